@@ -31,7 +31,7 @@ from jobs.worker.consumer import TakeAttempts
 from jobs.worker.message import WORKER_ID
 from jobs.worker.prefetch import TakeOneAtATime
 from jobs.worker.threads.announcer import Announcer
-from jobs.worker.threads.heartbeat import Heartbeat, Identity
+from jobs.worker.threads.heartbeat import Heartbeat
 from jobs.worker.threads.sender import Sender
 from jobs.worker.threads.wakeup import wakeup
 from jobs.worker.threads.watchdog import Run, Watchdog
@@ -123,7 +123,9 @@ class Parent:
         self._stop = threading.Event()
         self._watchdog = Watchdog(self._stop, self._abort)
         self._heartbeat = Heartbeat(
-            Identity(WORKER_ID, self._name, next(iter(consumer.app.amqp.queues.consume_from))),
+            WORKER_ID,
+            self._name,
+            next(iter(consumer.app.amqp.queues.consume_from)),
             self._stop,
             processes=lambda: 0 if running_table.drains else consumer.pool.num_processes,
             registered=wakeup.request,

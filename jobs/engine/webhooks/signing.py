@@ -14,9 +14,9 @@ from django.conf import settings
 PREFIX = "whsec_"
 
 
-def secret_of(salt: str, key: str | None = None) -> str:
-    """The secret, as its owner is shown it once. key: None for the present SECRET_KEY."""
-    return PREFIX + b64encode(_secret(salt, settings.SECRET_KEY if key is None else key)).decode()
+def secret_of(salt: str) -> str:
+    """The secret, as its owner is shown it once."""
+    return PREFIX + b64encode(_secret(salt, settings.SECRET_KEY)).decode()
 
 
 def _secret(salt: str, key: str) -> bytes:

@@ -5,7 +5,6 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from django.db import DatabaseError, InterfaceError, connection
 
@@ -14,19 +13,10 @@ from jobs.conf import settings
 from jobs.worker.threads.watchdog import Progress
 
 
-@dataclass(frozen=True)
-class Identity:
-    """The identity of this worker. It is chosen before the children are forked, so that they know it too."""
-
-    id: uuid.UUID
-    name: str
-    pool: str
-
-
 class Heartbeat:
     """Runs in a thread of the worker's parent process until `stop` is set.
 
-    processes: how many the pool has now (0 while it drains, so that nothing more is handed to it).
+    worker: its id. processes: how many the pool has now (0 while it drains, so that nothing more is handed to it).
     registered: called when the worker is registered and may get jobs. drain: called once, when somebody asked the
     worker to stop in good order. gone: called when it was declared gone: other workers run its jobs, and the processes
     here must end.
@@ -34,7 +24,9 @@ class Heartbeat:
 
     def __init__(
         self,
-        identity: Identity,
+        worker: uuid.UUID,
+        name: str,
+        pool: str,
         stop: threading.Event,
         *,
         processes: Callable[[], int],
@@ -42,7 +34,7 @@ class Heartbeat:
         drain: Callable[[], object],
         gone: Callable[[], object],
     ) -> None:
-        self._identity = identity
+        self._worker, self._name, self._pool = worker, name, pool
         self._stop = stop
         self._processes = processes
         self._registered = registered
@@ -52,7 +44,7 @@ class Heartbeat:
 
     def run(self, progress: Progress) -> None:
         """Beat until stopped; then leave."""
-        store.keep_sessions(self._identity.id, "beat", lock_timeout=1, statement_timeout=5)
+        store.keep_sessions(self._worker, "beat", lock_timeout=1, statement_timeout=5)
         while not self._stop.is_set():
             progress.note()
             pause = self._while_database_answers(self._beat)
@@ -65,22 +57,22 @@ class Heartbeat:
         self._now.set()
 
     def _beat(self) -> float:
-        who, begun = self._identity, time.monotonic()
-        heard = store.beat(who.id, name=who.name, pid=os.getpid(), pool=who.pool, concurrency=self._processes())
+        begun, pid, processes = time.monotonic(), os.getpid(), self._processes()
+        heard = store.beat(self._worker, name=self._name, pid=pid, pool=self._pool, concurrency=processes)
         if heard is None:
-            telemetry.noticed("declared gone, stopping", worker=who.name)
+            telemetry.noticed("declared gone, stopping", worker=self._name)
             self._gone()
         elif heard.registered:
-            telemetry.begun("worker registered", worker=who.name, pool=who.pool, processes=self._processes())
+            telemetry.begun("worker registered", worker=self._name, pool=self._pool, processes=processes)
             self._registered()
         elif heard.drains and self._drain is not None:
-            telemetry.noticed("worker was asked to drain", worker=who.name)
+            telemetry.noticed("worker was asked to drain", worker=self._name)
             drain, self._drain = self._drain, None
             drain()
         return max(begun + float(settings.JOBS_BEAT_INTERVAL) - time.monotonic(), 0)
 
     def _leave(self) -> float:
-        store.leave(self._identity.id)
+        store.leave(self._worker)
         return 0
 
     @staticmethod

@@ -20,7 +20,7 @@ from jobs.worker.children import kills, reports
 from jobs.worker.children.reports import Reports
 from jobs.worker.threads import watchdog
 from jobs.worker.threads.announcer import Announcer
-from jobs.worker.threads.heartbeat import Heartbeat, Identity
+from jobs.worker.threads.heartbeat import Heartbeat
 from jobs.worker.threads.sender import MAX_LEFT_THREADS, MAX_SEND_SECONDS, Sender
 from jobs.worker.threads.wakeup import WakeupPipe
 from jobs.worker.threads.watchdog import Progress, Watchdog
@@ -294,7 +294,9 @@ class TestPresence:
     @pytest.fixture
     def one(self, thread, stop, called) -> Iterator[Heartbeat]:
         one = Heartbeat(
-            Identity(uuid.uuid4(), "one", "default"),
+            uuid.uuid4(),
+            "one",
+            "default",
             stop,
             processes=lambda: 4,
             registered=lambda: called.append("registered"),
