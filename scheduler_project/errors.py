@@ -57,8 +57,8 @@ def too_large(path: str) -> HttpResponse:
     return HttpResponse(f"The body {most}.", status=413, content_type="text/plain", headers=close)
 
 
-def unreadable(path: str) -> HttpResponse:
-    """Answer a request that Django cannot parse."""
+def refused(path: str, status: int, told: str) -> HttpResponse:
+    """Refuse a request before Django looks at it."""
     if is_api(path):
-        return respond(ProblemError(400, "The request is malformed."))
-    return HttpResponse("Bad request", status=400, content_type="text/plain")
+        return respond(ProblemError(status, told))
+    return HttpResponse(told, status=status, content_type="text/plain")

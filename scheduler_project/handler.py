@@ -83,7 +83,7 @@ class ThreadedHandler(ASGIHandler):
             set_script_prefix(get_script_prefix(scope))
             request_started.send(sender=self.__class__, scope=scope)
             request, _ = self.create_request(scope, body)
-            response = self.get_response(request) if request else errors.unreadable(path)
+            response = self.get_response(request) if request else errors.refused(path, 400, "The request is malformed.")
         if not isinstance(response, StreamingHttpResponse):
             response.close()  # in this thread, whose connections it closes; the content stays
         elif not response.is_async:

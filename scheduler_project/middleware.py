@@ -5,14 +5,13 @@ import time
 import uuid
 from collections.abc import Callable
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.encoding import escape_uri_path
 
 from jobs import telemetry
-from jobs.portal.api.problems import ProblemError, respond
 from jobs.telemetry import traces
-from scheduler_project.errors import is_api
+from scheduler_project.errors import is_api, refused
 
 View = Callable[[HttpRequest], HttpResponseBase]
 
@@ -94,18 +93,13 @@ def readable(get_response: View) -> View:
     """
 
     def guarded_view(request: HttpRequest) -> HttpResponseBase:
+        path = request.path_info
         if len(request.META.get("HTTP_COOKIE", "")) > LONGEST_COOKIES:
-            return _refused(request, 431, f"The cookies must have at most {LONGEST_COOKIES} bytes together.")
+            return refused(path, 431, f"The cookies must have at most {LONGEST_COOKIES} bytes together.")
         if any("\x00" in value for value in request.COOKIES.values()):  # quoted, it may be written as \000
-            return _refused(request, 400, "A cookie contains the character U+0000.")
-        if not is_api(request.path_info) and "%00" in request.META.get("QUERY_STRING", ""):
-            return _refused(request, 400, "The address contains the character U+0000.")
+            return refused(path, 400, "A cookie contains the character U+0000.")
+        if not is_api(path) and "%00" in request.META.get("QUERY_STRING", ""):
+            return refused(path, 400, "The address contains the character U+0000.")
         return get_response(request)
 
     return guarded_view
-
-
-def _refused(request: HttpRequest, status: int, told: str) -> HttpResponse:
-    if is_api(request.path_info):
-        return respond(ProblemError(status, told))
-    return HttpResponse(told, status=status, content_type="text/plain")
