@@ -6,8 +6,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
-from pathlib import Path
 
 from django.utils.autoreload import StatReloader
 
@@ -32,34 +30,20 @@ def run(pool: str, concurrency: int | None) -> int:
 def run_reloading(pool: str, concurrency: int | None) -> int:
     """Run, and start anew when code that this process has imported changes. For development."""
     changes = Changes()
-    threading.Thread(target=changes.watch, name="changes", daemon=True).start()
+    threading.Thread(target=changes.run_loop, name="changes", daemon=True).start()
     status = run(pool, concurrency)
-    if changes.seen:
+    if changes.should_stop:
         os.execv(sys.executable, [sys.executable, *sys.argv])  # noqa: S606 - the same process: a terminal keeps it
     return status
 
 
-class Changes:
+class Changes(StatReloader):
     """Lets the worker of this process end when a module has changed, unless the code cannot be loaded now."""
 
-    seen = False
-
-    def __init__(self) -> None:
-        self._files = StatReloader()
-        self._times = self._modules()
-
-    def watch(self) -> None:
-        while not self.seen:
-            time.sleep(self._files.SLEEP_TIME)
-            before, self._times = self._times, self._modules()
-            changed = [file for file in before.keys() & self._times.keys() if self._times[file] != before[file]]
-            if changed and self._can_be_loaded():
-                self.seen = True
-                os.kill(os.getpid(), signal.SIGTERM)
-
-    def _modules(self) -> dict[Path, float]:
-        """When each file of a module was changed."""
-        return dict(self._files.snapshot_files())
+    def notify_file_changed(self, path: object) -> None:
+        if not self.should_stop and self._can_be_loaded():
+            self.stop()
+            os.kill(os.getpid(), signal.SIGTERM)
 
     def _can_be_loaded(self) -> bool:
         """Not, if an editor has saved half a line; the next change is looked at again."""
