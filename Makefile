@@ -8,6 +8,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 \
 	--custom-compile-command 'make lock'
 UV := uv==0.13.8
+OLDEST := .venv/oldest
 POSTGRESQL_15 := /usr/lib/postgresql/15/bin
 ON_15 = tests/integration/store/test_claim.py tests/integration/store/test_claim_plan.py tests/concurrency \
 	tests/acceptance/test_plain_database.py tests/acceptance/test_friction.py $(BESIDE)
@@ -21,10 +22,10 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
-.PHONY: help demo up test test-15 lint mutants model chaos bench pictures docs wheel lock clean chromium postgresql-15
+.PHONY: help demo up test test-15 test-oldest lint mutants model chaos bench pictures docs wheel lock clean chromium postgresql-15
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: .venv/.installed ## Run real reports of several tenants, and watch (under two minutes)
 	@$(EMBEDDED) run --throwaway -- $(BIN)/python manage.py demo $(ARGS)
@@ -39,6 +40,17 @@ test-15: .venv/.installed-dev postgresql-15 ## Run the tests of the claim on Deb
 	@if [ -x $(POSTGRESQL_15)/postgres ]; then POSTGRESQL_BIN=$(POSTGRESQL_15) \
 		$(EMBEDDED) run --throwaway -- $(BIN)/python -m pytest $(or $(ARGS),$(ON_15)); \
 	else echo "Not tested on PostgreSQL 15, which could not be installed."; fi
+
+# Celery 5.4 asks for a redis-py that newer versions of kombu refuse.
+test-oldest: .venv/.installed-dev ## Run the tests of one process on the oldest versions that pyproject.toml allows (ARGS)
+	@$(PIP) install $(UV)
+	@$(BIN)/uv venv --quiet --clear $(OLDEST)
+	@echo 'kombu<5.6' > $(OLDEST)/constraints.txt
+	@$(BIN)/uv pip compile --quiet --no-header --all-extras --resolution lowest-direct \
+		--constraints $(OLDEST)/constraints.txt pyproject.toml -o $(OLDEST)/versions.txt >/dev/null
+	@$(BIN)/uv pip install --quiet --python $(OLDEST) --overrides $(OLDEST)/versions.txt -r requirements-dev.txt
+	@$(EMBEDDED) run --throwaway -- $(OLDEST)/bin/python -m pytest \
+		$(or $(ARGS),tests/unit tests/integration $(BESIDE) $(SHORT))
 
 lint: .venv/.installed-dev ## Check style, layers, types, templates and migrations
 	@$(BIN)/ruff check --quiet

@@ -51,7 +51,7 @@ def test_every_supported_postgresql_and_both_brokers_are_tried():
     assert {(one["postgresql"], one["broker"]) for one in matrix["include"]} == {("15", "rabbitmq"), ("18", "rabbitmq")}
     run = (REPOSITORY / ".ci/run").read_text()
     done = {step.get("run") for job in CI["jobs"].values() for step in job["steps"]}
-    assert {"make lint", "make test"} <= done
+    assert {"make lint", "make test", "make test-oldest"} <= done
     assert {"make lint", "make test-15", "make test ALL=1"} <= set(run.splitlines())
     assert CI["jobs"]["test"]["steps"][-1]["env"]["THOROUGH"] == "1", "which means ALL"
 
