@@ -257,7 +257,7 @@ class TestWhatABodyLeavesBehind:
         done = ended(thing.async_.share_out())
         pools = {"fork": [1, 2], "spawn": [1, 2], "forkserver": [1, 2], "rows": [1, 1]}
         assert done.status == "success", done.last_error
-        assert results.load(done).value == {"terminated": [-signal.SIGTERM], **pools}
+        assert results.load(done).value == {"terminated": [-signal.SIGTERM] * 2, **pools}
         assert done.progress_note == "shared out"
 
     def test_its_open_transaction_ends_its_process_which_loses_no_message_and_is_replaced_at_once(

@@ -39,6 +39,7 @@ def asked(url, data=None, **headers):
         with urllib.request.urlopen(request, timeout=10) as response:
             return response.status
     except urllib.error.HTTPError as error:
+        error.close()
         return error.code
     except OSError:
         return 0

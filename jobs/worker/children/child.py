@@ -87,13 +87,26 @@ def _let_bodies_have_processes() -> None:
     """Of multiprocessing, to which Celery's are daemons that may have none. Who ends this process ends its group."""
     MAIN.name = current_process().name  # in the lines of the log
     multiprocessing.process._current_process = MAIN  # type: ignore[attr-defined]
-    os.register_at_fork(after_in_child=_become_a_bodys_process)
+    forks = Forks()
+    os.register_at_fork(before=forks.begin, after_in_parent=forks.end, after_in_child=forks.become_a_bodys_process)
 
 
-def _become_a_bodys_process() -> None:
-    """In a process that a body has forked: its sessions are its parent's, and SIGTERM ends it as any other process."""
-    session_reset.forget()
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+class Forks(threading.local):
+    """A process that a body forks: its sessions are its parent's, and SIGTERM ends it as any other process.
+
+    Until then SIGTERM waits: Python swallows what the handler of the parent raises while it forks.
+    """
+
+    def begin(self) -> None:
+        self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+
+    def end(self) -> None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
+
+    def become_a_bodys_process(self) -> None:
+        session_reset.forget()
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        self.end()
 
 
 @signals.worker_process_init.connect
