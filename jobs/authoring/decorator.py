@@ -8,6 +8,7 @@ from typing import Any, TypeVar, overload
 
 from jobs.authoring.recurrence import CATCH_UP, OVERLAP, Recurrence
 from jobs.authoring.retry import Retry
+from tenants.bounds import is_number
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 MARK = "job_spec"
@@ -55,6 +56,10 @@ class Spec:
             raise TypeError(f"@job: catch_up is one of {', '.join(CATCH_UP)}; overlap is one of {', '.join(OVERLAP)}")
         if self.identical not in IDENTICAL or (self.identical != "join" and not self.dedup):
             raise TypeError(f"@job: identical is one of {', '.join(IDENTICAL)}, and all but join need dedup")
+        if not isinstance(self.retry, Retry | None):  # a number, or a policy that nobody called
+            raise TypeError(f"@job: retry is a policy such as Retry.exponential(max_retries=5), not {self.retry!r}")
+        if self.result_ttl is not None and not is_number(self.result_ttl):
+            raise TypeError(f"@job: result_ttl is a number of seconds, not {self.result_ttl!r}")
         if isinstance(self.override, str) or not OVERRIDABLE.issuperset(self.override):
             raise TypeError(f"@job: override may contain {', '.join(sorted(OVERRIDABLE))}, not {self.override!r}")
 
@@ -105,11 +110,13 @@ def job(function: Any = None, **options: Any) -> Any:
     as a job of the class without arguments, for each tenant that for_each_tenant() returns. jitter: seconds over which
     the tenants' runs are spread. catch_up: of the times missed in an outage run "none", the last "one", or "all" up to
     a bound. overlap: while the previous run is not over, "skip" a time, "queue" a run behind it, or "cancel" it.
-    Raises TypeError for a signature whose arguments cannot be given by name; InvalidRecurrence, a ValueError.
+    Raises TypeError for what cannot run as a job (arguments without names, `async def`, a generator), and for an option
+    of another type. Raises InvalidRecurrence, a ValueError.
     """
     spec = Spec(**options)
 
     def mark(function: Function) -> Function:
+        _check_kind(function)
         for parameter in signature(function).parameters.values():
             if parameter.kind is parameter.VAR_POSITIONAL or (
                 parameter.kind is parameter.POSITIONAL_ONLY and parameter.name not in ("self", "cls")
@@ -121,6 +128,16 @@ def job(function: Any = None, **options: Any) -> Any:
         return function
 
     return mark(function) if function is not None else mark
+
+
+def _check_kind(function: Any) -> None:
+    if isinstance(function, classmethod | staticmethod):
+        raise TypeError(f"@job {function.__qualname__}: goes below @classmethod; a static method is no job")
+    if inspect.iscoroutinefunction(function):
+        call = f"asyncio.run({function.__name__}(...))"
+        raise TypeError(f"@job {function.__qualname__}: is async, and a job is not; let one without async call {call}")
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise TypeError(f"@job {function.__qualname__}: is a generator, of which a call runs nothing; return a list")
 
 
 def signature(function: Callable[..., Any]) -> inspect.Signature:

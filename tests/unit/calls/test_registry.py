@@ -1,11 +1,12 @@
 """What may run as a job, and which arguments fit it."""
 
+from datetime import timedelta
 from unittest.mock import Mock
 
 import pytest
 from django.utils.functional import SimpleLazyObject
 
-from jobs import job
+from jobs import Retry, job
 from jobs.calls.arguments import MAX_DEPTH
 from jobs.calls.refusals import InvalidRequest
 from jobs.calls.registry import methods, resolve, source_types, target
@@ -48,11 +49,29 @@ class TestMarking:
         assert job(priority=1)(plain) is plain
 
     def test_job_above_classmethod_is_refused_since_it_would_mark_no_function(self):
-        with pytest.raises(TypeError):
+        with pytest.raises(TypeError, match=r"unfit: goes below @classmethod"):
 
             @job
             @classmethod
             def unfit(cls): ...
+
+    def test_what_a_call_would_only_begin_cannot_be_a_job(self):
+        async def waits(): ...
+
+        def yields():
+            yield
+
+        async def does_both():
+            yield
+
+        for unfit, why in ((waits, r"asyncio\.run\(waits"), (yields, "return a list"), (does_both, "return a list")):
+            with pytest.raises(TypeError, match=rf"{unfit.__name__}: .*{why}"):
+                job(unfit)
+
+    def test_an_option_of_another_type_is_refused_where_it_stands(self):
+        for option in ({"retry": 3}, {"retry": Retry.exponential}, {"result_ttl": timedelta(hours=1)}):
+            with pytest.raises(TypeError, match=f"^@job: {next(iter(option))} is a"):
+                job(**option)
 
     def test_an_option_that_does_not_exist_is_refused(self):
         with pytest.raises(TypeError, match="prio"):
