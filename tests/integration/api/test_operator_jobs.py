@@ -103,11 +103,11 @@ def test_what_was_discarded_only_operators_revive(operator, owner, tenant):
     assert operator.post(f"{OPERATOR}/jobs/{job.pk}/revive").status_code == 202
 
 
-@pytest.mark.parametrize("number", [0, -1, 2**63, 10**40])
-@pytest.mark.parametrize("verb", ["", "/cancel", "/revive"])
-def test_a_job_that_cannot_be_is_not_found(operator, number, verb):
-    method = operator.post if verb else operator.get
-    assert method(f"{OPERATOR}/jobs/{number}{verb}").status_code == 404
+def test_a_job_that_cannot_be_is_not_found(operator):
+    for number in (0, -1, 2**63, 10**40):
+        assert operator.get(f"{OPERATOR}/jobs/{number}").status_code == 404
+        for verb in ("cancel", "revive"):
+            assert operator.post(f"{OPERATOR}/jobs/{number}/{verb}").status_code == 404
 
 
 def test_tenants_and_queues_are_seen(operator, tenant):
