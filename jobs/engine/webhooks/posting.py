@@ -11,6 +11,7 @@ import ssl
 import threading
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from queue import Empty, Queue
 
 from jobs.authoring.exceptions import TenantError
@@ -83,13 +84,11 @@ def _resolve(host: str, port: int, ends: float) -> list[str]:
 
 def _connect(found: list[str], port: int, ends: float) -> socket.socket:
     """To the first address that takes it; each gets its share of the time."""
-    for others, address in zip(range(len(found) - 1, -1, -1), found, strict=True):
-        try:
-            return socket.create_connection((address, port), timeout=_left(ends) / (others + 1))
-        except OSError:
-            if not others:
-                raise
-    raise OSError("no address")
+    *others, last = found
+    for n, address in enumerate(others):
+        with suppress(OSError):
+            return socket.create_connection((address, port), timeout=_left(ends) / (len(found) - n))
+    return socket.create_connection((last, port), timeout=_left(ends))
 
 
 def _secure(plain: socket.socket, host: str, ends: float) -> ssl.SSLSocket:
