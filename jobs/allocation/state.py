@@ -5,10 +5,11 @@ As the tables of jobs/models/dispatch.py, with the same names. Moments are secon
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from math import inf
+from math import floor, inf
 
-from jobs.allocation import rates
 from jobs.allocation.line import Job, Line, LineByUser
+
+FORGIVEN = 0.0000005  # seconds; moments are rounded to whole microseconds
 
 
 class State(StrEnum):
@@ -25,7 +26,11 @@ READY, EMPTY, CLOSED = State  # bound once: a look into an Enum takes longer tha
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Limits:
-    """What tenants and queues have. full_at: when the bucket of the rate limit is full."""
+    """What tenants and queues have.
+
+    A rate limit is a bucket of tokens, which refill evenly over the window. full_at: when it will be full. That is the
+    generic cell rate algorithm, as the functions rate_* of the database compute it (docs/adr/0008).
+    """
 
     weight: int = 1
     paused: bool = False
@@ -43,20 +48,24 @@ class Limits:
         """How many jobs the rate limit lets go now."""
         if self.rate_limit is None or self.rate_window is None:
             return inf
-        return max(rates.tokens(self.rate_limit, self.rate_window, self.full_at, now), 0)
+        missing = max(self._full_at(now, self.rate_window) - now - FORGIVEN, 0.0)
+        return max(floor(self.rate_limit - missing * self.rate_limit / self.rate_window), 0)
 
     def after(self, n: int, now: float) -> float | None:
         """When the bucket will be full after n further jobs; None without a rate limit."""
         if self.rate_limit is None or self.rate_window is None:
             return None
-        full_at = rates.full(self.rate_window, self.full_at, now)
-        return rates.after(self.rate_limit, self.rate_window, full_at, now, n)
+        return round(self._full_at(now, self.rate_window) + n * self.rate_window / self.rate_limit, 6)
 
     def next_at(self, full_at: float | None) -> float | None:
         """When a bucket that will be full then has a token; None without a rate limit."""
         if full_at is None or self.rate_limit is None or self.rate_window is None:
             return None
-        return rates.next_at(self.rate_limit, self.rate_window, full_at)
+        return round(full_at - (self.rate_limit - 1) * self.rate_window / self.rate_limit, 6)
+
+    def _full_at(self, now: float, window: float) -> float:
+        """Now, or later. A bucket that would be full only after two windows was spent under a slower limit: now."""
+        return self.full_at if self.full_at is not None and 0 < self.full_at - now < 2 * window else now
 
 
 @dataclass(slots=True, eq=False, kw_only=True)

@@ -11,7 +11,7 @@ import pytest
 from django.db import connection, transaction
 
 from jobs import store
-from jobs.allocation import fold, line, order, rates
+from jobs.allocation import fold, line, order, state
 from jobs.allocation.fold import LANES_TO_OPEN
 from jobs.allocation.order import USERS_OF_A_FRONT
 from jobs.allocation.state import Queue, Tenant
@@ -35,7 +35,7 @@ MUTANTS = [  # the constants that memory has of its own, and another value of ea
     (fold, "SHORTEST_CHARGE", 0.002),
     (fold, "PRICE_OF_A_PROCESS", 1.2),
     (fold, "FORGOTTEN", 0.85),
-    (rates, "FORGIVEN", 0.0),
+    (state, "FORGIVEN", 0.0),
 ]
 BOUNDS = [("batch", "JOBS_OF_A_PASS", 4), ("visits", "LANES_OF_A_PASS", 7)]  # of a pass; low ones are met
 TIMES = [0.0, 0.25, 0.5, 1.0, 1.5, 3.0, 10.0]
