@@ -99,8 +99,13 @@ def waiting(data):
         process.communicate(timeout=30)
 
 
+def postmaster_file(data: Path) -> Path:
+    """Beneath a substitute of `data` where PostgreSQL's user cannot reach that, as in a container."""
+    return account.home(data, account.choose(Path(sys.executable))) / "postgresql" / "postmaster.pid"
+
+
 def engine_pids(data: Path) -> list[int]:
-    files = (data / "postgresql" / "postmaster.pid", data / "valkey" / "valkey.pid")
+    files = (postmaster_file(data), data / "valkey" / "valkey.pid")
     return [int(file.read_text().splitlines()[0]) for file in files]
 
 
@@ -280,7 +285,7 @@ def test_a_pid_file_whose_number_went_to_somebody_else_harms_nobody(data):
     probe(data)
     with subprocess.Popen(["sleep", "1000"]) as bystander:
         (data / "valkey" / "valkey.pid").write_text(f"{bystander.pid}\n")
-        (data / "postgresql" / "postmaster.pid").write_text(f"{bystander.pid}\n{data}\n")
+        postmaster_file(data).write_text(f"{bystander.pid}\n{data}\n")
         try:
             probe(data)
             assert bystander.poll() is None
