@@ -16,6 +16,7 @@ DAY = timedelta(days=1)
 NAMES = ("from", "to", "by")
 PARTS = ("tenant", "day", "queue", "type", "outcome")
 MOST_DAYS = 3660
+YEARS = range(1970, 9999)  # of days before and after which there are others
 MOST_LINES = 10_000  # of one answer
 
 
@@ -95,7 +96,10 @@ def _day(field: str, written: str | None) -> date | None:
     try:
         if not re.fullmatch(r"\d{4}-\d\d-\d\d", written, re.ASCII):
             raise ValueError
-        return date.fromisoformat(written)
+        day = date.fromisoformat(written)
+        if day.year not in YEARS:
+            raise ValueError
+        return day
     except ValueError:
         raise InvalidRequest(field, "must be a day such as 2030-01-31 (UTC)") from None
 

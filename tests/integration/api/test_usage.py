@@ -98,7 +98,7 @@ def test_a_stranger_sees_nothing_of_it(stranger, used):
         ("from=2030-02-30", "from"),
         ("to=2030-01-01T00:00", "to"),
         ("from=2030-01-02&to=2030-01-02", "to"),
-        ("from=1000-01-02&to=2030-01-02", "to"),
+        ("from=2000-01-02&to=2030-01-02", "to"),
         ("by=hour", "by"),
         ("by=%00", "by"),
         ("untill=2030-01-01", "untill"),
@@ -108,6 +108,12 @@ def test_a_mistake_is_named(owner, query, field):
     answer = owner.get(f"/api/v1/usage?{query}")
     assert_problem(answer, 422)
     assert field in str(answer.json()["errors"])
+
+
+def test_a_day_beside_which_there_is_none_is_no_day(owner, operator):
+    for period in ("from=9999-12-31", "from=0001-01-01&to=0001-01-02"):
+        assert_problem(owner.get(f"/api/v1/usage?{period}"), 422)
+        assert_problem(operator.get(f"/api/v1/operator/usage?{period}"), 422)
 
 
 def test_what_is_too_long_is_refused(owner, used, monkeypatch):
@@ -139,7 +145,8 @@ class TestOperators:
         assert all(words in page for words in ("Owner &amp; Co.", "4.750", "not final yet"))
         page = client.get(f"/ops/usage/?from={YESTERDAY}&to={TODAY}&by=queue,type,outcome,day").content.decode()
         assert all(words in page for words in ("mail", "reports.datareport.execute", "<strong>final</strong>"))
-        assert "From: must be a day" in client.get("/ops/usage/?from=x").content.decode()
+        for none in ("x", "9999-12-31"):
+            assert "From: must be a day" in client.get(f"/ops/usage/?from={none}").content.decode()
         assert "Nothing ended" in client.get("/ops/usage/?from=2001-01-01&to=2001-01-02").content.decode()
         assert 'href="/ops/tenants/" data-key="t" aria-current="page"' in page, "Tenants leads to it"
 
