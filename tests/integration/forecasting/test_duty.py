@@ -106,6 +106,19 @@ def test_a_lane_that_is_shut_says_why_and_one_that_is_empty_is_forgotten(tenant,
     assert not Forecast.objects.exists()
 
 
+def test_a_lane_that_empties_beside_anothers_is_forgotten_alone(tenant, history, register):
+    register(concurrency=4)
+    job, strangers = make_job(tenant), make_job(TenantFactory(queue__num_slots=1))
+    recorder = forecast()
+    assert Forecast.objects.count() == 2
+    job.delete()
+    fold()
+    connection.cursor().execute("DELETE FROM arrivals WHERE tenant_id = %s", [tenant.pk])
+    connection.cursor().execute("UPDATE lanes SET waiting = 0, state = 'empty' WHERE tenant_id = %s", [tenant.pk])
+    recorder.run()
+    assert Forecast.objects.get().tenant_id == strangers.tenant_id
+
+
 def test_while_nobody_waits_a_look_is_one_statement(tenant, history):
     recorder = forecast()
     with CaptureQueriesContext(connection) as queries:
