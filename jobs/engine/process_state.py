@@ -8,6 +8,7 @@ import asyncio
 import gc
 import locale
 import logging
+import multiprocessing
 import os
 import signal
 import socket
@@ -62,6 +63,23 @@ def _put_handler(number: signal.Signals, before: Any) -> None:
         signal.signal(number, before)
 
 
+def _fork_server() -> int | None:
+    """Of which `multiprocessing` forks processes, as is its way from Python 3.14 on: it keeps what it began with."""
+    found = sys.modules.get("multiprocessing.forkserver")
+    return found._forkserver._forkserver_pid if found else None
+
+
+def _end_fork_server(_: int | None) -> None:
+    """Unless processes that a body has kept depend on it."""
+    pid = _fork_server()
+    if pid is None or multiprocessing.active_children():
+        return
+    with suppress(OSError):
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)  # or else its number may be another's by now
+        os.kill(pid, signal.SIGKILL)
+        sys.modules["multiprocessing.forkserver"]._forkserver._stop()
+
+
 # What is read, and how it is put back. Both readings of a body take 15 us.
 _PARTS: tuple[tuple[Callable[[], Any], Callable[[Any], object]], ...] = (
     (asyncio._get_running_loop, asyncio._set_running_loop),  # while one runs, Django refuses every query
@@ -76,6 +94,7 @@ _PARTS: tuple[tuple[Callable[[], Any], Callable[[Any], object]], ...] = (
     (lambda: (sys.stdout, sys.stderr), _put_streams),
     (partial(signal.pthread_sigmask, signal.SIG_BLOCK, ()), partial(signal.pthread_sigmask, signal.SIG_SETMASK)),
     *((partial(signal.getsignal, number), partial(_put_handler, number)) for number in SIGNALS),
+    (_fork_server, _end_fork_server),  # after SIGCHLD, without which nobody hears of its end
 )
 
 

@@ -5,12 +5,14 @@ import decimal
 import gc
 import locale
 import logging
+import multiprocessing
 import os
 import signal
 import socket
 import subprocess
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
 from functools import partial
 
@@ -321,6 +323,26 @@ class TestTheProcess:
                 goes_on, ended = serve(lambda body=body: (body(), None)[1])
                 assert (goes_on, ended.status) == (True, "success"), ended.last_error
                 assert {name: ask() for name, ask in look.items()} == before
+
+    def test_the_processes_of_the_next_body_have_nothing_of_the_last_but_a_pool_that_is_kept_goes_on(self, serve):
+        forks = multiprocessing.get_context("forkserver")
+        seen = []
+
+        def ask() -> None:
+            with forks.Pool(1) as pool:
+                seen.append(pool.apply(os.getenv, ["TOKEN"]))
+
+        def ask_with_a_token() -> None:
+            os.environ["TOKEN"] = "a tenant's"
+            ask()
+
+        for body in (ask_with_a_token, ask):
+            serve(body)
+        assert seen == ["a tenant's", None]
+        with ProcessPoolExecutor(1, forks) as pool:
+            for _ in range(2):
+                serve(lambda: seen.append(pool.submit(abs, -1).result()))
+        assert seen[2:] == [1, 1]
 
     @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
     def test_that_it_forks_ends_where_it_comes_out_of_the_body(self, serve):
