@@ -42,7 +42,8 @@ class Outcome:
     """The end of a body: a value or an error. result_ttl: seconds that the result is kept; None: it was not kept.
 
     text: the value as JSON; None for None. result_bytes: the size of the kept result. peak_memory: MiB of this process
-    during the body; None: not known. log: what it logged and printed; None: nobody asked for it.
+    during the body; None: not known. log: what it logged and printed; None: nobody asked for it. refusals: of what it
+    changed of this process, and could not be put back.
     """
 
     value: Any = None
@@ -53,6 +54,7 @@ class Outcome:
     result_bytes: int | None = None
     peak_memory: int | None = None
     log: Tail | None = None
+    refusals: list[Exception] = field(default_factory=list)
 
     def keep_log(self, job: Started) -> None:
         """Store what it logged and printed, if its job type asks for that. The job ends as it ends, anyway."""
@@ -96,7 +98,7 @@ def run(job: Started, host: Host) -> Outcome:
         raise found.error
     outcome.error = found.error
     if outcome.error is None:  # what the look has imported may have changed the process, for good
-        with process_state.as_it_was():
+        with process_state.as_it_was() as outcome.refusals:
             outcome.error = ask.within(job.timeout, partial(inside, _call, job, outcome, *found.value)).error
     if outcome.error is not None:  # stats that are no JSON do not hide it
         outcome.stats = ask(partial(stats_as_json, outcome.stats)).value or {}

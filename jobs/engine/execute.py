@@ -79,7 +79,7 @@ def _run_slice(job: Started, host: Host) -> _Last:
         job = following
         with _attempt_context(job) as span:
             outcome = body.run(job, host)
-            job, clean = _clean_sessions(job)
+            job, clean = _clean(job, outcome)
             outcome.keep_result(job)
             outcome.keep_log(job)
             if outcome.error is not None:
@@ -93,11 +93,15 @@ def _run_slice(job: Started, host: Host) -> _Last:
     return _Last(job, clean)
 
 
-def _clean_sessions(job: Started) -> tuple[Started, bool]:
-    """Clean up after a body; the job, and whether this process may run another body."""
-    if session_reset.clean():
+def _clean(job: Started, outcome: Outcome) -> tuple[Started, bool]:
+    """Clean the sessions of a body; the job, and whether this process may run another body."""
+    if not session_reset.clean():
+        telemetry.noticed("process ends: a transaction was left open in it", job=job.id)
+    elif outcome.refusals:
+        why = str(outcome.refusals[0])
+        telemetry.noticed("process ends: what a body changed of it cannot be put back", job=job.id, because=why)
+    else:
         return job, True
-    telemetry.noticed("process ends: a transaction was left open in it", job=job.id)
     return replace(job, holder=replace(job.holder, lost=True)), False
 
 

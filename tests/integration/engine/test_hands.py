@@ -7,6 +7,7 @@ import locale
 import logging
 import multiprocessing
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -284,6 +285,7 @@ class TestTheProcess:
             os.environ["TZ"] = "Asia/Tokyo"
             time.tzset()
 
+        limits = resource.getrlimit(resource.RLIMIT_NOFILE)
         leave = {
             "a loop, beside which Django refuses queries": partial(asyncio._set_running_loop, loop),
             "a variable": lambda: os.environ.update(TOKEN="a tenant's"),
@@ -299,6 +301,7 @@ class TestTheProcess:
             "a stream": lambda: setattr(sys, "stdout", None),
             "blocked signals": lambda: signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM]),
             "subprocesses whose status nobody hears": lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN),
+            "few files": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, limits[1])),
             "a signal that ends it": lambda: signal.signal(signal.SIGPIPE, signal.SIG_DFL),
         }
         look = {
@@ -316,6 +319,7 @@ class TestTheProcess:
             "signals": lambda: signal.pthread_sigmask(signal.SIG_BLOCK, []),
             "subprocess": lambda: subprocess.run(["false"], check=False).returncode,
             "pipe": lambda: signal.getsignal(signal.SIGPIPE),
+            "files": lambda: resource.getrlimit(resource.RLIMIT_NOFILE),
         }
         before = {name: ask() for name, ask in look.items()}
         for name, body in leave.items():
@@ -343,6 +347,18 @@ class TestTheProcess:
             for _ in range(2):
                 serve(lambda: seen.append(pool.submit(abs, -1).result()))
         assert seen[2:] == [1, 1]
+
+    def test_ends_if_it_cannot_be_as_it_was(self, serve, tmp_path, monkeypatch, caplog):
+        (tmp_path / "its own").mkdir()
+        monkeypatch.chdir(tmp_path / "its own")
+
+        def leave() -> None:
+            os.chdir(tmp_path)
+            (tmp_path / "its own").rmdir()
+
+        goes_on, ended = serve(leave)
+        assert (goes_on, ended.status) == (False, "success")
+        assert "process ends: what a body changed of it cannot be put back" in caplog.text
 
     @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
     def test_that_it_forks_ends_where_it_comes_out_of_the_body(self, serve):
