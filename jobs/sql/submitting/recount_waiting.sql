@@ -17,11 +17,16 @@ WITH known AS MATERIALIZED (
     GROUP BY queue_id, tenant_id
 ),
 near AS MATERIALIZED (
-    SELECT known.tenant_id
-    FROM known
-    LEFT JOIN tenant_queues limits USING (tenant_id)
-    GROUP BY known.tenant_id, limits.max_waiting
-    HAVING %(all)s OR 2 * sum(known.jobs) >= coalesce(limits.max_waiting, %(max_waiting)s::int)
+    SELECT busy.tenant_id
+    FROM (
+        SELECT known.tenant_id
+        FROM known
+        LEFT JOIN tenant_queues limits USING (tenant_id)
+        GROUP BY known.tenant_id, limits.max_waiting
+        HAVING %(all)s OR 2 * sum(known.jobs) >= coalesce(limits.max_waiting, %(max_waiting)s::int)
+    ) busy
+    -- A deleted one's lanes are to be forgotten: the difference would begin one anew.
+    WHERE EXISTS (SELECT FROM tenants_tenant t WHERE t.id = busy.tenant_id)  -- guard
 ),
 arriving AS MATERIALIZED (
     SELECT queue_id, tenant_id, NULL::bigint AS place, sum(jobs)::int AS jobs

@@ -166,7 +166,9 @@ class TestTheCount:
         assert TenantBook.objects.exists()
         submit(request_for(tenant, 1))
         limited.delete()
+        recount_all()
         forget_orphans()
+        dispatch()
         record_sample()
         assert set(Lane.objects.values_list("tenant_id", flat=True)) == {tenant.pk}
         assert set(TenantBook.objects.values_list("tenant_id", flat=True)) == {tenant.pk}
