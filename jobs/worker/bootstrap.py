@@ -127,7 +127,7 @@ class Parent:
             self._name,
             next(iter(consumer.app.amqp.queues.consume_from)),
             self._stop,
-            processes=lambda: 0 if running_table.drains else consumer.pool.num_processes,
+            processes=lambda: 0 if running_table.drains else self._pool.size(),
             registered=wakeup.request,
             drain=self._stop_in_good_order,
             gone=self._end_at_once,

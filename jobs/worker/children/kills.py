@@ -22,6 +22,11 @@ class Pool:
         processes = self._pool._pool
         return [process.pid for process in processes._pool] if processes else []
 
+    def size(self) -> int:
+        """How many it is meant to have; 0 once it was ended."""
+        processes = self._pool._pool
+        return processes._processes if processes else 0
+
 
 _kills: dict[int, Kill] = {}  # by pid
 # Several threads put deaths here, of which none may wait for PostgreSQL; they stay until it has them (reports.py).

@@ -8,7 +8,8 @@ from jobs.worker.children.kills import Pool
 
 
 def test_those_of_a_pool_that_runs():
-    assert Pool(Object(_pool=Object(_pool=[Object(pid=7), Object(pid=9)]))).pids() == [7, 9]
+    pool = Pool(Object(_pool=Object(_pool=[Object(pid=7), Object(pid=9)], _processes=3)))
+    assert (pool.pids(), pool.size()) == ([7, 9], 3)
 
 
 def test_none_of_a_pool_that_was_terminated():
@@ -16,4 +17,4 @@ def test_none_of_a_pool_that_was_terminated():
     pool = TaskPool(limit=1)
     pool._pool = Object(terminate=lambda: None)
     pool.on_terminate()
-    assert Pool(pool).pids() == []
+    assert (Pool(pool).pids(), Pool(pool).size()) == ([], 0)
