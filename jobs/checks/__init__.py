@@ -75,6 +75,14 @@ def both_apps() -> Iterator[Fault]:
         yield 'INSTALLED_APPS has "jobs" without "tenants", so there are no jobs.', hint
 
 
+@check("jobs.W010")
+def django_postgres() -> Iterator[Fault]:
+    """Django asks for the app of its fields: from 6 on, by an error for each of ours that it knows."""
+    if apps.apps_ready and not apps.is_installed("django.contrib.postgres"):
+        hint = 'Add "django.contrib.postgres" to INSTALLED_APPS; Django 6 insists on it.'
+        yield 'INSTALLED_APPS has no "django.contrib.postgres", whose fields jobs have.', hint
+
+
 @check("jobs.E001")
 def postgresql() -> Iterator[Fault]:
     """Slots, the door and the claim need PostgreSQL."""

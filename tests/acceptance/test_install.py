@@ -72,6 +72,7 @@ def test_what_it_says_is_all_that_a_bare_project_needs(project) -> None:
     assert status == 1
     assert max(map(len, text.splitlines())) <= 80
     assert [line for line in block(text).splitlines() if line.startswith("# ")], "each has its reason"
+    assert '"django.contrib.postgres"]' in block(text), "Django 6 insists on it"
     project.add(block(text).replace('"NAME": "mysite"', f'"NAME": "{connection.settings_dict["NAME"]}"'))
     for file in ("celery", "__init__"):
         (project.directory / "mysite" / f"{file}.py").write_text(written(text, file))

@@ -25,6 +25,7 @@ POSTGRESQL = """DATABASES["default"] = {
 # The lines that mend what a check found, by its id, in the order of a settings module. Others have only a hint.
 LINES = {
     "jobs.E024": 'INSTALLED_APPS = [*INSTALLED_APPS, "tenants"]',
+    "jobs.W010": 'INSTALLED_APPS = [*INSTALLED_APPS, "django.contrib.postgres"]',
     "jobs.W007": 'MIDDLEWARE = [*MIDDLEWARE, "tenants.middleware.audited"]',
     "jobs.E026": 'MIDDLEWARE = [*MIDDLEWARE, "django.contrib.messages.middleware.MessageMiddleware"]',
     "jobs.E008": "USE_TZ = True",
