@@ -19,6 +19,12 @@ OURS = {
 }
 
 
+@pytest.fixture(autouse=True)
+def nobody_names_a_directory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever runs the tests may."""
+    monkeypatch.delenv("POSTGRESQL_BIN", raising=False)
+
+
 @pytest.mark.parametrize(
     ("given", "postgres_needed", "valkey_needed"),
     [
