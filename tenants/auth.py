@@ -22,6 +22,7 @@ from django.db.models.functions import Now
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
+from django.views.decorators.debug import sensitive_variables
 
 from tenants import audit, members
 from tenants.conf import TENANT_NAME, TENANT_SLUG, membership
@@ -60,6 +61,7 @@ def revoke(key: Key) -> None:
         audit.note("revoked", type(key), [(key.pk, str(key))], tenant_id=getattr(key, "tenant_id", None))
 
 
+@sensitive_variables("token", "parts")
 def tenant_of(token: str) -> Tenant | None:
     """The tenant of the key; None if the key is malformed, unknown, wrong, expired or revoked."""
     parts = TOKEN.fullmatch(token)
@@ -122,6 +124,7 @@ def _good() -> Q:
     return Q(revoked_at=None) & (Q(expires_at=None) | Q(expires_at__gt=Now()))
 
 
+@sensitive_variables("token", "parts")
 def operator_of(token: str) -> User | None:
     """The operator of the key; None also if that user is deactivated or no longer an operator."""
     parts = TOKEN.fullmatch(token)

@@ -6,6 +6,7 @@ from typing import Any
 from django.contrib.auth import HASH_SESSION_KEY
 from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest
+from django.views.decorators.debug import sensitive_variables
 from ninja.security import HttpBearer, SessionAuth
 from ninja.utils import check_csrf
 
@@ -35,6 +36,7 @@ class CallerRequest(HttpRequest):
 
 
 class Bearer(HttpBearer):
+    @sensitive_variables("token")
     def __call__(self, request: HttpRequest) -> Any:
         # Replaces Ninja's own, which logs a header with a mistyped "Bearer" in debug mode, and thus the secret.
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
@@ -47,6 +49,7 @@ class Bearer(HttpBearer):
 
 
 class TenantKey(Bearer):
+    @sensitive_variables("token")
     def authenticate(self, request: HttpRequest, token: str) -> Caller | None:
         tenant = auth.tenant_of(token)
         if tenant is None:

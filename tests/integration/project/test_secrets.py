@@ -2,20 +2,25 @@
 
 import os
 import pickle
+import sys
 
 import pytest
 from django.core import mail
 from django.core.cache import cache
 from django.core.management import call_command
+from django.core.signals import got_request_exception
+from django.db import connection
 from django.test import Client
 from django.urls import path
-from django.views.debug import get_default_exception_reporter_filter
+from django.views.debug import ExceptionReporter, get_default_exception_reporter_filter
 
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL
 from jobs.pages.cache import Text
 from jobs.store import results
-from tests.factories import make_job
+from tenants import auth
+from tenants.models import ApiKey, OperatorKey
+from tests.factories import UserFactory, make_job, operator_key
 
 pytestmark = pytest.mark.django_db
 SECRET = "hunter2-of-the-broker"
@@ -74,6 +79,38 @@ def test_what_an_error_report_would_show_of_the_settings_holds_no_secret(with_se
     shown = get_default_exception_reporter_filter().get_safe_settings()
     assert SECRET not in str(shown)
     assert shown["JOBS_DEDUP_WINDOW"] == with_secrets.JOBS_DEDUP_WINDOW
+
+
+@pytest.fixture
+def reports():
+    """What Django would mail of each failed request: the cookies, what was posted, and the variables of each frame."""
+    made: list[str] = []
+
+    def report(request, **_):
+        made.append(ExceptionReporter(request, *sys.exc_info()).get_traceback_html())
+
+    got_request_exception.connect(report)
+    yield made
+    got_request_exception.disconnect(report)
+
+
+def without(table: str) -> Client:
+    """A client whose requests fail when they need this table."""
+    with connection.cursor() as cursor:
+        cursor.execute(f'ALTER TABLE "{table}" RENAME TO gone')
+    return Client(raise_request_exception=False)
+
+
+@pytest.mark.parametrize("whose", ["a tenant's", "an operator's"])
+def test_no_report_of_a_failure_tells_the_key_that_came_with_the_request(reports, tenant, whose):
+    if whose == "a tenant's":
+        path, kind, (_, token) = "/api/v1/jobs", ApiKey, auth.issue(tenant, "nightly export")
+    else:
+        path, kind, (_, token) = "/api/v1/operator/queues", OperatorKey, operator_key(UserFactory(is_staff=True), "ops")
+    response = without(kind._meta.db_table).get(path, headers={"Authorization": f"Bearer {token}"})
+    (report,) = reports
+    assert response.status_code == 500
+    assert token[13:40] not in report, "nor a part of it: the repr of a match is cut"
 
 
 class Evil:
