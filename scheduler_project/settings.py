@@ -58,10 +58,10 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django_otp.middleware.OTPMiddleware",
-    "scheduler_project.second_factor.demanded",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "tenants.logins.throttled",
+    "scheduler_project.second_factor.demanded",
     "tenants.middleware.audited",
 ]
 

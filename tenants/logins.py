@@ -16,6 +16,7 @@ from django.contrib.auth.signals import user_login_failed
 from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.views.decorators.debug import sensitive_post_parameters
 
 from tenants.addresses import address, in_admin
 from tenants.conf import login_failures
@@ -34,9 +35,8 @@ failures = Throttle()
 def throttled(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
     """Middleware: answer 429 during the wait, without checking the password. After AuthenticationMiddleware."""
 
-    def throttled_view(request: HttpRequest) -> HttpResponseBase:
-        if request.method != "POST" or not request.path.endswith(PATHS):  # quickly: most requests have no password
-            return get_response(request)
+    @sensitive_post_parameters()  # as the views are marked: a failure on the way to them would be reported without that
+    def with_password(request: HttpRequest) -> HttpResponseBase:
         if request.path in (address("login"), in_admin("login")):
             name = request.POST.get("username", "")
         elif request.path in (address("password_change"), in_admin("password_change")):
@@ -52,6 +52,11 @@ def throttled(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callab
         seconds = math.ceil(wait)
         html = rendered(request, "tenants/429.html", {"wait": seconds})
         return HttpResponse(html, status=429, headers={"Retry-After": str(seconds)})
+
+    def throttled_view(request: HttpRequest) -> HttpResponseBase:
+        if request.method != "POST" or not request.path.endswith(PATHS):  # quickly: most requests have no password
+            return get_response(request)
+        return with_password(request)
 
     return throttled_view
 

@@ -5,6 +5,7 @@ import pickle
 import sys
 
 import pytest
+from django.contrib.auth.models import User
 from django.core import mail
 from django.core.cache import cache
 from django.core.management import call_command
@@ -94,11 +95,14 @@ def reports():
     got_request_exception.disconnect(report)
 
 
-def without(table: str) -> Client:
+def without(table: str, logged_in: User | None = None) -> Client:
     """A client whose requests fail when they need this table."""
+    client = Client(raise_request_exception=False)
+    if logged_in:
+        client.force_login(logged_in)
     with connection.cursor() as cursor:
         cursor.execute(f'ALTER TABLE "{table}" RENAME TO gone')
-    return Client(raise_request_exception=False)
+    return client
 
 
 @pytest.mark.parametrize("whose", ["a tenant's", "an operator's"])
@@ -111,6 +115,18 @@ def test_no_report_of_a_failure_tells_the_key_that_came_with_the_request(reports
     (report,) = reports
     assert response.status_code == 500
     assert token[13:40] not in report, "nor a part of it: the repr of a match is cut"
+
+
+@pytest.mark.parametrize("second_factor", [False, True])
+def test_no_report_of_a_failure_before_the_view_tells_a_posted_password(reports, settings, second_factor):
+    settings.SECOND_FACTOR = second_factor
+    user = UserFactory(is_staff=True)
+    client = without("django_session", logged_in=user)
+    posted = {"old_password": SECRET, "new_password1": f"{SECRET}-2", "new_password2": f"{SECRET}-2"}
+    for page in ("/accounts/password/", f"/admin/auth/user/{user.pk}/password/"):
+        assert client.post(page, posted).status_code == 500
+    assert len(reports) == 2
+    assert SECRET not in "".join(reports)
 
 
 class Evil:
