@@ -7,7 +7,6 @@ from typing import Any
 
 from django.contrib.auth.models import AnonymousUser, User
 from django.http import HttpRequest
-from django.views.decorators.debug import sensitive_variables
 from ninja.security import SessionAuth
 
 from jobs.portal.api import throttle
@@ -34,7 +33,6 @@ class OperatorKey(Bearer):
         super().__init__()
         self.permission = permission
 
-    @sensitive_variables("token")
     def authenticate(self, request: HttpRequest, token: str) -> User | None:
         user = auth.operator_of(token)
         return _permitted(user, self.permission, key=token.partition(".")[0]) if user else None

@@ -36,7 +36,7 @@ class CallerRequest(HttpRequest):
 
 
 class Bearer(HttpBearer):
-    @sensitive_variables("token")
+    @sensitive_variables("token")  # of `authenticate`, too
     def __call__(self, request: HttpRequest) -> Any:
         # Replaces Ninja's own, which logs a header with a mistyped "Bearer" in debug mode, and thus the secret.
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
@@ -49,7 +49,6 @@ class Bearer(HttpBearer):
 
 
 class TenantKey(Bearer):
-    @sensitive_variables("token")
     def authenticate(self, request: HttpRequest, token: str) -> Caller | None:
         tenant = auth.tenant_of(token)
         if tenant is None:
