@@ -1,4 +1,4 @@
-"""Hide the settings that contain a password from error reports."""
+"""Hide the settings and cookies that contain a secret from error reports."""
 
 import re
 from typing import Any, cast
@@ -8,12 +8,16 @@ from django.views.debug import SafeExceptionReporterFilter
 
 
 class HideUrls(SafeExceptionReporterFilter):
-    """Django hides settings by name; our settings with passwords in URLs have other names."""
+    """Django hides settings by name; our settings with passwords in URLs have other names.
+
+    The cookie `messages` has a key that the admin has just issued, until the next page shows it.
+    """
 
     hidden_settings = cast(
         "re.Pattern[str]",
         _lazy_re_compile(
-            "API|AUTH|TOKEN|KEY|SECRET|PASS|SIGNATURE|HTTP_COOKIE|URL|LOCATION|WEBHOOK|DATABASES|CACHES|EMAIL", re.I
+            "API|AUTH|TOKEN|KEY|SECRET|PASS|SIGNATURE|HTTP_COOKIE|MESSAGES|URL|LOCATION|WEBHOOK|DATABASES|CACHES|EMAIL",
+            re.I,
         ),
     )
 

@@ -129,6 +129,16 @@ def test_no_report_of_a_failure_before_the_view_tells_a_posted_password(reports,
     assert SECRET not in "".join(reports)
 
 
+def test_no_report_of_a_failure_tells_the_key_that_the_admin_has_just_shown(reports, admin_user, tenant):
+    admin = Client(raise_request_exception=False)
+    admin.force_login(admin_user)
+    admin.post("/admin/tenants/apikey/add/", {"tenant": tenant.pk, "name": "nightly export"})
+    shown_next = admin.cookies["messages"].value
+    without(ApiKey._meta.db_table)
+    assert admin.get("/admin/tenants/apikey/").status_code == 500
+    assert shown_next[:100] not in reports[-1]
+
+
 class Evil:
     def __reduce__(self):
         return os.mkdir, (self.directory,)
