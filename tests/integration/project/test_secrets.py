@@ -139,6 +139,14 @@ def test_no_report_of_a_failure_tells_the_key_that_the_admin_has_just_shown(repo
     assert shown_next[:100] not in reports[-1]
 
 
+def test_no_report_of_a_failure_tells_the_url_of_a_data_source(reports, admin_user, tenant):
+    client = without("django_admin_log", logged_in=admin_user)
+    url = f"postgresql://reader:{SECRET}@db.example.com/shop"
+    added = client.post("/admin/reports/datasource/add/", {"tenant": tenant.pk, "name": "Shop", "url": url})
+    assert added.status_code == 500
+    assert f"&#x27;{url}&#x27;" not in reports[-1]
+
+
 class Evil:
     def __reduce__(self):
         return os.mkdir, (self.directory,)
