@@ -14,13 +14,15 @@ from django.db import connection
 from django.test import Client
 from django.urls import path
 from django.views.debug import ExceptionReporter, get_default_exception_reporter_filter
+from django_otp.oath import totp
+from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL
 from jobs.pages.cache import Text
 from jobs.store import results
 from tenants import auth
-from tenants.models import ApiKey, OperatorKey
+from tenants.models import ApiKey, Change, OperatorKey
 from tests.factories import UserFactory, make_job, operator_key
 
 pytestmark = pytest.mark.django_db
@@ -145,6 +147,13 @@ def test_no_report_of_a_failure_tells_the_url_of_a_data_source(reports, admin_us
     added = client.post("/admin/reports/datasource/add/", {"tenant": tenant.pk, "name": "Shop", "url": url})
     assert added.status_code == 500
     assert f"&#x27;{url}&#x27;" not in reports[-1]
+
+
+def test_no_report_of_a_failure_tells_the_code_of_a_second_factor(reports, admin_user):
+    code = f"{totp(TOTPDevice.objects.create(user=admin_user, confirmed=False).bin_key):06}"
+    asked = without(Change._meta.db_table, logged_in=admin_user).post("/accounts/second-factor/", {"code": code})
+    assert asked.status_code == 500
+    assert f"&#x27;{code}&#x27;" not in reports[-1]
 
 
 class Evil:
