@@ -5,9 +5,7 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 from django.contrib import admin
 from django.db.models import Count, QuerySet
-from django.http import HttpRequest, HttpResponse
-from django.utils.decorators import method_decorator
-from django.views.decorators.debug import sensitive_post_parameters
+from django.http import HttpRequest
 from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminPasswordWidget
 
@@ -51,10 +49,6 @@ class DataSourceAdmin(ModelAdmin):
     list_filter = ["tenant"]
     search_fields = ["name", "tenant__name"]
     list_select_related = ["tenant"]
-
-    @method_decorator(sensitive_post_parameters("url"))
-    def changeform_view(self, *args: Any, **kwargs: Any) -> HttpResponse:
-        return super().changeform_view(*args, **kwargs)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[DataSource]:
         return super().get_queryset(request).annotate(reports_of_it=Count("reports"))

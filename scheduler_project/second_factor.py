@@ -20,7 +20,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
+from django.views.decorators.debug import sensitive_variables
 from django_otp import login, match_token
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
@@ -58,7 +58,6 @@ def demanded(get_response: View) -> View:
     return demanded_view
 
 
-@sensitive_post_parameters("code")
 @login_required
 def second_factor(request: HttpRequest) -> HttpResponse:
     """Ask for a code; show the secret of a new app first, if there is none."""

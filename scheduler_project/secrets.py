@@ -1,13 +1,14 @@
-"""Hide the settings and cookies that contain a secret from error reports."""
+"""Hide the settings, cookies and form fields that contain a secret from error reports."""
 
 import re
 from typing import Any, cast
 
+from django.http import HttpRequest
 from django.utils.regex_helper import _lazy_re_compile
 from django.views.debug import SafeExceptionReporterFilter
 
 
-class HideUrls(SafeExceptionReporterFilter):
+class HideSecrets(SafeExceptionReporterFilter):
     """Django hides settings by name; our settings with passwords in URLs have other names.
 
     The cookie `messages` has a key that the admin has just issued, until the next page shows it.
@@ -16,7 +17,8 @@ class HideUrls(SafeExceptionReporterFilter):
     hidden_settings = cast(
         "re.Pattern[str]",
         _lazy_re_compile(
-            "API|AUTH|TOKEN|KEY|SECRET|PASS|SIGNATURE|HTTP_COOKIE|MESSAGES|URL|LOCATION|WEBHOOK|DATABASES|CACHES|EMAIL",
+            "API|AUTH|TOKEN|KEY|SECRET|PASS|SIGNATURE|HTTP_COOKIE|MESSAGES|URL|LOCATION|WEBHOOK|DATABASES|CACHES|EMAIL"
+            "|^code$",
             re.I,
         ),
     )
@@ -27,3 +29,8 @@ class HideUrls(SafeExceptionReporterFilter):
             name: self.cleansed_substitute if "://" in str(value) else value
             for name, value in super().get_safe_settings().items()
         }
+
+    def get_post_parameters(self, request: HttpRequest | None) -> dict[str, Any]:
+        """Hide them by name, too: a request that fails before its view has met none of the view's marks."""
+        posted = super().get_post_parameters(request)
+        return {name: self.cleanse_setting(name, value) for name, value in posted.items()}

@@ -58,10 +58,10 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django_otp.middleware.OTPMiddleware",
+    "scheduler_project.second_factor.demanded",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "tenants.logins.throttled",
-    "scheduler_project.second_factor.demanded",
     "tenants.middleware.audited",
 ]
 
@@ -211,7 +211,7 @@ EMAIL_TIMEOUT = 10  # seconds
 
 TRACES = env.str("TRACES", "")  # otlp: send spans to OTEL_EXPORTER_OTLP_ENDPOINT; console: to stdout
 LOG_FORMAT = env.str("LOG_FORMAT", "line")  # or json
-DEFAULT_EXCEPTION_REPORTER_FILTER = "scheduler_project.secrets.HideUrls"
+DEFAULT_EXCEPTION_REPORTER_FILTER = "scheduler_project.secrets.HideSecrets"
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
