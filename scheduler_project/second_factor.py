@@ -75,6 +75,7 @@ def second_factor(request: HttpRequest) -> HttpResponse:
     return render(request, "registration/second_factor.html", shown)
 
 
+@transaction.atomic
 def reset(user: Any) -> bool:
     """Forget the user's apps, such as one on a lost phone: the next login sets up another. False: there was none."""
     forgotten, _ = TOTPDevice.objects.filter(user=user).delete()
@@ -98,9 +99,10 @@ def _matching(user: Any, new: TOTPDevice | None, code: str) -> TOTPDevice | None
         return match_token(user, code)
     if not (new.verify_is_allowed()[0] and new.verify_token(code)):
         return None
-    new.confirmed = True
-    new.save()
-    audit.note("second factor set up", User, [(user.pk, user.get_username())], tenant_id=None)
+    with transaction.atomic():
+        new.confirmed = True
+        new.save()
+        audit.note("second factor set up", User, [(user.pk, user.get_username())], tenant_id=None)
     return new
 
 

@@ -6,8 +6,12 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from django.contrib.auth.hashers import make_password
 from django.core.management import call_command
 from django.db import Error, connection
+from django.test import Client
+from django_otp.oath import totp
+from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from jobs.engine.cancel import Cancellation, cancel
 from jobs.engine.pause import pause_job_type
@@ -15,9 +19,10 @@ from jobs.lifecycle import Status
 from jobs.models import Job, JobMemory, PausedJobType, Queue
 from tenants import audit
 from tenants.models import ApiKey, Change
-from tests.factories import QueueFactory, make_job
+from tests.factories import QueueFactory, UserFactory, make_job
 
 SURFACES = ("jobs/console", "jobs/portal", "jobs/contrib", "jobs/management", "jobs/admin.py", "jobs/api.py")
+OLD, NEW = "quokka-numbat-1", "bilby-potoroo-2"
 VERBS = {"cancel": Status.CREATED, "revive": Status.DEAD, "discard": Status.DEAD}
 
 
@@ -101,6 +106,28 @@ def test_limits_types_keys_and_memories(admin_client, owner, tenant, broken):
     assert key.revoked_at is None
     assert Queue.objects.get(name="mail").weight == 1
     assert PausedJobType.objects.exists() and JobMemory.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_passwords_and_second_factors(admin_client, admin_user, broken):
+    admin_client.raise_request_exception = False
+    mia, ida = (UserFactory(username=name, password=make_password(OLD)) for name in ("mia", "ida"))
+    own = Client(raise_request_exception=False)
+    own.force_login(mia)
+    lost = TOTPDevice.objects.create(user=ida)
+    new = TOTPDevice.objects.create(user=admin_user, confirmed=False)
+    broken()
+    asked = {"old_password": OLD, "new_password1": NEW, "new_password2": NEW}
+    refused(lambda: own.post("/accounts/password/", asked))
+    refused(lambda: admin_client.post(f"/admin/auth/user/{ida.pk}/password/", {"password1": NEW, "password2": NEW}))
+    refused(lambda: admin_client.post("/accounts/second-factor/", {"code": f"{totp(new.bin_key):06}"}))
+    refused(
+        lambda: admin_client.post("/admin/auth/user/", {"action": "reset_second_factor", "_selected_action": [ida.pk]})
+    )
+    for row in (mia, ida, lost, new):
+        row.refresh_from_db()
+    assert mia.check_password(OLD) and ida.check_password(OLD)
+    assert lost.confirmed and not new.confirmed
 
 
 @pytest.mark.django_db(transaction=True)
