@@ -2,6 +2,7 @@
 
 from django.contrib import admin
 from django.contrib.auth import views as auth_views
+from django.db import transaction
 from django.http import HttpResponse
 from django.urls import include, path, re_path, reverse_lazy
 
@@ -13,8 +14,13 @@ from scheduler_project.second_factor import second_factor
 
 PASSWORD = {"template_name": "registration/password.html", "success_url": reverse_lazy("reports:list")}
 
+# A new password with its entry in the audit log: Django's pages have no transaction.
+new_password = transaction.atomic(auth_views.PasswordChangeView.as_view(**PASSWORD))
+new_password_of_admin = transaction.atomic(admin.site.admin_view(admin.site.password_change, cacheable=True))
+
 urlpatterns = [
     path("admin/login/", login_of_admin),
+    path("admin/password_change/", new_password_of_admin),
     path("admin/", admin.site.urls),
     path("ops/", include("jobs.console.ops.urls")),
     path("jobs/", include("jobs.portal.members.urls")),
@@ -23,7 +29,7 @@ urlpatterns = [
     path("accounts/login/", Login.as_view(), name="login"),
     path("accounts/logout/", auth_views.LogoutView.as_view(), name="logout"),
     path("accounts/second-factor/", second_factor, name="second_factor"),
-    path("accounts/password/", auth_views.PasswordChangeView.as_view(**PASSWORD), name="password_change"),
+    path("accounts/password/", new_password, name="password_change"),
     path("favicon.ico", lambda request: HttpResponse(status=204)),  # requested unless a page names another icon
     path("", include("reports.urls")),
 ]

@@ -11,8 +11,9 @@ from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.models import Group, User
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django_otp.plugins.otp_totp.models import TOTPDevice
 from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
@@ -43,6 +44,10 @@ class UserAdmin(OnlyChanged, DjangoUserAdmin, ModelAdmin):  # type: ignore[type-
 
     def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
         return _may_touch(request, obj) and super().has_delete_permission(request, obj)
+
+    @transaction.atomic  # with its entry in the audit log
+    def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> HttpResponse:
+        return super().user_change_password(request, id, form_url)
 
     @admin.action(description="Reset the second factor, as after the loss of a phone", permissions=["change"])
     def reset_second_factor(self, request: HttpRequest, users: QuerySet[User]) -> None:

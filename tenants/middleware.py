@@ -1,9 +1,7 @@
 """Middleware for projects: who acts."""
 
 from collections.abc import Callable
-from typing import Any
 
-from django.db import transaction
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
@@ -25,15 +23,4 @@ def audited(get_response: View) -> View:
         with audit.acting(user.get_username() if user and user.is_authenticated else None, address):
             return get_response(request)
 
-    def in_one(
-        request: HttpRequest, view: Callable[..., HttpResponseBase], args: Any, kwargs: Any
-    ) -> HttpResponseBase | None:
-        # Django's pages that change a password have no transaction, in which the entry could be.
-        named = (request.resolver_match and request.resolver_match.url_name) or ""
-        if request.method != "POST" or not named.endswith("password_change"):
-            return None
-        with transaction.atomic():
-            return view(request, *args, **kwargs)
-
-    audited_view.process_view = in_one  # type: ignore[attr-defined]
     return audited_view

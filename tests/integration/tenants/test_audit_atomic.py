@@ -111,14 +111,15 @@ def test_limits_types_keys_and_memories(admin_client, owner, tenant, broken):
 @pytest.mark.django_db(transaction=True)
 def test_passwords_and_second_factors(admin_client, admin_user, broken):
     admin_client.raise_request_exception = False
-    mia, ida = (UserFactory(username=name, password=make_password(OLD)) for name in ("mia", "ida"))
+    mia, ida = (UserFactory(username=name, password=make_password(OLD), is_staff=True) for name in ("mia", "ida"))
     own = Client(raise_request_exception=False)
     own.force_login(mia)
     lost = TOTPDevice.objects.create(user=ida)
     new = TOTPDevice.objects.create(user=admin_user, confirmed=False)
     broken()
     asked = {"old_password": OLD, "new_password1": NEW, "new_password2": NEW}
-    refused(lambda: own.post("/accounts/password/", asked))
+    for page in ("/accounts/password/", "/admin/password_change/"):
+        refused(lambda page=page: own.post(page, asked))
     refused(lambda: admin_client.post(f"/admin/auth/user/{ida.pk}/password/", {"password1": NEW, "password2": NEW}))
     refused(lambda: admin_client.post("/accounts/second-factor/", {"code": f"{totp(new.bin_key):06}"}))
     refused(
