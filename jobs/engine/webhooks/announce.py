@@ -1,7 +1,8 @@
 """Submit a message for each end of a job that its tenant wants to be told of.
 
 The statement that ends the job stores the event (a trigger, for jobs with the mark `announced`), and one transaction
-takes events and submits their messages: so each end is told once, whatever dies. A tenant whose backlog is full waits.
+takes events and submits their messages: so each end is told once, whatever dies. Events wait while their messages do
+not fit into the backlog of their tenant.
 """
 
 from collections.abc import Iterable, Iterator
@@ -9,7 +10,7 @@ from typing import Any
 
 from django.db import transaction
 
-from jobs import telemetry
+from jobs import store, telemetry
 from jobs.calls.refusals import InvalidRequest, TooManyWaiting
 from jobs.calls.request import JobRequest
 from jobs.engine.proxy import async_
@@ -35,18 +36,21 @@ def announce() -> None:
 
 @transaction.atomic
 def _announce(tenant_id: int) -> None:
-    """Those of a tenant. Raises TooManyWaiting; then the events are still there."""
-    events = list(
-        WebhookEvent.objects.filter(tenant_id=tenant_id).order_by("pk").select_for_update(skip_locked=True)[:BATCH]
-    )
+    """Those of a tenant, as many as its backlog has room for; for none: TooManyWaiting, and they are still there."""
+    endpoints = list(WebhookEndpoint.objects.filter(tenant_id=tenant_id, off_at=None))
+    waiting, bound = store.backlog(tenant_id)
+    room = (bound - waiting) // len(endpoints) if endpoints else BATCH
+    waits = WebhookEvent.objects.filter(tenant_id=tenant_id).order_by("pk").select_for_update(skip_locked=True)
+    events = list(waits[: min(max(room, 1), BATCH)])
     tenant = all_tenants().filter(pk=tenant_id).first()
     if tenant is not None:
-        submit_all(list(_messages(tenant, events)))
+        submit_all(list(_messages(tenant, events, endpoints)))
     WebhookEvent.objects.filter(pk__in=[event.pk for event in events]).delete()
 
 
-def _messages(tenant: Tenant, events: Iterable[WebhookEvent]) -> Iterator[JobRequest]:
-    endpoints = list(WebhookEndpoint.objects.filter(tenant=tenant, off_at=None))
+def _messages(
+    tenant: Tenant, events: Iterable[WebhookEvent], endpoints: Iterable[WebhookEndpoint]
+) -> Iterator[JobRequest]:
     jobs = {job.pk: job for job in AnyJob.objects.filter(pk__in=[event.job_id for event in events], tenant=tenant)}
     batches = Batch.objects.in_bulk({job.batch_id for job in jobs.values() if job.batch_id})
     for event in events:

@@ -18,8 +18,8 @@ from jobs.engine.webhooks.posting import NotDelivered
 from jobs.models import WebhookEndpoint
 from tenants import audit
 
-PATIENCE = timedelta(days=3)
-RETRY = Retry.exponential(max_retries=20, base=5, cap=6 * 3600)  # for some three days
+PATIENCE = timedelta(days=3)  # with an endpoint
+RETRY = Retry.exponential(max_retries=24, base=5, cap=6 * 3600)  # for longer than PATIENCE, so the last try ends that
 
 
 @job(title="Webhook", queue=QUEUE, timeout=30, dedup=False, retry=RETRY)

@@ -162,17 +162,26 @@ class TestTold:
         assert message["data"]["error"] == "ValueError"
         assert "hunter2" not in json.dumps(message)
 
-    def test_a_full_backlog_holds_up_nobody_else_and_loses_nothing(self, report, foreign_report, tenant, endpoint):
-        endpoints.add(foreign_report.tenant, URL)
-        end(submit(report)), end(submit(foreign_report))
+    def test_a_full_backlog_holds_up_nobody_else_loses_nothing_and_takes_what_fits(
+        self, report, foreign_report, tenant, endpoint
+    ):
+        endpoints.add(tenant, URL), endpoints.add(foreign_report.tenant, URL)
+        mine = [submit(report).pk for _ in range(3)]
+        for job_id in mine:
+            cancel(job_id, tenant_id=tenant.pk)
+        end(submit(foreign_report))
         tenant.jobs_queue.max_waiting = 0
         tenant.jobs_queue.save()
         announce()
-        assert len(told()) == WebhookEvent.objects.count() == 1
-        tenant.jobs_queue.max_waiting = 10
+        assert (len(told()), WebhookEvent.objects.count()) == (1, 3)
+        tenant.jobs_queue.max_waiting = 5
         tenant.jobs_queue.save()
         announce()
-        assert len(told()) == 2
+        assert [job_id for job_id, _ in told()[1:]] == [mine[0], mine[0], mine[1], mine[1]]
+        for message in Job.objects.filter(source_method=DELIVER, tenant=tenant):
+            cancel(message.pk, tenant_id=tenant.pk)
+        announce()
+        assert told()[-1] == (mine[2], "cancelled")
 
     def test_a_stranger_is_told_nothing(self, report, foreign_report, endpoint):
         endpoints.add(foreign_report.tenant, "https://stranger.example/")
@@ -223,6 +232,8 @@ class TestDelivering:
         assert (endpoint.failing_since, endpoint.last_error) == (None, "")
 
     def test_after_three_days_of_failures_it_is_off_and_its_tenant_is_told(self, monkeypatch, report, endpoint):
+        delays = [delivering.RETRY.delay(NotDelivered(), n) for n in range(delivering.RETRY.max_retries)]
+        assert delivering.PATIENCE < timedelta(seconds=sum(delays)) < timedelta(days=4), "by the tries of one message"
         self.fails = True
         WebhookEndpoint.objects.update(failing_since=timezone.now() - timedelta(days=2.9))
         with pytest.raises(NotDelivered):
