@@ -1,8 +1,15 @@
 -- Arrow:  hold, created -> scheduled, for all waiting jobs of a paused type, so that they do not block others.
--- Who:    the operator who pauses the type. Locks: the rows. Index: jobs_claim, all of it: pausing a type is rare.
+-- Who:    the operator who pauses the type. Index: jobs_claim, all of it: pausing a type is rare.
+-- Locks:  the rows, in the order of their ids, so that it and a cancel do not deadlock.
 UPDATE jobs
 SET status = 'scheduled', ready_at = NULL, due_at = %(held_until)s
-WHERE ready_at IS NOT NULL  -- guard
-  AND source_type = %(source_type)s
-  AND source_method = %(source_method)s
-RETURNING id, attempt, tenant_id
+FROM (
+    SELECT id FROM jobs
+    WHERE ready_at IS NOT NULL  -- guard
+      AND source_type = %(source_type)s
+      AND source_method = %(source_method)s
+    ORDER BY id
+    FOR NO KEY UPDATE
+) waiting
+WHERE jobs.id = waiting.id
+RETURNING jobs.id, attempt, tenant_id

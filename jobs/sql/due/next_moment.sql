@@ -9,7 +9,7 @@ moment AS (
     SELECT min(due_at) AS at FROM jobs WHERE due_at IS NOT NULL AND due_at < %(held_until)s
     UNION ALL
     SELECT min(expires_at) FROM jobs
-    WHERE expires_at IS NOT NULL AND (due_at IS NOT NULL OR ready_at IS NOT NULL)
+    WHERE expires_at IS NOT NULL AND (due_at IS NOT NULL OR ready_at IS NOT NULL OR blocked_at IS NOT NULL)
     UNION ALL
     SELECT next.at FROM clock CROSS JOIN LATERAL (
         SELECT opens_at AS at FROM lanes WHERE opens_at > clock.now ORDER BY opens_at LIMIT 1

@@ -325,13 +325,17 @@ def test_many_are_cancelled_by_as_many_statements_as_one(django_assert_max_num_q
     assert (now_is(theirs).status, now_is(runs).cancel_requested_at is None) == ("created", False)
 
 
-def test_two_who_cancel_the_same_in_opposite_order_do_not_deadlock(onlooker, elsewhere, blocked):
-    """Both take the rows in the order of their ids: who has not got the first one has none."""
-    last, first = (make_job(TenantFactory(), pk=number).pk for number in (2**40 + 1, 2**40))  # so they lie in the table
-    onlooker.execute("BEGIN")
-    onlooker.execute("SELECT FROM jobs WHERE id = %s FOR UPDATE", [first])
-    cancelling = elsewhere(cancel_all, [last, first], tenant_id=EVERY_TENANT)
-    wait_until(lambda: blocked() == 1, "it waits for the first one")
-    onlooker.execute("SELECT FROM jobs WHERE id = %s FOR UPDATE NOWAIT", [last])
-    onlooker.execute("ROLLBACK")
-    assert cancelling.result() == dict.fromkeys((last, first), "cancelled")
+def test_two_who_cancel_or_hold_the_same_in_opposite_order_do_not_deadlock(onlooker, elsewhere, blocked):
+    """All take the rows in the order of their ids: who has not got the first one has none."""
+    for n, verb in enumerate(("cancel", "hold")):
+        last, first = (make_job(TenantFactory(), pk=2**40 + 2 * n + odd) for odd in (1, 0))  # so they lie in the table
+        act = partial(store.cancel, [last.pk, first.pk], tenant_id=EVERY_TENANT)
+        if verb == "hold":
+            act = partial(store.hold, last.source_type, last.source_method)
+        onlooker.execute("BEGIN")
+        onlooker.execute("SELECT FROM jobs WHERE id = %s FOR UPDATE", [first.pk])
+        acting = elsewhere(act)
+        wait_until(lambda: blocked() == 1, "it waits for the first one")
+        onlooker.execute("SELECT FROM jobs WHERE id = %s FOR UPDATE NOWAIT", [last.pk])
+        onlooker.execute("ROLLBACK")
+        assert {job.id for job in acting.result()} == {last.pk, first.pk}

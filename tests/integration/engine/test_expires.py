@@ -41,12 +41,18 @@ EXPIRED = ("cancelled", "expired")
 
 
 class TestWhenItLapses:
-    def test_one_in_line_is_cancelled_by_the_clock_at_its_moment_and_not_before(self, thing, sent):
+    def test_one_in_line_or_blocked_is_cancelled_by_the_clock_at_its_moment_and_not_before(self, thing, sent):
         with freeze_time() as time:
             thing.async_.echo(1)  # it has the slot
             late = thing.async_(expires=60).echo(2)
             kept = thing.async_.echo(3)
-            time.move(59.9)
+            blocked = thing.async_(after=kept, expires=50).echo(4)
+            assert store.next_moment() == pytest.approx(50), "the clock wakes up for it"
+            time.move(50)
+            assert lapse() == 1
+            assert ended(blocked) == EXPIRED
+            assert store.next_moment() == pytest.approx(10)
+            time.move(9.9)
             assert lapse() == 0
             time.move(0.1)
             assert lapse() == 1
