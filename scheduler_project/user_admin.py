@@ -19,7 +19,7 @@ from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
 from scheduler_project import second_factor
-from tenants.admin_style import OnlyChanged
+from tenants.admin_style import AsShown, OnlyChanged
 
 RIGHTS = ("is_staff", "is_superuser", "groups", "user_permissions")
 
@@ -28,9 +28,13 @@ admin.site.unregister(User)
 admin.site.unregister(Group)
 
 
+class UserForm(AsShown, UserChangeForm):
+    """For instance: a user who was deactivated since is not active again."""
+
+
 @admin.register(User)
 class UserAdmin(OnlyChanged, DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]
-    form = UserChangeForm
+    form = UserForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
     actions = ["reset_second_factor"]
@@ -58,7 +62,7 @@ class UserAdmin(OnlyChanged, DjangoUserAdmin, ModelAdmin):  # type: ignore[type-
 
 
 @admin.register(Group)
-class GroupAdmin(DjangoGroupAdmin, ModelAdmin):
+class GroupAdmin(OnlyChanged, DjangoGroupAdmin, ModelAdmin):
     def has_add_permission(self, request: HttpRequest) -> bool:
         return _is_superuser(request)
 

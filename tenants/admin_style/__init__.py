@@ -3,10 +3,13 @@
 `import_module` chooses, so the classes have no types, as unfold's have none.
 """
 
+from collections.abc import Collection
+from functools import cached_property
 from importlib import import_module
 from typing import Any
 
 from django.apps import apps
+from django.forms import ModelForm
 from django.http import HttpRequest
 
 WITH_UNFOLD = apps.is_installed("unfold")
@@ -48,8 +51,52 @@ class Kept(ModelAdmin):
         return False
 
 
+class AsShown(ModelForm):  # type: ignore[type-arg]  # generic for the type checker only
+    """A field that its user left as the page showed it stays as the row has it: somebody may have changed it since.
+
+    together: fields that mean one thing: who changes one of them means all, as they were shown.
+    """
+
+    together: Collection[str] = ()
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.instance._state.adding:
+            return
+        # A program that posts values without what was shown means all that the row has otherwise.
+        as_shown = not self.is_bound or any(name.startswith(self.add_initial_prefix("")) for name in self.data)
+        for field in self.fields.values():
+            field.show_hidden_initial = as_shown and not field.disabled  # a disabled one may be a password's digest
+        absent = {self.add_initial_prefix(name) for name in self.fields} - self.data.keys()
+        if self.is_bound and absent:
+            # Without a value of this name, as of a moment in two fields, Django would repeat what was typed as shown.
+            self.data: Any = self.data.copy()  # a QueryDict
+            for name in absent:
+                self.data.setlistdefault(name)
+
+    @cached_property
+    def changed_data(self) -> list[str]:
+        changed: list[str] = super().changed_data
+        more = () if set(changed).isdisjoint(self.together) else self.together
+        return [name for name in self.fields if name in changed or name in more]
+
+    def _clean_fields(self) -> None:
+        """Django takes the value of a disabled field from the row."""
+        enabled = {name: field for name, field in self.fields.items() if not field.disabled}
+        for name, field in enabled.items():
+            field.disabled = not self.instance._state.adding and name not in self.changed_data
+        super()._clean_fields()  # type: ignore[misc]  # the stubs do not know it
+        for field in enabled.values():
+            field.disabled = False
+
+
 class OnlyChanged(ModelAdmin):
     """A form writes what it changed: what else of the row changes meanwhile stays, as a revocation or a password."""
+
+    form: Any = AsShown
+
+    def get_changelist_form(self, request: HttpRequest, **kwargs: Any) -> Any:
+        return super().get_changelist_form(request, form=AsShown, **kwargs)
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         columns = {field.name for field in obj._meta.concrete_fields}

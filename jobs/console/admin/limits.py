@@ -7,17 +7,24 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 
 from jobs.authoring.text import about
+from jobs.console.operations.limits import RATE
 from jobs.console.operations.what_if import LIMITS, asked_at
 from jobs.engine import limits
 from jobs.reading.standing import Standing
-from tenants.admin_style import Labelled, display, rate
+from tenants.admin_style import AsShown, Labelled, OnlyChanged, display, rate
 from tenants.names import named
 
 
-class LimitsAdmin(Labelled):
+class LimitsForm(AsShown):
+    together = RATE
+
+
+class LimitsAdmin(Labelled, OnlyChanged):
     """kind: of which the limits are. A saved change takes effect with the next dispatch, which follows at once."""
 
     kind: str
+    form = LimitsForm
+    list_max_show_all = 100  # rows, as of a page: with nine fields of each a browser sends no more than Django takes
 
     def subject(self, obj: Any) -> str:
         """Its name in a question."""

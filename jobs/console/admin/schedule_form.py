@@ -1,6 +1,6 @@
 """The form of a schedule. The engine checks it by storing it in a transaction that is rolled back."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django import forms
 from django.db import transaction
@@ -11,12 +11,7 @@ from jobs.calls import registry
 from jobs.calls.refusals import InvalidRequest
 from jobs.engine.schedules import change
 from jobs.models import Queue, Schedule
-from tenants.admin_style import Select
-
-if TYPE_CHECKING:
-    Form = forms.ModelForm[Schedule]
-else:
-    Form = forms.ModelForm  # generic for the type checker only
+from tenants.admin_style import AsShown, Select
 
 PREVIEW = "_preview"  # the button that stores nothing
 FIELDS = (
@@ -38,7 +33,8 @@ HELP = {
 }
 
 
-class ScheduleForm(Form):
+class ScheduleForm(AsShown):
+    together = ("every", "cron", "tz")
     job_type = forms.ChoiceField(widget=Select)
     queue = forms.ChoiceField(widget=Select, required=False)
 

@@ -4,21 +4,20 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from django.contrib import admin
-from django.forms import ModelForm
 from django.http import HttpRequest
 
-from jobs.console.admin.limits import LimitsAdmin, lead
+from jobs.console.admin.limits import LimitsAdmin, LimitsForm, lead
 from jobs.console.operations.what_if import TENANTS
 from jobs.engine import limits
 from jobs.reading import present
 from jobs.reading.standing import Standing
 from tenants.admin import ApiKeysInline, MembersInline
-from tenants.admin_style import Kept, Searched, StackedInline, Untitled, display
+from tenants.admin_style import Kept, OnlyChanged, Searched, StackedInline, Untitled, display
 from tenants.conf import TENANT_NAME, TENANT_SLUG
 from tenants.models import Tenant, TenantQueue
 
 
-class SlotsForm(ModelForm):  # type: ignore[type-arg]
+class SlotsForm(LimitsForm):
     def has_changed(self) -> bool:
         # Store an unchanged form of a new tenant, too: without a row the tenant would have no slots.
         return self.instance.pk is None or super().has_changed()
@@ -48,7 +47,7 @@ class SlotsInline(Untitled, StackedInline):
 
 
 @admin.register(Tenant)  # unless the project has a tenant model of its own, with the project's own admin
-class TenantAdmin(Kept):
+class TenantAdmin(OnlyChanged, Kept):
     list_display = ["name", "slug", "slots", "paused", "created_at"]
     list_select_related = ["jobs_queue"]
     search_fields = ["name", "slug"]
@@ -61,8 +60,9 @@ class TenantAdmin(Kept):
         if formset.model is not TenantQueue:
             super().save_formset(request, form, formset, change)
             return
-        for slots in formset.save(commit=False):
-            limits.store(slots)
+        formset.save(commit=False)
+        for slots, changed in [(new, None) for new in formset.new_objects] + formset.changed_objects:
+            limits.store(slots, changed)
 
     @display(description="slots", ordering="jobs_queue__num_slots")
     def slots(self, tenant: Tenant) -> int:

@@ -13,6 +13,7 @@ from jobs.models import Job, Schedule
 from tenants import audit
 from tenants.models import Change
 from tests.factories import TenantFactory, ThingFactory, UserFactory
+from tests.opened import opened
 
 pytestmark = pytest.mark.django_db
 PAGE = "/admin/jobs/schedule/"
@@ -80,6 +81,11 @@ class TestTheForm:
         assert admin_client.post(f"{PAGE}{schedule.pk}/change/", form(thing, **said)).status_code == 302
         assert Change.objects.get(kind="jobs.schedule").values == {"name": ["Mornings", "Early"]}
         assert Schedule.objects.get().starts_at == schedule.starts_at
+        open_since = opened(admin_client.get(f"{PAGE}{schedule.pk}/change/"))
+        change.change(schedule, every=60, cron="", jitter=5)
+        admin_client.post(f"{PAGE}{schedule.pk}/change/", open_since | {"args": "{}", "name": "Often"})
+        changed = Schedule.objects.get()
+        assert (changed.name, changed.every, changed.cron, changed.jitter) == ("Often", 60, "", 5)
 
     def test_says_what_to_do_while_it_is_empty(self, admin_client):
         assert "Fill in a rule and press Preview." in admin_client.get(f"{PAGE}add/").content.decode()

@@ -7,6 +7,7 @@ from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, Job, PausedJobType, Queue, Schedule
 from tenants.models import Change, TenantQueue
 from tests.factories import QueueFactory, TenantFactory, ThingFactory, make_job
+from tests.opened import opened
 
 pytestmark = pytest.mark.django_db
 
@@ -71,6 +72,16 @@ class TestLimits:
         admin.post("/ops/tenants/acme/change", {"user_slots": "", "paused": "1"})
         row = TenantQueue.objects.get(tenant=tenant)
         assert (row.user_slots, row.paused, row.weight, row.num_slots) == (None, True, 3, 2)
+
+    def test_what_changes_while_the_page_is_open_stays(self, admin):
+        """Slots that somebody took away in an emergency; but who changes half of a rate limit means the whole."""
+        TenantFactory(slug="acme")
+        TenantQueue.objects.update(rate_limit=5, rate_window=60)
+        form = opened(admin.get("/ops/tenants/acme/"))
+        TenantQueue.objects.update(num_slots=0, rate_limit=10)
+        admin.post("/ops/tenants/acme/change", form | {"weight": "3", "rate_window": "600"})
+        row = TenantQueue.objects.get()
+        assert (row.num_slots, row.weight, row.rate_limit, row.rate_window) == (0, 3, 5, 600)
 
     def test_a_tenant_without_a_row_gets_no_slots_by_another_change(self, admin):
         tenant = TenantFactory(slug="acme")

@@ -2,6 +2,7 @@
 
 import re
 from contextlib import contextmanager
+from datetime import UTC, datetime
 
 import pytest
 from django.contrib.admin.models import LogEntry
@@ -9,6 +10,7 @@ from django.contrib.auth.models import Group, Permission, User
 from django.contrib.messages import get_messages
 from django.db.models.functions import Now
 from django.db.models.signals import pre_save
+from django.utils import timezone
 
 from jobs.engine import dispatch
 from jobs.lifecycle import Status
@@ -16,6 +18,7 @@ from jobs.reading import looking
 from tenants import auth
 from tenants.models import ApiKey, Change, OperatorKey, Tenant, TenantQueue
 from tests.factories import MemberFactory, TenantFactory, UserFactory, make_job, operator_key
+from tests.opened import opened
 
 pytestmark = pytest.mark.django_db
 TOKEN = re.compile(r"[0-9a-f]{12}\.[\w-]{43}")
@@ -202,6 +205,60 @@ def test_what_changes_while_a_form_is_saved_stays(admin_client):
         assert admin_client.post(f"/admin/auth/user/{user.pk}/change/", form).status_code == 302
     user.refresh_from_db()
     assert (user.first_name, user.password) == ("Ada", "new")
+
+
+def test_what_changes_while_a_form_is_open_stays(admin_client, subtests):
+    """Slots that somebody took away would come back with a new name or weight, and a deactivated user with another."""
+    tenant, group = TenantFactory(), Group.objects.create(name="ops")
+    slots, user = tenant.jobs_queue, UserFactory(is_staff=True)
+    user.groups.add(group)
+    key, _ = auth.issue(tenant, "loader")
+    for page, of, field, typed, row, meanwhile in (
+        (f"tenants/tenant/{tenant.pk}/change", Tenant, "name", "Globex", slots, {"num_slots": 0}),
+        (f"tenants/tenantqueue/{slots.pk}/change", TenantQueue, "weight", "3", slots, {"num_slots": 9, "paused": True}),
+        ("tenants/tenantqueue", TenantQueue, "form-0-weight", "4", slots, {"num_slots": 0}),
+        (f"auth/user/{user.pk}/change", User, "first_name", "Ada", user, {"is_active": False}),
+        (f"tenants/apikey/{key.pk}/change", ApiKey, "name", "renamed", key, {"expires_at": timezone.now()}),
+    ):
+        with subtests.test(page=page):
+            form = opened(admin_client.get(f"/admin/{page}/"))
+            type(row).objects.filter(pk=row.pk).update(**meanwhile)
+            user.groups.clear()
+            assert admin_client.post(f"/admin/{page}/", form | {field: typed, "_save": "Save"}).status_code == 302
+            now = type(row).objects.get(pk=row.pk)
+            assert {name: getattr(now, name) for name in meanwhile} == meanwhile
+            assert of.objects.filter(**{field.rpartition("-")[2]: typed}).exists()
+            assert not user.groups.exists()
+    with subtests.test("who changes half of a rate limit means the other half as it was shown"):
+        found = TenantQueue.objects.filter(pk=slots.pk)
+        found.update(rate_limit=5, rate_window=60)
+        form = opened(admin_client.get(f"/admin/tenants/tenantqueue/{slots.pk}/change/"))
+        found.update(rate_limit=None, rate_window=None)
+        admin_client.post(f"/admin/tenants/tenantqueue/{slots.pk}/change/", form | {"rate_window": "600"})
+        assert (found.get().rate_limit, found.get().rate_window) == (5, 600)
+
+
+def test_a_form_that_is_shown_again_with_an_error_still_knows_what_was_typed(admin_client):
+    """A moment in two fields, and no group where there was one before: what was typed first counts the second time."""
+    tenant, user = TenantFactory(), UserFactory(is_staff=True)
+    key, _ = auth.issue(tenant, "loader")
+    group = Group.objects.create(name="ops")
+    for page, typed, wrong, row, name, stored in (
+        (
+            f"tenants/apikey/{key.pk}",
+            {"expires_at_0": "2030-01-31", "expires_at_1": "09:00:00"},
+            "name",
+            key,
+            "expires_at",
+            datetime(2030, 1, 31, 9, tzinfo=UTC),
+        ),
+        (f"auth/user/{user.pk}", {"groups": [group.pk]}, "username", user, "groups", group),
+    ):
+        form = opened(admin_client.get(f"/admin/{page}/change/"))
+        again = admin_client.post(f"/admin/{page}/change/", form | typed | {wrong: ""})
+        assert again.status_code == 200
+        assert admin_client.post(f"/admin/{page}/change/", opened(again) | {wrong: "other"}).status_code == 302
+        assert type(row).objects.filter(**{"pk": row.pk, name: stored}).exists()
 
 
 def test_the_action_revokes_the_chosen_keys(admin_client):

@@ -10,7 +10,7 @@ from django.forms import ModelForm, Select, modelform_factory
 from django.http import HttpRequest, HttpResponse
 
 from jobs.authoring.text import storable
-from jobs.console.operations.limits import OF_QUEUE, OF_TENANT, Kind, Limit
+from jobs.console.operations.limits import OF_QUEUE, OF_TENANT, RATE, Kind, Limit
 from jobs.console.operations.what_if import QUEUES, TENANTS, asked_at
 from jobs.console.ops.access import action_for
 from jobs.console.ops.answers import done, refused
@@ -26,14 +26,22 @@ YES_OR_NO = ((True, "yes"), (False, "no"))
 
 
 def form_of(row: Queue | TenantQueue, table: Sequence[Limit], data: Any = None) -> "ModelForm[Any]":
-    """The form of these limits. data: of those that are to be changed; the others stay as they are."""
+    """The form of these limits. data: of those that are to be changed; the others stay as they are.
+
+    So do those that were left as the page showed them: somebody may have changed them since.
+    """
     switches: dict[str, Any] = {limit.name: Select(choices=YES_OR_NO) for limit in table if limit.kind is Kind.SWITCH}
     form = modelform_factory(type(row), fields=[limit.name for limit in table], widgets=switches)
     for limit in table:
         form.base_fields[limit.name].widget.attrs["placeholder"] = limit.unset.rstrip(".")
-        form.base_fields[limit.name].show_hidden_initial = False  # compare with the row
+        form.base_fields[limit.name].show_hidden_initial = data is None  # or compare with the row
     shown = form(instance=row, auto_id=False)  # a page may have many
-    return shown if data is None else form({field.name: field.value() for field in shown} | data.dict(), instance=row)
+    if data is None:
+        return shown
+    meant = {name for name, value in data.items() if value != data.get(shown.add_initial_prefix(name))}
+    if not meant.isdisjoint(RATE):
+        meant |= data.keys() & set(RATE)
+    return form({field.name: field.value() for field in shown} | {name: data[name] for name in meant}, instance=row)
 
 
 @action_for("tenants.change_tenantqueue")
