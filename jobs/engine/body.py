@@ -1,9 +1,7 @@
 """Run the body of one attempt: find the method or function, call it on the tenant's object, and record the outcome."""
 
-import decimal
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from contextvars import copy_context
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -89,17 +87,15 @@ def run(job: Started, host: Host) -> Outcome:
     """
     outcome, ask = Outcome(), user_code.Here(job, host)
     host.reset_peak()
-    # Language, time zone and the like are context variables: the body's changes to them end with it.
-    inside = copy_context().run
     # The time limit is the body's: what the job waits for PostgreSQL does not count, nor does its manager's code.
-    find = partial(inside, _find, job, outcome, host)
+    find = partial(_find, job, outcome, host)
     found = ask.within(job.timeout + DATABASE_PATIENCE, find, late="not found within")
     if isinstance(found.error, StillAway):
         raise found.error
     outcome.error = found.error
     if outcome.error is None:  # what the look has imported may have changed the process, for good
         with process_state.as_it_was() as outcome.refusals:
-            outcome.error = ask.within(job.timeout, partial(inside, _call, job, outcome, *found.value)).error
+            outcome.error = ask.within(job.timeout, partial(_call, job, outcome, *found.value)).error
     if outcome.error is not None:  # stats that are no JSON do not hide it
         outcome.stats = ask(partial(stats_as_json, outcome.stats)).value or {}
     outcome.peak_memory = host.peak_memory()
@@ -108,8 +104,6 @@ def run(job: Started, host: Host) -> Outcome:
 
 def _find(job: Started, outcome: Outcome, host: Host) -> tuple[current.CurrentJob, Target, Model | None]:
     """The job, its code and its object. If PostgreSQL is away, it waits, as with an outcome: no body has begun."""
-    store.speak_as_the_caller()
-    decimal.setcontext(decimal.getcontext().copy())  # a context variable, but its value can be changed in place
     drop_cut_connections()  # a restart may have cut them since the last body: nothing else would notice it
     target = registry.resolve(job.source_type, job.source_method)
     running = _enter(job, target, outcome, host)

@@ -11,7 +11,7 @@
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from django.db import DatabaseError, InterfaceError
 
 from jobs import store, telemetry
-from jobs.engine import body, session_reset
+from jobs.engine import body, process_state, session_reset
 from jobs.engine.body import Outcome
 from jobs.engine.dispatch import dispatch, dispatch_and_keep
 from jobs.engine.host import Host
@@ -79,13 +79,16 @@ def _run_slice(job: Started, host: Host) -> _Last:
         job = following
         with _attempt_context(job) as span:
             outcome = body.run(job, host)
-            job, clean = _clean(job, outcome)
+            clean = _is_clean(job, outcome.refusals)
+            if not clean:
+                job = replace(job, holder=replace(job.holder, lost=True))
             outcome.keep_result(job)
             outcome.keep_log(job)
             if outcome.error is not None:
                 traces.failed(span, outcome.error)
+                return _Last(job, _fail(job, outcome, host) and clean)
             has_room, goes_on = time_slice.has_room(), clean and _keeper(host) is not None
-            if goes_on and not has_room and outcome.error is None:
+            if goes_on and not has_room:
                 return _Last(job, clean, outcome)
             following = settle(job, outcome, Here(job, host), follow=goes_on and has_room)
             if following is not None:
@@ -93,16 +96,23 @@ def _run_slice(job: Started, host: Host) -> _Last:
     return _Last(job, clean)
 
 
-def _clean(job: Started, outcome: Outcome) -> tuple[Started, bool]:
-    """Clean the sessions of a body; the job, and whether this process may run another body."""
+def _fail(job: Started, outcome: Outcome, host: Host) -> bool:
+    """Settle a failure, which asks more of its author's code. Return whether this process may run another body."""
+    with process_state.as_it_was() as refusals:
+        settle(job, outcome, Here(job, host))
+    return _is_clean(job, refusals)
+
+
+def _is_clean(job: Started, refusals: Sequence[Exception]) -> bool:
+    """Clean the sessions of user code. Return whether this process may run another body."""
     if not session_reset.clean():
         telemetry.noticed("process ends: a transaction was left open in it", job=job.id)
-    elif outcome.refusals:
-        why = str(outcome.refusals[0])
+    elif refusals:
+        why = str(refusals[0])
         telemetry.noticed("process ends: what a body changed of it cannot be put back", job=job.id, because=why)
     else:
-        return job, True
-    return replace(job, holder=replace(job.holder, lost=True)), False
+        return True
+    return False
 
 
 def _keeper(host: Host) -> Keeper | None:

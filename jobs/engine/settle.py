@@ -47,25 +47,25 @@ class Verdict:
 def settle(job: Started, outcome: Outcome, ask: Ask, *, follow: bool = False) -> Started | None:
     """End the attempt: success, error, dead, cancelled, or scheduled for another try.
 
-    ask: how to ask the retry policy, which is user code. follow: after a success, start the next job of the lane in
-    this process, and return it if there is one. A stale holder changes nothing. Raises the database's error if
-    `patiently` gives up.
+    ask: how to ask the retry policy and the receivers of `job_died`, which are user code. follow: after a success,
+    start the next job of the lane in this process, and return it if there is one. A stale holder changes nothing.
+    Raises the database's error if `patiently` gives up.
     """
     try:
         if outcome.error is None:
             return _succeed(job, outcome, follow=follow)
         verdict = judge(job, outcome.error, outcome.stats, ask)
-        _end(job, replace(verdict, peak_memory=outcome.peak_memory))
+        _end(job, replace(verdict, peak_memory=outcome.peak_memory), ask)
     except DataError as error:  # PostgreSQL cannot store a part of it; without an end the body would run again
         telemetry.noticed("outcome refused", job=job.id)
-        _end(job, Verdict("fail" if policy_of(job) is None else "bury", None, as_failure(error)))
+        _end(job, Verdict("fail" if policy_of(job) is None else "bury", None, as_failure(error)), ask)
     return None
 
 
-def _end(job: Started, verdict: Verdict) -> None:
+def _end(job: Started, verdict: Verdict, ask: Ask) -> None:
     for verb in TRIES[verdict.verb]:
         if patiently(partial(_apply, verb, job, verdict)):
-            _follow_up(verb, job)
+            _follow_up(verb, job, ask)
             return
     telemetry.ignored(verdict.verb, job.id, job.attempt)
 
@@ -110,11 +110,11 @@ def _apply(verb: str, job: Started, verdict: Verdict) -> bool:
             return store.fail(job.id, job.attempt, failure, dead=verb == "bury", **end)
 
 
-def _follow_up(verb: str, job: Started) -> None:
+def _follow_up(verb: str, job: Started, ask: Ask) -> None:
     if verb in ("retry", "snooze"):
         store.wake_clock()
-    elif verb == "bury":
-        announce(job.id, job.attempt)
+    elif verb == "bury" and (error := ask(partial(announce, job.id, job.attempt)).error) is not None:
+        telemetry.noticed("death not announced", job=job.id, error=type(error).__name__)
 
 
 def _succeed(job: Started, outcome: Outcome, *, follow: bool) -> Started | None:

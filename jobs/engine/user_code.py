@@ -1,22 +1,25 @@
-"""Ask user code: bodies, lazy values, retry policies, texts of errors. Whatever it does, there is an answer.
+"""Ask user code: bodies, lazy values, retry policies, texts of errors, receivers of `job_died`. Whatever it does, there
+is an answer.
 
 It may raise anything, and it may hang. In a process that runs jobs the timer interrupts it, and the parent kills the
 process if that does not help. In the parent, where a policy is asked about a process that was killed, it runs in a
 thread of its own; one that hangs there is left behind.
 """
 
+import decimal
 import os
 import threading
 import traceback
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextvars import copy_context
 from dataclasses import dataclass
 from typing import Any
 
 from django.db import connections
 
 from jobs.engine.host import Host
-from jobs.store import Started
+from jobs.store import Started, speak_as_the_caller
 
 ANSWER_SECONDS = 10.0  # for everything but bodies
 
@@ -34,10 +37,12 @@ Ask = Callable[[Question], Answer]
 
 
 class Here:
-    """Asks in this process, which runs the job."""
+    """Asks in this process, which runs the job, in a context of its own: language, time zone and so on end with it."""
 
     def __init__(self, job: Started, host: Host) -> None:
-        self._job, self._host = job, host
+        self._job, self._host, self._inside = job, host, copy_context().run
+        self._inside(speak_as_the_caller)
+        self._inside(decimal.setcontext, decimal.getcontext().copy())  # else it would be changed in place
 
     def __call__(self, question: Question) -> Answer:
         """Ask for at most ANSWER_SECONDS."""
@@ -52,7 +57,7 @@ class Here:
         try:
             try:
                 limit.arm(self._job, seconds)
-                answer = Answer(_to_the_end(question))
+                answer = Answer(self._inside(_to_the_end, question))
             finally:
                 limit.disarm()
         except limit.time_is_up:

@@ -4,6 +4,7 @@ import queue
 
 from django.db import connection
 
+from jobs import telemetry
 from jobs.engine.deaths import announce
 from jobs.worker.threads.watchdog import Progress
 
@@ -23,5 +24,8 @@ class Announcer:
         """Send announcements until stopped."""
         while death := self._deaths.get():
             progress.note()
-            announce.tell(*death)
+            try:
+                announce.tell(*death)
+            except BaseException as error:  # SystemExit or the like, which Django does not catch: this thread goes on
+                telemetry.noticed("death not announced", job=death[0], error=type(error).__name__)
             connection.close()  # a receiver may have opened it, and jobs die rarely

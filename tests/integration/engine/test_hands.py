@@ -22,7 +22,7 @@ import pytest
 from django.db import connection, connections, transaction
 from django.utils import timezone, translation
 
-from jobs import current_job, job, store
+from jobs import Retry, current_job, job, signals, store
 from jobs.engine import session_reset
 from jobs.engine.dispatch import dispatch
 from jobs.engine.execute import execute
@@ -52,8 +52,8 @@ def host(register):
 def serve(host, sent, monkeypatch):
     """Run this body as a job of one tenant; whether its process may go on, and the job as it ended."""
 
-    def serve(body) -> tuple[bool, Job]:
-        monkeypatch.setattr(Thing, "echo", job(dedup=False)(lambda self: body()))
+    def serve(body, **options) -> tuple[bool, Job]:
+        monkeypatch.setattr(Thing, "echo", job(dedup=False, **options)(lambda self: body()))
         job_id = ThingFactory().async_.echo()
         return execute(job_id, 1, host), Job.objects.get(pk=job_id)
 
@@ -144,6 +144,44 @@ class TestATransaction:
         assert serve(switch)[0]
         assert serve(Run.objects.all().delete)[0]
         assert connection.get_autocommit()
+
+    def test_of_its_policy_of_an_error_or_of_a_receiver_ends_as_well_and_so_does_what_else_they_change(
+        self, serve, subtests
+    ):
+        class Told(Exception):
+            def __str__(self) -> str:
+                return leave(self.args[0])
+
+        def leave(how: str, *_: object, **__: object) -> str:
+            if how == "half a transaction":
+                kept.append(rows_in_a_transaction())
+                next(kept[-1])
+            elif how:
+                sql("SET statement_timeout = '7s'")
+                timezone.activate("Asia/Tokyo")
+                os.environ["TOKEN"] = "a tenant's"
+            return "told"
+
+        def look() -> None:
+            seen = timezone.get_current_timezone_name(), os.environ.get("TOKEN"), connection.in_atomic_block
+            assert (sql("SHOW statement_timeout"), *seen) == (("0",), "UTC", None, False)
+
+        def run(policy: str = "", error: str = "", receiver: str = "") -> bool:
+            hear = partial(leave, receiver)
+            signals.job_died.connect(hear)
+            try:
+                retry = Retry.custom(lambda *_: leave(policy) == "", max_retries=1)
+                goes_on, ended = serve(raising(Told(error)), retry=retry)
+            finally:
+                signals.job_died.disconnect(hear)
+            assert (ended.status, ended.last_error) == ("dead", "Told: told")
+            return goes_on
+
+        for how in ("half a transaction", "settings"):
+            for who in ("policy", "error", "receiver"):
+                with subtests.test(who, how=how):
+                    assert run(**{who: how}) == (how == "settings")
+                    assert serve(look)[1].last_error == ""
 
     def test_no_job_follows_in_a_process_that_has_to_end(self, host, sent, monkeypatch):
         monkeypatch.setattr(Thing, "echo", job(dedup=False)(lambda self: leak_and_succeed()))

@@ -10,6 +10,7 @@ from django.utils.functional import SimpleLazyObject
 from jobs import Retry, RetryLater, current_job, store
 from jobs.engine import recover, user_code
 from jobs.models import FailedAttempt, Job
+from jobs.signals import job_died
 from jobs.worker.children.time_limit import Timer
 from tests import attempts
 from tests.attempts import WORKER, Alarm, Limit
@@ -151,7 +152,12 @@ class TestInTime:
         run(lambda: {"who": SimpleLazyObject(seen)}, limit=limit)
         run(lambda: current_job().stats.update(who=SimpleLazyObject(seen)) or 1 / 0, limit=limit)
         run(lambda: raise_(Told()), retry=Retry.custom(lambda *_: seen(), max_retries=1), limit=limit)
-        assert len(seen.all) >= 4
+        job_died.connect(seen)
+        try:
+            run(lambda: 1 / 0, retry=Retry.every(0, max_retries=0), limit=limit)
+        finally:
+            job_died.disconnect(seen)
+        assert len(seen.all) >= 5
         assert {call.split()[0] for call in seen.all} == {"arm"}
 
     def test_no_limit_holds_while_the_outcome_of_a_failure_is_stored(self, run, limit, monkeypatch):

@@ -1,6 +1,7 @@
 """The threads of a worker's parent: none holds up another, and none dies or stands still unnoticed."""
 
 import os
+import sys
 import threading
 import time
 import uuid
@@ -157,13 +158,14 @@ class TestTheSender:
 
 @pytest.mark.django_db(transaction=True)
 class TestTheAnnouncer:
-    def test_a_receiver_that_takes_long_holds_up_nobody_who_buries_a_job(self, thread, settings):
+    def test_a_receiver_that_takes_long_or_exits_holds_up_nobody_who_buries_a_job(self, thread, settings):
         settings.JOBS_MAX_CRASHES = 1
         heard, go_on = [], threading.Event()
 
         def slowly(sender: object, job_id: int, attempt: int, **_: object) -> None:
             assert go_on.wait(30)
             heard.append((job_id, attempt))
+            sys.exit(1)
 
         announcer = Announcer()
         thread(announcer.run, Progress())
