@@ -45,8 +45,10 @@ def test_the_tenant_its_key_and_its_first_job(register):
     assert len(program.get("/api/v1/jobs?limit=5").json()["jobs"]) == 1
 
 
-def test_the_variables_are_those_without_which_no_process_starts():
+def test_the_variables_are_those_without_which_no_process_starts_and_the_proxy_answers_what_is_asked():
     [text] = VARIABLES
     named = re.findall(r"^(\w+)=.", text, re.MULTILINE)
     example = (REPOSITORY / "deploy/.env.example").read_text().split("# --- Web ---")[0]
     assert named == re.findall(r"^(\w+)=", example, re.MULTILINE)
+    closed = re.findall(r"location = (\S+) \{\n\s+allow", (REPOSITORY / "deploy/nginx.conf").read_text())
+    assert closed and not [path for path in closed if f"https://jobs.example.com{path}" in SHELL]
