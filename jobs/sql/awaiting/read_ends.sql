@@ -147,8 +147,13 @@ arriving AS (
     DELETE FROM job_edges e USING edge
     WHERE e.predecessor_id = edge.predecessor_id AND e.follower_id = edge.follower_id AND edge.fate = 'met'
 ),
-dropped AS (
-    DELETE FROM job_edges e USING changed c WHERE e.follower_id = c.id AND c.turns AND c.status = 'cancelled'
+dropped AS (  -- also of those that somebody cancelled or revived: they would come first at each look
+    DELETE FROM job_edges WHERE follower_id IN (
+        SELECT id FROM changed WHERE turns AND status = 'cancelled'
+        UNION ALL
+        SELECT follower_id FROM edge
+        WHERE fate = 'failed' AND NOT EXISTS (SELECT FROM jobs j WHERE j.id = edge.follower_id AND j.blocked_at IS NOT NULL)
+    )
 ),
 waits AS (  -- a revival in time ends the patience, until the job ends again
     UPDATE job_edges e

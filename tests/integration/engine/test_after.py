@@ -331,6 +331,22 @@ def test_the_edges_of_jobs_that_wait_no_longer_are_forgotten(submit):
     assert JobEdge.objects.get().follower_id == waits
 
 
+def test_one_cancelled_during_its_patience_takes_no_reader_s_time_when_that_is_over(submit, monkeypatch):
+    monkeypatch.setattr(store.awaiting, "BATCH", 1)
+    first, second = submit(), submit()
+    went, last = submit(after=first, after_patience=60), submit(after=second, after_patience=61)
+    unblock()
+    for one in (first, second):
+        end(one, "error")
+    unblock()
+    assert cancel(went, tenant_id=EVERY_TENANT) == "cancelled"
+    unblock()
+    for _ in range(2):
+        store.read_ends(now=LATER)
+    assert status(last) == "cancelled"
+    assert not JobEdge.objects.exists()
+
+
 def test_the_clock_makes_up_for_a_reader_that_died(submit):
     first = submit()
     last = submit(after=first)
