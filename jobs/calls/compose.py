@@ -84,12 +84,12 @@ def compose_each(
         raise InvalidRequest("identical", "nothing is identical to a job without dedup; give one of the two")
     if not keyed:
         identical = JOIN
-    common = _common(target, instance, identical=identical or target.spec.identical, **options)
+    common = _options(target, instance, identical=identical or target.spec.identical, **options)
     for args in calls:
         yield common.calling(args, _identity(target, common, args) if keyed else None)
 
 
-def _common(
+def _options(
     target: Target,
     instance: models.Model | None,
     *,
@@ -150,8 +150,9 @@ def _ids(field: str, jobs: JobIds) -> tuple[int, ...]:
 
 
 def user_key(user: Any) -> str:
-    """The key of a user: of a Django user its primary key."""
-    return str(getattr(user, "pk", user) if user is not None else "")
+    """The key of a user: of a Django user its primary key; empty for one who is not logged in."""
+    key = getattr(user, "pk", user)
+    return "" if key is None else str(key)
 
 
 def _identity(target: Target, common: JobRequest, args: dict[str, Any]) -> uuid.UUID:

@@ -160,3 +160,12 @@ def _in_utc(field: str, at: datetime) -> datetime:
         return at.astimezone(UTC)
     except OverflowError:
         return at.replace(tzinfo=UTC)  # within hours of the calendar's ends; the offset does not matter there
+
+
+def requests_of(some: Iterable[JobRequest]) -> list[JobRequest]:
+    """Raises TypeError for what is no request: the id of a call that was submitted already, or a call itself."""
+    found = list(some)
+    for one in found:
+        if not isinstance(one, JobRequest):
+            raise TypeError(f"{one!r} is no request; write report.async_.execute.request(...), which submits nothing")
+    return found

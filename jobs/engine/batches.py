@@ -17,7 +17,7 @@ from jobs import store
 from jobs.authoring.current import current_job
 from jobs.calls.compose import user_key
 from jobs.calls.refusals import InvalidRequest
-from jobs.calls.request import JobRequest
+from jobs.calls.request import JobRequest, requests_of
 from jobs.conf import settings
 from jobs.engine import dispatch
 from jobs.engine.submit import submit_all
@@ -41,7 +41,7 @@ class Batch:
         A job of the batch may do so while it runs: its own end keeps the batch open. Raises InvalidRequest; then
         nothing is added.
         """
-        requests = [requests] if isinstance(requests, JobRequest) else requests
+        requests = requests if isinstance(requests, Iterable) else [requests]
         ids: list[int] = []
         with transaction.atomic():
             for some in _in_parts(requests):
@@ -77,7 +77,7 @@ class NewBatch:
 
     def add(self, requests: Iterable[JobRequest] | JobRequest) -> list[int]:
         """Add jobs; return their ids in order. Raises InvalidRequest."""
-        some = [requests] if isinstance(requests, JobRequest) else list(requests)
+        some = requests_of(requests if isinstance(requests, Iterable) else [requests])
         if not some:
             return []
         if self._tenant_id is None:
@@ -109,7 +109,8 @@ def batch(
     these two. All is stored in the caller's transaction, or in one of its own. Raises InvalidRequest.
     """
     owner = tenant or current_job().tenant
-    owners = [one.tenant_id for one in (on_success, on_end) if one] + ([owner.pk] if owner else [])
+    callbacks = requests_of(one for one in (on_success, on_end) if one)
+    owners = [one.tenant_id for one in callbacks] + ([owner.pk] if owner else [])
     with transaction.atomic():
         new = NewBatch(name, user_key(user), owners[0] if owners else None)
         yield new
@@ -159,5 +160,5 @@ def batch_of(job_id: int) -> Batch | None:
 
 def _in_parts(requests: Iterable[JobRequest]) -> Iterator[list[JobRequest]]:
     left = iter(requests)
-    while some := list(islice(left, AT_ONCE)):
+    while some := requests_of(islice(left, AT_ONCE)):
         yield some

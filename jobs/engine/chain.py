@@ -2,7 +2,7 @@
 
 from django.db import transaction
 
-from jobs.calls.request import JobRequest
+from jobs.calls.request import JobRequest, requests_of
 from jobs.engine.submit import submit_all
 
 
@@ -12,7 +12,7 @@ class Group(tuple[JobRequest, ...]):
 
 def group(*requests: JobRequest) -> Group:
     """One step of a chain: these jobs run side by side, and the next step waits for all of them."""
-    return Group(requests)
+    return Group(requests_of(requests))
 
 
 def chain(*steps: JobRequest | Group) -> list[int]:
@@ -24,7 +24,7 @@ def chain(*steps: JobRequest | Group) -> list[int]:
     before: list[int] = []
     with transaction.atomic():
         for step in steps:
-            requests = step if isinstance(step, Group) else (step,)
+            requests = step if isinstance(step, Group) else group(step)
             if not requests:
                 continue
             before = [

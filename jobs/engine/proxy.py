@@ -15,7 +15,7 @@ from django.db import models
 from jobs.calls.compose import JobIds, compose, compose_each
 from jobs.calls.refusals import InvalidRequest
 from jobs.calls.registry import Target, target, target_of
-from jobs.calls.request import JobRequest
+from jobs.calls.request import JobRequest, requests_of
 from jobs.engine.submit import submit, submit_all
 
 Arguments = ParamSpec("Arguments")
@@ -142,7 +142,7 @@ def async_(function: Callable[Arguments, Any], **options: Unpack[Options]) -> Ca
 
 def submit_many(requests: Iterable[JobRequest]) -> list[int]:
     """Submit any number of requests in one statement; return the jobs' ids in order."""
-    return [submitted.id for submitted in submit_all(list(requests))]
+    return [submitted.id for submitted in submit_all(requests_of(requests))]
 
 
 async def asubmit_many(requests: Iterable[JobRequest]) -> list[int]:

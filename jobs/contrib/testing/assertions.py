@@ -20,10 +20,18 @@ def submitted(call: Call[...] | None = None, /, **args: Any) -> list[AnyJob]:
     The call is written as when it is submitted: `report.async_(queue="critical").execute`. The options in it count. A
     call on the class, `DataReport.async_.execute`, stands for any of its objects. Jobs that have run count as well.
     """
+    call = call if call is None else checked(call)
     every = list(AnyJob.objects.select_related("tenant", "queue").order_by("id"))
     if call is None:
         return every
     return [job for job in every if calls(job, call) and not differences(job, call, args)]
+
+
+def checked(call: Any) -> Call[...]:
+    """Raises TypeError for a method without `async_`, and for the id of a call that was submitted instead of named."""
+    if not isinstance(call, Call):
+        raise TypeError(f"name the call as report.async_.execute, with its arguments beside it, not {call!r}")
+    return call
 
 
 def assert_submitted(call: Call[...], /, **args: Any) -> list[AnyJob]:

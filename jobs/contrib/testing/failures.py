@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from jobs.contrib.testing.assertions import calls
+from jobs.contrib.testing.assertions import calls, checked
 from jobs.engine.proxy import Call
 from jobs.store import Started
 
@@ -25,7 +25,7 @@ def fail_next(call: Call[...], error: BaseException, *, times: int = 1) -> Itera
 
     Raises AssertionError at the end of the block if fewer attempts were made.
     """
-    plan = _Plan(call, error, times)
+    plan = _Plan(checked(call), error, times)
     _plans.append(plan)
     try:
         yield

@@ -11,6 +11,7 @@ from django.db import connection
 from django.utils import timezone
 
 from jobs import store
+from jobs.contrib.testing.assertions import checked
 from jobs.contrib.testing.attempt import Attempt, execute
 from jobs.contrib.testing.time import FrozenTime, following, freeze_time
 from jobs.engine import runtime
@@ -57,7 +58,7 @@ def run(call: Call[...], /, *args: Any, **kwargs: Any) -> Any:
     The arguments and the result go through JSON. Raises the job's error, and InvalidRequest as every submit does.
     Raises AssertionError if the job did not run, and tells what holds it.
     """
-    job_id = call(*args, **kwargs)
+    job_id = checked(call)(*args, **kwargs)
     last: Attempt | None = None
     with _worker() as worker:
         while last is None and (attempt := worker.step()):

@@ -2,9 +2,11 @@
 
 import asyncio
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync, sync_to_async
+from django.contrib.auth.models import AnonymousUser
 from django.db import models, transaction
 from django.test.utils import isolate_apps
 from django.utils import timezone
@@ -14,7 +16,10 @@ from jobs import (
     InvalidRequest,
     asubmit_many,
     async_,
+    batch,
+    chain,
     current_job,
+    group,
     job,
     queries,
     results,
@@ -38,6 +43,11 @@ pytestmark = pytest.mark.django_db
 def thing() -> Thing:
     QueueFactory(name="critical")
     return ThingFactory()
+
+
+def in_a_batch(member: Any, on_end: Any = None) -> None:
+    with batch("nightly", on_end=on_end) as nightly:
+        nightly.add(member)
 
 
 def stored(job_id: int) -> Job:
@@ -89,6 +99,17 @@ class TestTheCall:
     def test_one_bad_call_of_many_is_refused_and_none_is_stored(self, thing):
         with pytest.raises(InvalidRequest, match="colour"):
             thing.async_.echo.many([{"value": 1}, {"colour": 2}])
+        request = thing.async_.echo.request()
+        for no_request in (4, thing.async_.echo):  # the id of what was submitted already, a call that was not made
+            for misuse in (
+                lambda wrong: submit_many([request, wrong]),
+                lambda wrong: chain(request, group(wrong)),
+                lambda wrong: chain(request, wrong),
+                in_a_batch,
+                lambda wrong: in_a_batch(request, on_end=wrong),
+            ):
+                with pytest.raises(TypeError, match=r"is no request; write .*\.request\("):
+                    misuse(no_request)
         assert not Job.objects.exists()
 
 
@@ -127,6 +148,7 @@ class TestOptions:
         assert stored(thing.async_(user="ann").echo(2)).user_key == "ann"
         assert stored(thing.async_(user=7).echo(3)).user_key == "7"
         assert stored(thing.async_.echo(4)).user_key == ""
+        assert stored(thing.async_(user=AnonymousUser()).echo(5)).user_key == ""  # of a request without a login
 
     @pytest.mark.parametrize(
         ("options", "field"),
@@ -150,7 +172,7 @@ class TestOptions:
         assert not Job.objects.exists()
 
     def test_an_option_that_does_not_exist_is_an_error(self, thing):
-        with pytest.raises(TypeError, match="prio"):
+        with pytest.raises(TypeError, match=r"options\(\) .*prio"):
             thing.async_(prio=1).echo()
 
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from jobs.contrib.testing import assert_not_submitted, assert_submitted, drain, submitted
+from jobs.contrib.testing import assert_not_submitted, assert_submitted, drain, fail_next, run, submitted
 from tests.factories import QueueFactory, TenantFactory, ThingFactory
 from tests.sample.models import Thing
 
@@ -90,6 +90,10 @@ class TestMessages:
             f'No job sample.thing:{thing.pk} echo {{"value": "ü"}}, priority 0 was submitted.'
             " No job was submitted at all."
         )
+        for no_call in (thing.echo, 4):  # without `async_`; the id of what was submitted
+            for tool in (run, assert_submitted, lambda wrong: fail_next(wrong, OSError()).__enter__()):
+                with pytest.raises(TypeError, match=r"name the call as report\.async_\.execute"):
+                    tool(no_call)
 
     def test_what_was_submitted_instead_and_in_what_it_differs(self, thing):
         near, far = thing.async_.echo(1), thing.async_.again()
