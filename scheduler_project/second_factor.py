@@ -79,7 +79,8 @@ def second_factor(request: HttpRequest) -> HttpResponse:
 def reset(user: Any) -> bool:
     """Forget the user's apps, such as one on a lost phone: the next login sets up another. False: there was none."""
     forgotten, _ = TOTPDevice.objects.filter(user=user).delete()
-    audit.note("second factor reset", User, [(user.pk, user.get_username())], tenant_id=None)
+    if forgotten:
+        audit.note("second factor reset", User, [(user.pk, user.get_username())], tenant_id=None)
     return bool(forgotten)
 
 

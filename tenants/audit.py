@@ -17,7 +17,7 @@ from uuid import UUID
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import transaction
 from django.db.models import Model, Q
-from django.db.models.signals import m2m_changed, post_delete, post_save, pre_save
+from django.db.models.signals import m2m_changed, post_save, pre_delete, pre_save
 
 from tenants.models import Change, ChangeSubject
 from tenants.names import kind_of
@@ -153,7 +153,7 @@ def watch(model: type[Model]) -> None:
     watched.add(kind_of(model))
     pre_save.connect(_remember, sender=model)
     post_save.connect(_saved, sender=model)
-    post_delete.connect(_deleted, sender=model)
+    pre_delete.connect(_deleted, sender=model)
     for field in model._meta.many_to_many:
         m2m_changed.connect(partial(_linked, field), sender=field.remote_field.through, weak=False)
 
@@ -175,7 +175,7 @@ def _note_many(bulk: UUID, sought: str, of: Of, named: list[Named]) -> None:
 def _remember(instance: Model, raw: bool = False, **_: Any) -> None:
     if _named() is None or raw:
         return
-    before = type(instance)._default_manager.filter(pk=instance.pk).first() if instance.pk else None
+    before = _stored(instance)
     setattr(instance, _NOTED, _values(before) if before else {})
 
 
@@ -193,7 +193,16 @@ def _saved(instance: Model, created: bool, update_fields: Iterable[str] | None =
 
 
 def _deleted(instance: Model, **_: Any) -> None:
-    _note_row("deleted", instance)
+    if _named() is not None and _stored(instance) is not None:  # or somebody was faster
+        _note_row("deleted", instance)
+
+
+def _stored(row: Model) -> Model | None:
+    """The row as it is, which nobody else changes until the end of the transaction, if there is one."""
+    found = type(row)._base_manager.filter(pk=row.pk)
+    if transaction.get_connection().in_atomic_block:
+        found = found.select_for_update(no_key=True, of=("self",))
+    return found.first()
 
 
 def _linked(

@@ -57,8 +57,8 @@ def mint(key: Key) -> str:
 def revoke(key: Key) -> None:
     """Invalidate the key from now on. The moment of the first revocation is kept."""
     with transaction.atomic():
-        type(key)._default_manager.filter(pk=key.pk, revoked_at=None).update(revoked_at=Now())
-        audit.note("revoked", type(key), [(key.pk, str(key))], tenant_id=getattr(key, "tenant_id", None))
+        if type(key)._default_manager.filter(pk=key.pk, revoked_at=None).update(revoked_at=Now()):
+            audit.note("revoked", type(key), [(key.pk, str(key))], tenant_id=getattr(key, "tenant_id", None))
 
 
 @sensitive_variables("token", "parts")

@@ -45,12 +45,13 @@ def add(
 @transaction.atomic
 def remove(endpoint: WebhookEndpoint) -> None:
     """Nothing more is sent to it: messages that wait find it gone."""
-    audit.note("deleted", WebhookEndpoint, [(endpoint.pk, endpoint.url)], tenant_id=endpoint.tenant_id)
-    endpoint.delete()
+    if WebhookEndpoint.objects.filter(pk=endpoint.pk).delete()[0]:
+        audit.note("deleted", WebhookEndpoint, [(endpoint.pk, endpoint.url)], tenant_id=endpoint.tenant_id)
 
 
 @transaction.atomic
 def switch_on(endpoint: WebhookEndpoint) -> None:
     """Send to it again. What ended in between is not told."""
-    WebhookEndpoint.objects.filter(pk=endpoint.pk).update(off_at=None, failing_since=None, last_error="")
-    audit.note("switched on", WebhookEndpoint, [(endpoint.pk, endpoint.url)], tenant_id=endpoint.tenant_id)
+    off = WebhookEndpoint.objects.filter(pk=endpoint.pk, off_at__isnull=False)
+    if off.update(off_at=None, failing_since=None, last_error=""):
+        audit.note("switched on", WebhookEndpoint, [(endpoint.pk, endpoint.url)], tenant_id=endpoint.tenant_id)

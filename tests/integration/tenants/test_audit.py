@@ -5,9 +5,13 @@ from django.contrib.auth.models import Group, Permission, User
 from django.core.management import call_command
 from django.test import Client
 
+from jobs.calls.refusals import InvalidRequest
+from jobs.engine import limits
+from jobs.engine.pause import resume_job_type
+from jobs.engine.webhooks import endpoints
 from jobs.lifecycle import Status
 from jobs.models import PausedJobType, Queue
-from tenants import audit
+from tenants import audit, auth
 from tenants.models import ApiKey, Change, TenantQueue
 from tests.factories import QueueFactory, UserFactory, make_job, operator_key
 
@@ -157,7 +161,40 @@ def test_in_a_project_without_the_middleware_a_key_names_nobody_for_the_next(ten
     assert changes() == []
 
 
-def test_what_is_saved_unchanged_is_no_change(tenant):
+def test_what_did_not_happen_is_not_noted(session, tenant, olga):
+    key, _ = auth.issue(tenant, "loader")
+    endpoint, _ = endpoints.add(tenant, "https://example.com/hooks")
+    hooks = f"/ops/webhooks/{endpoint.pk}"
     with audit.acting("anna"):
         TenantQueue.objects.get(tenant=tenant).save()
-    assert changes() == []
+        for act in (lambda: endpoints.remove(endpoint), lambda: auth.revoke(key)):
+            act()
+            act()
+    for path, form in (
+        (f"{hooks}/remove", {}),
+        (f"{hooks}/switch-on", {}),
+        ("/admin/auth/user/", {"action": "reset_second_factor", "_selected_action": [olga.pk]}),
+    ):
+        session.post(path, form)
+    other, _ = endpoints.add(tenant, "https://example.com/hooks")
+    session.post(f"/ops/webhooks/{other.pk}/switch-on")
+    assert [change[2] for change in changes()] == ["deleted", "revoked"]
+
+
+def test_of_two_at_once_each_notes_what_it_found(tenant, race):
+    slots, paused = tenant.jobs_queue, PausedJobType.objects.create(source_type="sample.thing", source_method="echo")
+    slots.num_slots = 3
+
+    def as_anna(act, *values):
+        with audit.acting("anna"):
+            act(*values)
+
+    race.begin("UPDATE tenant_queues SET num_slots = 7")
+    race.run(as_anna, limits.store, slots, ["num_slots"]).result()
+    race.begin("DELETE FROM paused_job_types")
+    resuming = race.run(as_anna, resume_job_type, paused.source_type, paused.source_method)
+    assert isinstance(resuming.exception(), InvalidRequest) == race.lost
+    assert [(change[2], change[4]) for change in changes()] == [
+        ("changed", {"num_slots": [7 if race.lost else 2, 3]}),
+        *([] if race.lost else [("deleted", {})]),
+    ]
