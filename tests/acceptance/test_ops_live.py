@@ -56,6 +56,9 @@ def test_a_refresh_keeps_focus_selection_and_open_details_and_brings_what_is_new
     field.fill("7")
     field.press("Enter")
     expect(page.get_by_role("status").filter(has_text="weight 1 → 7")).to_be_visible()
+    click = "form => form.dispatchEvent(new SubmitEvent('submit', { bubbles: true, cancelable: true }))"
+    form = page.locator(f"#change-{queue.pk} form.limits")
+    assert (form.evaluate(click), form.evaluate(click)) == (True, False), "the second, while the first is on its way"
 
 
 def test_a_chart_tells_each_time_by_mouse_keys_and_touch_and_searches_its_jobs(context):

@@ -4,6 +4,7 @@ const every = Number(live?.dataset.every ?? 0) * 1000;
 const button = document.getElementById("live");
 const away = document.getElementById("away");
 const LONGEST = 30000;
+const A_CLICK = 3000;
 let paused = remembered("ops.paused") === "1";
 let wait = every;
 let timer = 0;
@@ -97,6 +98,16 @@ if (every && button) {
   show();
   timer = setTimeout(turn, every);
 }
+
+// A second click on a button does nothing while the first is on its way.
+const sent = new Set();
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (form.method !== "post") return;
+  if (sent.has(form)) return event.preventDefault();
+  sent.add(form);
+  setTimeout(() => sent.delete(form), A_CLICK);
+});
 
 const goesOn = document.querySelector(".goes-on");
 if (goesOn) {
