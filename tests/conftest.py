@@ -97,14 +97,14 @@ def sent() -> Iterator[list[Claimed]]:
 @pytest.fixture(autouse=True)
 def nothing_in_vain(monkeypatch: pytest.MonkeyPatch) -> None:
     """No dispatch of an earlier test in this process was in vain, or found a crowd at the door."""
-    monkeypatch.setattr(dispatch, "_asked", threading.local())
+    monkeypatch.setattr(dispatch, "_thread", threading.local())
 
 
 @pytest.fixture(autouse=True)
 def time_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     """No slice and no slack ends because the machine is slow; a test of their end says when they end."""
     monkeypatch.setitem(claiming.RULES, "seconds", 3600.0)
-    monkeypatch.setattr(slices, "QUANTUM", 3600.0)
+    monkeypatch.setattr(slices, "SLICE", 3600.0)
     monkeypatch.setattr(slices, "MAX_SLICE", 3600.0)
     monkeypatch.setattr(execute, "SLACK", 3600.0)
 

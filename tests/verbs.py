@@ -10,7 +10,7 @@ from jobs import store
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, Job, JobEdge, JobEnd, PausedJobType, Worker
 from jobs.store import EVERY_TENANT, Failure, Holder, Process
-from jobs.store.attempts import begin, starting
+from jobs.store.attempts import logged_start, starting
 from jobs.store.rows import rows
 from tests.factories import make_job
 
@@ -53,7 +53,7 @@ def start_kept(job: Job, attempt: int) -> bool:
     with connection.cursor() as cursor:
         cursor.execute("SELECT set_config('jobs.kept', %s, false)", [f"{job.pk} {attempt}"])
     process = Process(WORKER, 1)
-    return begin(rows("start_kept", **starting(process)), process) is not None
+    return logged_start(rows("start_kept", **starting(process)), process) is not None
 
 
 def follow(job: Job, attempt: int) -> bool:

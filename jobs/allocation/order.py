@@ -10,6 +10,8 @@ JOBS_OF_A_PASS = 32  # the most of a queue; what a pass reads grows with its squ
 LANES_OF_A_PASS = 1000  # the most that it visits of a queue
 SHORTEST_QUANTUM = 0.3  # seconds
 USERS_OF_A_FRONT = 32  # that a visit looks at, beside the full ones
+MAX_PASSES = 200  # of one dispatch; the next dispatch does the rest
+SLICE = 0.1  # seconds, not counting the waits for a core: jobs of a lane may follow in a slot for so long
 
 
 def at_least(time: float, common_time: float, weight: float) -> float:

@@ -4,11 +4,11 @@ from operator import attrgetter
 
 from jobs.allocation.books import Books
 from jobs.allocation.fold import fold
+from jobs.allocation.order import MAX_PASSES
 from jobs.allocation.take import Taken, take
 from jobs.allocation.walk import open_pools, tours
 from jobs.allocation.write_down import write_down
 
-MAX_PASSES = 200
 _free = attrgetter("free")
 
 

@@ -14,10 +14,10 @@ from typing import cast
 from jobs.allocation import line
 from jobs.allocation.books import Books
 from jobs.allocation.follow import follow
+from jobs.allocation.order import SLICE
 from jobs.allocation.passes import dispatch
 from jobs.allocation.state import Lane
 
-SLICE = 0.1  # seconds in which a process continues with jobs of one lane, in one slot
 LOOKS = 1.0  # seconds after which the clock dispatches again, where a token is late by rounding
 
 

@@ -4,7 +4,7 @@ A dispatch makes one pass after the other. A pass is one transaction (steps 1 to
 
 1. Knock: take the only waiting place at the door, an advisory lock. If another dispatch has it, go home: that
    dispatch will see this one's work (I2).
-   Who went home the last time hears first whether it may stay: most of a crowd pay for a knock alone.
+   A thread whose last dispatch went home hears first whether it may stay: most of a crowd pay for a knock alone.
 2. Enter: wait until the dispatch inside commits, since one dispatch decides at a time (I1). Then give up the waiting
    place: from now on the next dispatch may wait.
 3. Fold: take the arrivals and the freed slots since the last dispatch into the books.
@@ -25,14 +25,13 @@ from collections.abc import Iterator, Sequence
 from django.db import IntegrityError, transaction
 
 from jobs import store
+from jobs.allocation.order import MAX_PASSES
 from jobs.engine import runtime
 from jobs.engine.repairs import recount_books
 from jobs.engine.unblock import unblock_safely
 from jobs.store import Claimed, Ending, Keeper, Pass, Started
 
-MAX_PASSES = 200  # of one dispatch; the next dispatch does the rest
-
-_asked = threading.local()  # as transactions are: tasks of asyncio whose statements are in one have a context each
+_thread = threading.local()  # no context variable: tasks of asyncio that share a transaction have a context each
 
 
 def request() -> None:
@@ -47,9 +46,9 @@ def serve() -> bool:
     is something, to look is one trip more: so only who has just dispatched in vain looks first. The clock does not, nor
     does a process that has freed a place.
     """
-    if not getattr(_asked, "in_vain", False) or store.worth_a_pass():
-        _asked.in_vain = not dispatch()
-    return getattr(_asked, "full", False)
+    if not getattr(_thread, "in_vain", False) or store.worth_a_pass():
+        _thread.in_vain = not dispatch()
+    return getattr(_thread, "full", False)
 
 
 def hand_over(claimed: Sequence[Claimed]) -> None:
@@ -85,6 +84,7 @@ def dispatch_and_keep(keeper: Keeper, ahead: Ending | None = None) -> Started | 
 
 
 def _passes(*, in_line: bool, keeper: Keeper | None = None, ahead: Ending | None = None) -> Iterator[Pass]:
+    """Pass after pass, until there is nothing more to claim. Its twin in memory: `dispatch` in allocation/passes.py."""
     locked: set[str] = set()
     borrow = False
     for _ in range(MAX_PASSES):
@@ -108,7 +108,7 @@ def _passes(*, in_line: bool, keeper: Keeper | None = None, ahead: Ending | None
 
 def _pass(*, in_line: bool, locked: set[str], keeper: Keeper | None, ahead: Ending | None, borrow: bool) -> Pass:
     """One pass. The books cannot be wrong; but if they are, the database refuses what they say, and they are mended."""
-    crowded = in_line and getattr(_asked, "went_home", False)
+    crowded = in_line and getattr(_thread, "went_home", False)
     try:
         done = store.claim(in_line=in_line, crowded=crowded, locked=locked, keeper=keeper, ahead=ahead, borrow=borrow)
     except IntegrityError:
@@ -116,19 +116,19 @@ def _pass(*, in_line: bool, locked: set[str], keeper: Keeper | None, ahead: Endi
             raise  # it may be what failed, and it has to be settled
         recount_books()
         done = store.claim(in_line=in_line, locked=locked, keeper=keeper, borrow=borrow)
-    _asked.went_home, _asked.full = done.went_home, done.full
+    _thread.went_home, _thread.full = done.went_home, done.full
     return done
 
 
 def on_commit() -> None:
     """Dispatch once when the caller's transaction commits, however often it asked."""
-    _asked.pending = True
+    _thread.pending = True
     # robust: the job is stored by now; a failed dispatch is logged, and the clock makes up for it
     transaction.on_commit(_once, robust=True)
 
 
 def _once() -> None:
     """Dispatch once for all requests of a transaction: the first that was not rolled back serves them all."""
-    if getattr(_asked, "pending", False):
-        _asked.pending = False
+    if getattr(_thread, "pending", False):
+        _thread.pending = False
         request()

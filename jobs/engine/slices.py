@@ -7,9 +7,8 @@ job takes many times as long without doing more; each would need a dispatch, whi
 import time
 from collections.abc import Callable
 
-from jobs import store
+from jobs.allocation.order import SLICE
 
-QUANTUM = store.SLICE  # seconds; where cores are free, jobs of other lanes wait at most that much longer
 MAX_SLICE = 1.0  # seconds, whatever the process waited for
 
 
@@ -29,7 +28,7 @@ class Slice:
         passed = time.monotonic() - self._began
         with_half = passed + (passed - self._passed) / 2
         self._passed = passed
-        if with_half < QUANTUM or with_half >= MAX_SLICE:
+        if with_half < SLICE or with_half >= MAX_SLICE:
             return with_half < MAX_SLICE
         counted = passed - (self._waited() - self._waited_before)
-        return with_half * counted < QUANTUM * passed
+        return with_half * counted < SLICE * passed

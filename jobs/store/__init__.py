@@ -6,7 +6,6 @@ here is for all of `jobs`: `store.claim(...)`.
 
 from jobs.store import clock
 from jobs.store.attempts import (
-    SLICE,
     cancel_requested,
     holder,
     keep_log,

@@ -6,18 +6,17 @@ import uuid
 from datetime import datetime
 from typing import Any
 
+from jobs.allocation.order import SLICE
 from jobs.conf import settings
 from jobs.models import EXPIRED, HELD_UNTIL
 from jobs.store import clock
 from jobs.store.rows import ANY_HOLDER, ANY_PROCESS, Holder, Process, Started, log, moved, prepared, rows
 
-SLICE = 0.1  # seconds, not counting the waits for a core: jobs of a lane may follow in a slot for so long
-
 
 def start(job_id: int, attempt: int, worker: uuid.UUID, now: datetime | None = None) -> Started | None:
     """queued -> running in this process; None if the attempt does not wait to start, is paused, or has expired."""
     process = Process(worker, os.getpid())
-    return begin(prepared("start", id=job_id, attempt=attempt, **starting(process, now)), process)
+    return logged_start(prepared("start", id=job_id, attempt=attempt, **starting(process, now)), process)
 
 
 def starting(process: Process, now: datetime | None = None) -> dict[str, Any]:
@@ -25,8 +24,8 @@ def starting(process: Process, now: datetime | None = None) -> dict[str, Any]:
     return {"default_timeout": default_timeout(), "now": clock.moment(now), **vars(process)}
 
 
-def begin(found: list[tuple[Any, ...]], process: Process) -> Started | None:
-    """What a start has found, logged."""
+def logged_start(found: list[tuple[Any, ...]], process: Process) -> Started | None:
+    """The attempt that a statement of the arrow `start` has started, logged; None if it has not."""
     begun = started(found, process)
     if begun is not None:
         log("start", begun.id, begun.attempt, tenant=begun.tenant_id, worker=process.worker)

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakSet
 
 import psycopg
@@ -13,7 +13,7 @@ from django.db.transaction import TransactionManagementError
 from jobs.allocation import order
 from jobs.sql import statement
 from jobs.store import clock
-from jobs.store.attempts import begin, most_time, starting
+from jobs.store.attempts import logged_start, most_time, starting
 from jobs.store.pipeline import Pipeline, pipeline
 from jobs.store.rows import Claimed, Process, Started, log, prepared, rows
 from jobs.store.session import session, transaction
@@ -29,7 +29,7 @@ RULES = {
     "visits": order.LANES_OF_A_PASS,
     "seconds": 0.1,
 }
-OUT_OF_LINE = {"in_line": False, "keeps": None, "hears": False}  # a knock of who needs no waiting place
+OUT_OF_LINE = {"in_line": False, "keeps": None, "hears": False}  # a knock that takes no waiting place
 
 
 class Pass(list[Claimed]):
@@ -72,12 +72,12 @@ def claim(
 ) -> Pass:
     """created -> queued, inside the door; empty also if another dispatch is waiting there and will do the work.
 
-    crowded: hear first whether one is. That is a trip more for who enters; who goes home saves the fold and the claim,
-    which cost twenty times the knock although they do nothing. locked: lanes to skip, since an earlier pass of this
-    dispatch met locked rows there. keeper: the caller, which must ask what it holds after a lost answer. ahead: a
-    success to commit before; it says what became of it, also after an error. borrow: let tenants hold more than their
-    slots, up to their burst_slots, if nobody could start a job within its own. Raises Django's IntegrityError if the
-    books are wrong; recount_books() mends them.
+    crowded: hear first whether one is. That is a trip more for a pass that enters; one that goes home saves the fold
+    and the claim, which cost twenty times the knock although they do nothing. locked: lanes to skip, since an earlier
+    pass of this dispatch met locked rows there. keeper: the caller, which must ask what it holds after a lost answer.
+    ahead: a success to commit before; it says what became of it, also after an error. borrow: let tenants hold more
+    than their slots, up to their burst_slots, if nobody could start a job within its own. Raises Django's
+    IntegrityError if the books are wrong; recount_books() mends them.
 
     All statements inside the door leave at once, so that no client can stall while it holds the door. The
     commit is asynchronous: if the server crashes and loses it, the jobs are still created and their messages start
@@ -98,7 +98,7 @@ def claim(
                 if not _waits(knocked):
                     pipe.add("COMMIT")
                     return Pass(went_home=True)
-            folded, claimed, begun = _add_pass(pipe, keeper, *_parameters(locked, now, borrow=borrow), now)
+            folded, claimed, begun = _add_pass(pipe, keeper, _parameters(locked, now, borrow=borrow), now)
     finally:
         if ahead is not None:
             ahead.hear()
@@ -106,7 +106,7 @@ def claim(
         return Pass(went_home=True)
     done = decided(folded.rows(), claimed.rows())
     if keeper is not None and begun is not None:
-        done.started = begin(begun.rows(), keeper.process)
+        done.started = logged_start(begun.rows(), keeper.process)
     return done
 
 
@@ -127,23 +127,19 @@ def plan() -> None:
         pipe.add("BEGIN ISOLATION LEVEL READ COMMITTED")
         pipe.add(statement("knock"), **OUT_OF_LINE)
         pipe.add(statement("leave_door"))
-        settled, parameters = _parameters((), None, borrow=False)
-        pipe.add(statement("fold"), **settled)
-        pipe.add(statement("claim"), **parameters)
+        given = _parameters((), None, borrow=False)
+        pipe.add(statement("fold"), **given.fold)
+        pipe.add(statement("claim"), **given.claim)
         pipe.add("COMMIT")
     _planned.add(connection.connection)
 
 
 def _add_pass(
-    pipe: Pipeline,
-    keeper: Keeper | None,
-    settled: dict[str, Any],
-    parameters: dict[str, Any],
-    now: datetime | None,
+    pipe: Pipeline, keeper: Keeper | None, given: "_Parameters", now: datetime | None
 ) -> tuple[Answer, Answer, Answer | None]:
     """Add what follows the knock; return the answers of the fold, the claim and the start."""
     pipe.add(statement("enter"))
-    folded, claimed = pipe.add(statement("fold"), **settled), pipe.add(statement("claim"), **parameters)
+    folded, claimed = pipe.add(statement("fold"), **given.fold), pipe.add(statement("claim"), **given.claim)
     pipe.add("COMMIT")
     if keeper is None:
         return folded, claimed, None
@@ -166,9 +162,9 @@ def claim_within(*, borrow: bool = False, now: datetime | None = None) -> Pass:
 
     The statements are those of `claim`. The door stays closed to others until the transaction ends.
     """
-    settled, parameters = _parameters((), now, borrow=borrow)
+    given = _parameters((), now, borrow=borrow)
     rows("enter_within")
-    done = decided(prepared("fold", **settled), prepared("claim", **parameters))
+    done = decided(prepared("fold", **given.fold), prepared("claim", **given.claim))
     rows("leave_door")
     return done
 
@@ -190,21 +186,23 @@ def inside_the_door() -> Iterator[None]:
         rows("leave_door")
 
 
-def _parameters(
-    locked: Collection[str], now: datetime | None, *, borrow: bool
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Those of the fold, and those of the claim."""
-    moment = clock.moment(now)
-    both = {"now": moment, "borrow": borrow}
-    return most_time() | both, RULES | both | {"locked": list(locked)}
+class _Parameters(NamedTuple):
+    """Those of the two statements of a pass."""
+
+    fold: dict[str, Any]
+    claim: dict[str, Any]
 
 
-def decided(folded: Sequence[tuple[Any, ...]], rows: Sequence[tuple[Any, ...]]) -> Pass:
+def _parameters(locked: Collection[str], now: datetime | None, *, borrow: bool) -> _Parameters:
+    both = {"now": clock.moment(now), "borrow": borrow}
+    return _Parameters(most_time() | both, RULES | both | {"locked": list(locked)})
+
+
+def decided(folded: Sequence[tuple[Any, ...]], claimed: Sequence[tuple[Any, ...]]) -> Pass:
     """What the fold and the claim answered, whose last row is the verdict; logged."""
-    *claimed, verdict = rows
     ((letters_left, ends, resting),) = folded
-    *_, more_to_claim, locked, uncounted, idle, waits = verdict
-    done = Pass(Claimed(*row[: len(fields(Claimed))]) for row in claimed)
+    *jobs, (*_, more_to_claim, locked, uncounted, idle, waits) = claimed
+    done = Pass(Claimed(*row[: len(fields(Claimed))]) for row in jobs)
     done.more = letters_left or more_to_claim or bool(locked)
     done.locked, done.uncounted, done.ends = frozenset(locked), bool(uncounted), ends
     done.idle, done.resting = bool(idle), resting

@@ -257,7 +257,7 @@ class TestACrowdAtTheDoor:
         wait_until(lambda: not place_is_taken(), "the place is free again")
         quietly_submit(tenant)
         assert dispatch() == 1
-        assert not dispatching._asked.went_home
+        assert not dispatching._thread.went_home
         assert folds == ["fold"] * 2
 
     def test_what_ended_is_settled_whether_its_process_goes_home_or_not(self, register, sent):

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from jobs import store
+from jobs.allocation.order import SLICE
 from jobs.engine import slices
 from jobs.engine.slices import Slice
 
@@ -27,7 +27,7 @@ class Machine:
 def machine(monkeypatch) -> Machine:
     machine = Machine()
     monkeypatch.setattr(time, "monotonic", lambda: machine.now)
-    monkeypatch.setattr(slices, "QUANTUM", store.SLICE)
+    monkeypatch.setattr(slices, "SLICE", SLICE)
     monkeypatch.setattr(slices, "MAX_SLICE", 1.0)
     return machine
 

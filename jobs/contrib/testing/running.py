@@ -11,11 +11,11 @@ from django.db import connection
 from django.utils import timezone
 
 from jobs import store
+from jobs.allocation.order import MAX_PASSES
 from jobs.contrib.testing.assertions import checked
 from jobs.contrib.testing.attempt import Attempt, execute
 from jobs.contrib.testing.time import FrozenTime, following, freeze_time
 from jobs.engine import runtime
-from jobs.engine.dispatch import MAX_PASSES
 from jobs.engine.host import Host
 from jobs.engine.proxy import Call
 from jobs.engine.schedules.declared import declare

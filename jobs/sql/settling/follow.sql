@@ -4,6 +4,7 @@
 --         so it needs no door (I1). Lanes with further limits (a rate, a queue's concurrency, slots per user) need the door:
 --         in them no job follows.
 -- Locks:  the row, then the row of the next job. It skips locked rows, like the claim.
+-- Twin:   `jobs/allocation/follow.py`, in memory.
 -- Index:  primary key; jobs_claim, from the lane's head as the door knows it, so that it does not read ended jobs again and again.
 -- The ticket is that of the slot, not a new one: the books go on.
 -- The row counts the jobs that have followed in its slot, so that whoever ends the slice, or finds its process dead, can

@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 @pytest.fixture
 def short_slices(monkeypatch):
-    monkeypatch.setattr(slices, "QUANTUM", 0.0)
+    monkeypatch.setattr(slices, "SLICE", 0.0)
 
 
 @pytest.fixture
@@ -190,8 +190,8 @@ class TestTheSuccess:
         parameters = claiming._parameters
 
         def of_no_moment(*given, **more):
-            of_fold, of_claim = parameters(*given, **more)
-            return of_fold, of_claim | {"now": "no moment"}
+            right = parameters(*given, **more)
+            return right._replace(claim=right.claim | {"now": "no moment"})
 
         monkeypatch.setattr(claiming, "_parameters", of_no_moment)
         execute(two[0], 1, host)

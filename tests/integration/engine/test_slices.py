@@ -290,20 +290,20 @@ class TestAMessage:
         assert len(sent) == 1
 
     def test_after_a_quantum_it_is_whose_turn_it_is(self, host, thing, sent, monkeypatch):
-        monkeypatch.setattr(slices, "QUANTUM", 0.0)
+        monkeypatch.setattr(slices, "SLICE", 0.0)
         begun = [thing.async_.echo(0), ThingFactory().async_.echo(1), thing.async_.echo(2)]
         execute(begun[0], 1, host)
         assert list(Job.objects.order_by("start_time").values_list("id", flat=True)) == begun
         assert len(sent) == 1, "what it claims for its own pool it runs itself"
 
     def test_while_it_only_waited_for_a_core_it_goes_on_with_the_lane(self, host, thing, monkeypatch):
-        monkeypatch.setattr(slices, "QUANTUM", 0.0)
+        monkeypatch.setattr(slices, "SLICE", 0.0)
         first, other, second = thing.async_.echo(0), ThingFactory().async_.echo(1), thing.async_.echo(2)
         execute(first, 1, changed(host, waited_for_core=lambda: 2 * time.monotonic()))
         assert list(Job.objects.order_by("start_time").values_list("id", flat=True)) == [first, second, other]
 
     def test_after_its_slack_the_next_one_is_handed_over(self, host, thing, sent, monkeypatch):
-        monkeypatch.setattr(slices, "QUANTUM", 0.0)
+        monkeypatch.setattr(slices, "SLICE", 0.0)
         monkeypatch.setattr(engine, "SLACK", 0.0)
         first, second = thing.async_.echo(0), thing.async_.echo(1)
         execute(first, 1, host)
@@ -311,7 +311,7 @@ class TestAMessage:
         assert statuses() == ["success", "queued"]
 
     def test_what_it_claims_for_another_pool_is_handed_over(self, host, thing, sent, register, monkeypatch):
-        monkeypatch.setattr(slices, "QUANTUM", 0.0)
+        monkeypatch.setattr(slices, "SLICE", 0.0)
         QueueFactory(name="heavy", pool="heavy")
         first = thing.async_.echo(0)
         heavy = thing.async_(queue="heavy").echo(1)
@@ -321,7 +321,7 @@ class TestAMessage:
         assert statuses() == ["success", "queued"]
 
     def test_of_several_places_it_fills_one_itself_and_hands_the_others_over(self, host, sent, register, monkeypatch):
-        monkeypatch.setattr(slices, "QUANTUM", 0.0)
+        monkeypatch.setattr(slices, "SLICE", 0.0)
         first = ThingFactory().async_.echo(0)
         Worker.objects.update(concurrency=0)
         for n in range(3):

@@ -8,6 +8,7 @@ import pytest
 from django.utils import timezone
 
 from jobs import store
+from jobs.allocation.order import SLICE
 from jobs.lifecycle import Status
 from jobs.models import Job, Lane, QueueTurn
 from jobs.store import EVERY_TENANT, Failure, Holder
@@ -46,7 +47,7 @@ class TestAProcess:
         assert charged(tenant) == pytest.approx(2.5)
         jumped = make_job(tenant, Status.RUNNING, timeout=1.0, start_time=ago(1000))
         assert store.succeed(jumped.pk, 1, {}, None, now=NOW)
-        assert charged(tenant) == pytest.approx(2.5 + 1 + 2 + store.SLICE)
+        assert charged(tenant) == pytest.approx(2.5 + 1 + 2 + SLICE)
 
     def test_counts_as_long_while_it_runs(self, tenant, register, settings):
         settings.JOBS_TIMEOUT_GRACE = 2.0
