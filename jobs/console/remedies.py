@@ -12,7 +12,7 @@ from tenants.names import named
 
 TENANT = "manage.py tenants slots {tenant}"
 QUEUE = "manage.py queues"
-WORKER = "celery -A APP worker -Q {pool}"  # the module of the project's Celery app is known to its workers alone
+WORKER = "manage.py jobs worker {pool}"
 REMEDIES = {
     Gate.HELD: "manage.py jobs resume {source_type} {source_method}",
     Gate.TENANT_PAUSED: f"{TENANT} --resume",

@@ -22,3 +22,11 @@ def may_pass(error: BaseException | None) -> bool:
         return True
     cause = None if error is None else error.__cause__
     return isinstance(cause, psycopg.Error) and cause.sqlstate in STATES
+
+
+def told(error: BaseException) -> str | None:
+    """An error of the database's state in one line, for people; None if it is of the statement."""
+    line = str(error).partition("\n")[0]
+    if isinstance(error.__cause__, psycopg.errors.UndefinedTable | psycopg.errors.UndefinedColumn):
+        return f"{line}; run: manage.py migrate"
+    return line if may_pass(error) else None

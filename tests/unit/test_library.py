@@ -478,4 +478,4 @@ def test_the_command_that_starts_a_worker_names_no_app_of_ours(settings) -> None
     job = SimpleNamespace(
         tenant=SimpleNamespace(jobs_slug="a"), queue=queue, source_type="shop.order", source_method="pay"
     )
-    assert remedies.remedy(Gate.NO_WORKER, job) == "celery -A APP worker -Q heavy"
+    assert remedies.remedy(Gate.NO_WORKER, job) == "manage.py jobs worker heavy"

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from django.core.exceptions import ValidationError
+from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.core.management.base import CommandError
 
 from jobs.console.cli import inputs
@@ -62,5 +62,8 @@ def naming_fields() -> Iterator[None]:
     try:
         yield
     except ValidationError as error:
-        told = (f"{field}: {' '.join(messages)}" for field, messages in error.message_dict.items())
-        raise CommandError("; ".join(told)) from None
+        several = error.message_dict.items()
+        told = (
+            " ".join(said) if field == NON_FIELD_ERRORS else f"{field}: {' '.join(said)}" for field, said in several
+        )
+        raise CommandError("; ".join(one.rstrip(".") for one in told)) from None

@@ -48,7 +48,9 @@ def _user(login: str) -> Any:
     try:
         return users._default_manager.get_by_natural_key(login)
     except users.DoesNotExist:
-        raise CommandError(f"user: there is no {login!r}") from None
+        raise CommandError(
+            f"user: there is no {login!r}; add one in the admin, or: manage.py createsuperuser"
+        ) from None
 
 
 WHOSE = argument("tenant", metavar="slug", help="The tenant.")

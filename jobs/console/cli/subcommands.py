@@ -11,11 +11,13 @@ from functools import partial
 from typing import Any, ClassVar, NoReturn
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError, InterfaceError
 
 from jobs.authoring.text import in_one_line
 from jobs.calls.refusals import InvalidRequest
 from jobs.conf import documented
 from jobs.console.cli.screen import Screen
+from jobs.store.away import told
 from tenants import audit
 
 Options = dict[str, Any]
@@ -95,6 +97,10 @@ class SubcommandsCommand(BaseCommand):
                 options["run"](options, screen)
         except InvalidRequest as refused:
             raise CommandError(in_one_line(str(refused))) from None
+        except (DatabaseError, InterfaceError) as error:
+            if (why := told(error)) is None:
+                raise
+            raise CommandError(f"database: {why}") from error
 
 
 @contextmanager

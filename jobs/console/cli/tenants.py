@@ -29,6 +29,7 @@ COLUMNS = [
     Column("TENANT", "tenant", flexible=True),
     Column("NAME", "name", wide=True, flexible=True),
     Column("SLOTS", "num_slots", right=True),
+    Column("BURST", "burst_slots", right=True),
     Column("IN USE", "in_use", right=True),
     Column("WAITING", lambda line: about(line["waiting"], line["waiting_about"]), right=True),
     Column("AT MOST", lambda line: count(line["max_waiting"]), right=True, wide=True),
@@ -90,7 +91,8 @@ def _add(options: Options, screen: Screen) -> None:
         tenant.save()
         _change(tenant, given)
     screen.document({"tenant": tenant.slug, "name": tenant.name, **given})
-    screen.say(f"Added tenant {tenant.slug} with {given['num_slots']} slots.")
+    slots = given["num_slots"]
+    screen.say(f"Added tenant {tenant.slug} with {slots} slot{'' if slots == 1 else 's'}.")
 
 
 def _mirror(options: Options, screen: Screen) -> None:

@@ -5,8 +5,10 @@ import json
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError, InterfaceError
 
-from jobs.reading.health import conditions, look
+from jobs.reading.health import Condition, conditions, look, runbook
+from jobs.store.away import told
 
 
 class Command(BaseCommand):
@@ -17,7 +19,14 @@ class Command(BaseCommand):
         parser.add_argument("--strict", action="store_true", help="Fail for warnings, too.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        found = conditions(look())
+        try:
+            found = conditions(look())
+        except (DatabaseError, InterfaceError) as error:
+            if (why := told(error)) is None:
+                raise
+            found = [
+                Condition("no_database", "critical", f"The database does not answer: {why}.", runbook("no_database"))
+            ]
         critical, warnings = (sum(one.severity == what for one in found) for what in ("critical", "warning"))
         if options["json"]:
             document = {"healthy": not critical, "conditions": [dataclasses.asdict(one) for one in found]}
@@ -25,7 +34,8 @@ class Command(BaseCommand):
         else:
             for one in found:
                 self.stdout.write(f"{one.severity}: {one.code}: {one.text} See {one.runbook}")
+        sum_up = "1 warning." if warnings == 1 else f"{warnings} warnings."
         if critical or (options["strict"] and warnings):
-            raise CommandError(f"{critical} critical, {warnings} warnings.")
+            raise CommandError(f"{critical} critical, {sum_up}")
         if not options["json"]:
-            self.stdout.write(f"{warnings} warnings." if warnings else "Healthy.")
+            self.stdout.write(sum_up if warnings else "Healthy.")

@@ -10,6 +10,7 @@ from django.db import DatabaseError, InterfaceError, connection
 
 from jobs import store, telemetry
 from jobs.conf import settings
+from jobs.store.away import told
 from jobs.worker.threads.watchdog import Progress
 
 
@@ -80,6 +81,6 @@ class Heartbeat:
         try:
             return step()
         except (DatabaseError, InterfaceError) as error:
-            telemetry.noticed("worker without database", error=type(error).__name__)
+            telemetry.noticed("worker without database", error=told(error) or type(error).__name__)
             connection.close()
             return min(float(settings.JOBS_BEAT_INTERVAL), 1)

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from django.db import connection
 from django.test import Client
 
 from jobs.console.cli import tenants
@@ -24,8 +25,8 @@ class TestTenants:
     @pytest.mark.parametrize(
         ("words", "says"),
         [
-            (["acme", "Other"], "slug: Tenant with this Slug already exists."),
-            (["other", "Acme"], "Another tenant has this name."),
+            (["acme", "Acme"], "slug: Tenant with this Slug already exists; Another tenant has this name"),
+            (["other", "Acme"], "Another tenant has this name"),
             (["no slug", "Other"], "slug: "),
             (["other", "Other", "--weight", "0"], "argument --weight"),
             (["other", "Other", "--rate", "1/999999999"], "rate_window: "),
@@ -39,6 +40,13 @@ class TestTenants:
     def test_not_where_the_project_has_its_own(self, monkeypatch):
         monkeypatch.setattr(tenants, "mirrored_model", lambda: Tenant)
         assert "of its own" in refusal("tenants", "add", "acme", "Acme")
+
+    def test_without_the_tables_the_refusal_says_what_to_run(self):
+        with connection.cursor() as cursor:
+            cursor.execute("ALTER TABLE tenant_queues RENAME TO elsewhere")
+        assert (
+            refusal("tenants", "slots") == 'database: relation "tenant_queues" does not exist; run: manage.py migrate'
+        )
 
 
 class TestMembers:
@@ -58,7 +66,7 @@ class TestMembers:
     @pytest.mark.parametrize(
         ("words", "says"),
         [
-            (["nobody", "acme"], "user: there is no 'nobody'"),
+            (["nobody", "acme"], "user: there is no 'nobody'; add one in the admin"),
             (["ines", "none"], "tenant: 'none' is unknown; known: acme"),
         ],
     )

@@ -44,7 +44,7 @@ class TestSlots:
         assert (acme["tenant"], acme["num_slots"], acme["in_use"], acme["waiting"]) == ("acme", 2, 1, 3)
         assert (new["num_slots"], new["weight"], new["in_use"]) == (0, None, 0)
         lines = run("tenants", "slots").splitlines()
-        assert lines[1].split() == ["acme", "2", "1", "3", "–", "1", "–", "waiting"]
+        assert lines[1].split() == ["acme", "2", "–", "1", "3", "–", "1", "–", "waiting"]
         assert lines[2].rstrip().endswith("no slots")
 
     def test_a_tenant_is_in_the_state_that_the_pages_say_and_no_stranger_changes_it(self, tenant, register):

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from jobs import store
 from jobs.lifecycle import Status
+from jobs.management.commands import check_health
 from jobs.models import JobMinute, Queue, Recorded, Worker
 from jobs.reading import waits
 from jobs.reading.health import look, looks
@@ -221,18 +222,26 @@ def test_a_look_gives_up_when_the_database_takes_long(tenant, onlooker, monkeypa
             look()
 
 
+def refuse() -> None:
+    raise OperationalError("no route to db\nIs it running?")
+
+
 class TestTheCommand:
-    def test_fails_for_what_is_critical_and_says_what_to_do(self, tenant, capsys):
+    def test_fails_for_what_is_critical_and_says_what_to_do(self, tenant, monkeypatch, capsys):
         with pytest.raises(CommandError, match="1 critical, 0 warnings"):
             call_command("check_health")
         assert "critical: no_clock: No clock leads" in capsys.readouterr().out
+        monkeypatch.setattr(check_health, "look", refuse)
+        with pytest.raises(CommandError, match="1 critical"):
+            call_command("check_health")
+        assert "critical: no_database: The database does not answer: no route to db." in capsys.readouterr().out
 
     def test_passes_with_a_warning_unless_it_is_strict(self, tenant, onlooker, register, capsys):
         onlooker.execute("SELECT pg_advisory_lock(hashtext('jobs.clock'), 0)")
         Worker.objects.filter(pk=register()).update(beat_at=timezone.now() - timedelta(minutes=1))
         call_command("check_health", "--json")
         assert '"code": "worker_silent"' in capsys.readouterr().out
-        with pytest.raises(CommandError, match="0 critical, 1 warnings"):
+        with pytest.raises(CommandError, match="0 critical, 1 warning\\."):
             call_command("check_health", "--strict")
 
     def test_what_no_job_suffers_from_is_told_and_does_not_fail(self, tenant, onlooker, monkeypatch, capsys):

@@ -6,6 +6,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from unittest.mock import Mock
 
 import pytest
 from django.db import OperationalError, connection
@@ -316,12 +317,15 @@ class TestPresence:
         thread(one.run, Progress())
         return one, called
 
-    def test_it_registers_once_beats_and_leaves(self, present, stop):
+    def test_it_registers_once_beats_says_why_it_cannot_and_leaves(self, present, stop, monkeypatch, caplog):
         one, called = present
         wait_until(Worker.objects.exists, "it registers")
         first = Worker.objects.get()
         assert (first.name, first.pool, first.concurrency, first.beat_interval) == ("one", "default", 4, 0.1)
         wait_until(lambda: Worker.objects.get().beat_at > first.beat_at, "it beats")
+        with monkeypatch.context() as away:
+            away.setattr(store, "beat", Mock(side_effect=OperationalError("no route to db\nIs it running?")))
+            wait_until(lambda: "worker without database error=no route to db" in caplog.messages, "it says why")
         stop.set()
         one.beat_now()
         wait_until(lambda: Worker.objects.get().gone_at, "it leaves")

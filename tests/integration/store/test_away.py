@@ -7,6 +7,7 @@ import pytest
 from django.db import Error, connection, transaction
 
 from jobs.store import may_pass
+from jobs.store.away import told
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -53,6 +54,11 @@ def wrong() -> None:
         cursor.execute("SELECT 1 / 0")
 
 
+def unmigrated() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT FROM nowhere")
+
+
 def of(statement: Callable[[], None]) -> Error:
     try:
         with pytest.raises(Error) as raised:
@@ -64,9 +70,13 @@ def of(statement: Callable[[], None]) -> Error:
 
 @pytest.mark.parametrize("state", [read_only, cut, idle_in_a_transaction, locked, out_of_reach])
 def test_what_the_server_says_of_its_state_may_pass(state):
-    assert may_pass(of(state))
+    error = of(state)
+    assert may_pass(error)
+    assert told(error) == str(error).splitlines()[0]
 
 
 def test_what_it_says_of_the_statement_does_not_pass():
     assert not may_pass(of(wrong))
     assert not may_pass(None)
+    assert told(of(wrong)) is None
+    assert told(of(unmigrated)) == 'relation "nowhere" does not exist; run: manage.py migrate'
