@@ -16,6 +16,7 @@ from ninja.errors import AuthenticationError, HttpError, ValidationError
 from jobs.calls.refusals import InvalidRequest, TooLarge, TooManyWaiting, Undecided
 from jobs.models import Schedule
 from jobs.portal.api.schemas import FieldError
+from tenants.tenant_model import get_tenant_model
 
 MEDIA_TYPE = "application/problem+json"
 MOST_ERRORS = 20  # in one answer
@@ -91,6 +92,7 @@ def add_to(api: NinjaAPI) -> None:
         RequestDataTooBig: _too_big,
         Schedule.DoesNotExist: lambda request, error: _missing("schedule"),  # somebody else was faster
         AuthenticationError: _unknown_caller,
+        get_tenant_model().DoesNotExist: _unknown_caller,  # it was deleted since
         HttpError: _not_json,
     }
     for kind, describe in problem_of.items():
@@ -130,7 +132,7 @@ def _too_big(request: HttpRequest, error: RequestDataTooBig) -> ProblemError:
     return ProblemError.unfit({"body": message}, 413)
 
 
-def _unknown_caller(request: HttpRequest, error: AuthenticationError) -> ProblemError:
+def _unknown_caller(request: HttpRequest, error: Exception) -> ProblemError:
     challenge = 'Bearer realm="jobs"'
     if "Authorization" in request.headers:
         challenge += ', error="invalid_token"'  # RFC 6750: only if the request had a token

@@ -11,6 +11,7 @@ from jobs.engine.schedules import change
 from jobs.models import Job, Schedule, ScheduleRun
 from jobs.portal.api import schedules
 from tenants.models import Change, Tenant, TenantQueue
+from tenants.tenant_model import stand_in_line
 from tests.factories import QueueFactory, ThingFactory
 
 pytestmark = pytest.mark.django_db
@@ -42,9 +43,9 @@ def patch(caller, schedule, **said):
     return caller.patch(f"{URL}/{schedule.pk}", json.dumps(said), content_type="application/json")
 
 
-def _and_deleted(schedule):
-    Schedule.objects.filter(pk=schedule.pk).delete()
-    return schedule
+def _and_deleted(found):
+    type(found).objects.filter(pk=found.pk).delete()
+    return found
 
 
 def refused(response, field, *words):
@@ -273,7 +274,7 @@ class TestASchedule:
         assert response.status_code == (404 if race.lost else 204)
 
     def test_that_is_deleted_after_it_was_found_is_as_none_whatever_is_asked(
-        self, owner, schedule, monkeypatch, subtests
+        self, owner, schedule, post, monkeypatch, subtests
     ):
         never = owner.post(f"{URL}/{schedule.pk + 1}/pause").content
         found = schedules.existing
@@ -285,6 +286,9 @@ class TestASchedule:
                 response = ask(f"{URL}/{schedule.pk}{path.strip()}")
                 assert (response.status_code, response.content) == (404, never)
                 transaction.set_rollback(True)
+        with subtests.test("its tenant"):
+            monkeypatch.setattr(change, "stand_in_line", lambda tenant: stand_in_line(_and_deleted(tenant)))
+            assert post(owner, name="another").status_code == 401
 
     def test_is_deleted_and_its_jobs_stay(self, owner, schedule):
         owner.post(f"{URL}/{schedule.pk}/run-now")
