@@ -1,5 +1,6 @@
 """Pages of live regions. The script asks for the same address with the versions that it has, `Live: pools=ab12cd`,
-and gets only the regions that changed; 204 if none did.
+and gets only the regions that changed; 204 if none did. 403: somebody else has logged in since, or chosen another
+tenant: the script loads the page anew, whose frame would name the one while its regions show the other's.
 """
 
 import re
@@ -29,21 +30,26 @@ def page(
     all; frame: more of it, for what is outside of the regions.
     """
     rendered = {path.rpartition("/")[2]: _region(request, path, shown) for path in regions}
+    whose = _version(f"{request.user.pk} {getattr(shown.get('tenant'), 'pk', '')}")
     if (known := request.headers.get("Live")) is not None:
-        return _changed(request, rendered, known)
+        return _changed(request, rendered, known, whose)
     whole = {region: _with_token(request, html) for region, (_, html) in rendered.items()}
-    return HttpResponse(_render(request, template, {**shown, **frame, "regions": whole}))
+    return HttpResponse(_render(request, template, {**shown, **frame, "regions": whole, "whose": whose}))
 
 
 def _region(request: HttpRequest, path: str, shown: Mapping[str, Any]) -> tuple[str, SafeString]:
     """The version of a region, and its HTML without the token."""
     region = path.rpartition("/")[2]
     html = _render(request, path, {**shown, "csrf_token": PLACE})
-    version = blake2b(html.encode(), digest_size=6).hexdigest()
+    version = _version(html)
     wrapped = format_html(
         '<section class="region" id="{0}" data-region="{0}" data-v="{1}">{2}</section>', region, version, html
     )
     return version, wrapped
+
+
+def _version(text: str) -> str:
+    return blake2b(text.encode(), digest_size=6).hexdigest()
 
 
 def _render(request: HttpRequest, path: str, context: Mapping[str, Any]) -> SafeString:
@@ -52,8 +58,12 @@ def _render(request: HttpRequest, path: str, context: Mapping[str, Any]) -> Safe
     return mark_safe(INDENT.sub("\n", html))  # noqa: S308 - it came from a template
 
 
-def _changed(request: HttpRequest, rendered: Mapping[str, tuple[str, SafeString]], known: str) -> HttpResponse:
+def _changed(
+    request: HttpRequest, rendered: Mapping[str, tuple[str, SafeString]], known: str, whose: str
+) -> HttpResponse:
     had = dict(pair.split("=", 1) for pair in known.split() if "=" in pair)
+    if had.get("whose", whose) != whose:
+        return HttpResponse(status=403)
     changed = [_with_token(request, html) for name, (version, html) in rendered.items() if had.get(name) != version]
     return HttpResponse("".join(changed)) if changed else HttpResponse(status=204)
 

@@ -14,7 +14,7 @@ from jobs.portal.members import shown
 from jobs.reading import listing
 from jobs.reading.status_words import TABLE
 from tenants.models import TenantQueue
-from tests.factories import QueueFactory, TenantFactory, make_job
+from tests.factories import MemberFactory, QueueFactory, TenantFactory, make_job
 from tests.integration.members.reading import LIST, page, row
 
 pytestmark = pytest.mark.django_db
@@ -193,6 +193,12 @@ def test_only_what_changed_is_sent(mate, tenant, job):
     assert changed.status_code == 200
     assert 'data-region="slots"' in changed.content.decode()
     assert 'data-region="schedules"' not in changed.content.decode()
+    whose = text.partition('data-whose="')[2].partition('"')[0]
+    known["Live"] += f" whose={whose}"
+    assert mate.get(LIST, headers=known).status_code == 200
+    mate.user.jobs_member.delete()
+    MemberFactory(user=mate.user, tenant=TenantFactory())
+    assert mate.get(LIST, headers=known).status_code == 403, "another tenant's jobs in the frame of this one"
 
 
 def test_a_job_that_has_ended_is_asked_for_no_more(mate, tenant, job):

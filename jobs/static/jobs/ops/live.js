@@ -33,7 +33,8 @@ async function ask() {
   if (asking) return;
   asking = true;
   try {
-    const known = regions().map((region) => `${region.dataset.region}=${region.dataset.v}`).join(" ");
+    const versions = regions().map((region) => `${region.dataset.region}=${region.dataset.v}`);
+    const known = [`whose=${live.dataset.whose}`, ...versions].join(" ");
     const response = await fetch(live.dataset.ask ?? location.href, { headers: { Live: known }, redirect: "manual", cache: "no-store" });
     if (response.type === "opaqueredirect" || response.status === 403 || response.status === 404) return location.reload();
     if (!response.ok) throw new Error(String(response.status));
