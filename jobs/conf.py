@@ -62,7 +62,7 @@ class Settings:
     JOBS_ARCHIVE_AFTER_CANCELLED = Setting(1.0)  # days
     JOBS_HISTORY_KEEP = Setting(400.0)  # days that the history is kept, 13 months
     JOBS_LOGS_KEEP = Setting(400.0)  # days that the audit log and the admin's log are kept
-    JOBS_ATTEMPTS_KEPT = Setting(691_200.0)  # that the log of attempts is kept, in whole days
+    JOBS_ATTEMPTS_KEPT = Setting(691_200.0)  # that the log of attempts is kept, whose days are dropped whole
     JOBS_USAGE_KEEP = Setting(1100.0)  # days that the usage of tenants is kept, three years
     JOBS_DEAD_TTL = Setting(2_592_000.0)  # in which a dead job can be revived; then it is deleted
     JOBS_MEMORY_TTL = Setting(7_776_000.0)  # that a job type's memory is kept without a change

@@ -24,7 +24,7 @@ class Login(LoginView):
 
 
 def login_of_admin(request: HttpRequest) -> HttpResponseRedirect:
-    """The admin has no login of its own. Who asked for no page of it lands at home."""
+    """The admin has no login of its own. Whoever asked for no page of it lands at home."""
     wanted = request.GET.get("next", "")
     return redirect_to_login("" if wanted == reverse("admin:index") else wanted)
 

@@ -1,7 +1,7 @@
 """A second factor for operators (SECOND_FACTOR): a code of an app on their phone, by django-otp.
 
-Without it their session opens nothing but the page that asks for it. Who has no app yet sets it up there, at the first
-login. Programs use keys, which are no passwords, and need none.
+Without it their session opens nothing but the page that asks for it. A user without an app sets it up there, at the
+first login. Programs use keys, which are no passwords, and need none.
 """
 
 from collections.abc import Callable

@@ -26,8 +26,8 @@ def all_tenants() -> QuerySet[Tenant]:
     return get_tenant_model()._default_manager.all()
 
 
-def stand_in_line(tenant: Tenant) -> None:
-    """Lock the tenant until the caller's commit: two who may add one more to what it has count one after the other."""
+def lock_tenant(tenant: Tenant) -> None:
+    """Lock the tenant until the caller's commit: two callers that count what it has, to add one more, do so in turn."""
     all_tenants().select_for_update(no_key=True).get(pk=tenant.pk)
 
 

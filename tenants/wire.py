@@ -17,7 +17,7 @@ from psycopg.pq import ExecStatus
 from psycopg.pq.abc import PGresult
 
 PLACE = re.compile(r"%\((\w+)\)s")
-MOST_TEXTS = 1000  # kept: who traces may write the number of each request into the texts
+MOST_TEXTS = 1000  # kept: a tracing library may write the number of each request into the texts
 
 
 class Query(NamedTuple):

@@ -85,7 +85,7 @@ class Tenant(Limits):
     lanes: dict[int, "Lane"] = field(default_factory=dict, init=False)  # by queue
 
     def slots(self, *, borrow: bool) -> int:
-        """What it may hold. Who has none of its own may borrow none; nor who is paused."""
+        """What it may hold. A tenant without slots of its own borrows none; nor does a paused one."""
         own = 0 if self.paused else self.num_slots or 0
         return max(own, self.burst_slots or 0) if own and borrow else own
 

@@ -87,7 +87,7 @@ def run(job: Started, host: Host) -> Outcome:
     """
     outcome, ask = Outcome(), user_code.Here(job, host)
     host.reset_peak()
-    # The time limit is the body's: what the job waits for PostgreSQL does not count, nor does its manager's code.
+    # The time limit is the body's: neither the wait for PostgreSQL counts, nor what the manager of the model does.
     find = partial(_find, job, outcome, host)
     found = ask.within(job.timeout + DATABASE_PATIENCE, find, late="not found within")
     if isinstance(found.error, StillAway):

@@ -20,8 +20,8 @@ from jobs.store import OwnSession
 from tenants.connections import drop_cut_connections
 
 DISPATCH_PAUSE = 0.005  # seconds between two dispatches; the first one after a rest starts at once
-# The same while all processes have a job and others wait: who frees a process decides at once who gets it, and keeps a
-# job without a message if no dispatch of ours is before it.
+# The same while all processes have a job and others wait: a process that becomes free dispatches at once, and keeps a
+# job without a message if no dispatch of ours was faster.
 FULL_PAUSE = 0.05
 LAST_PATIENCE = 5.0  # seconds for which a process that ends waits for its last dispatch
 

@@ -47,7 +47,7 @@ def erase(tenant_id: int) -> Report:
 
 
 def erase_users(tenant_id: int) -> None:
-    """Remove the users from the tenant's batches, the log of its attempts, and of who left its line. It reads all."""
+    """Remove the users from the tenant's batches, from the log of its attempts, and from that of who left its line."""
     for log in (LeftLine, Attempt, Batch):
         log._default_manager.filter(tenant_id=tenant_id).exclude(user_key="").update(user_key="")
 

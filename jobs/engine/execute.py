@@ -143,7 +143,7 @@ def _start(job_id: int, attempt: int, host: Host) -> Started | None:
 
     def start_again() -> Started | None:
         # In this order: a second start waits for a first one that the server is still executing; a read would not.
-        return start() or store.holder(job_id, attempt, host.process)
+        return start() or store.still_running(job_id, attempt, host.process)
 
     host.hold(job_id, attempt)  # before the row says so
     job = patiently(start, again=start_again)

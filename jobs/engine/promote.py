@@ -1,4 +1,4 @@
-"""Promote: jobs that are due become ready. Lapse: those that nobody waits for any more are cancelled."""
+"""Promote: jobs that are due become ready. Lapse: waiting jobs whose time to start has passed are cancelled."""
 
 from jobs import store
 from jobs.engine import dispatch
@@ -20,8 +20,8 @@ def lapse() -> int:
 def promote() -> int:
     """Make every due job ready, in batches, with a dispatch after each; return the number promoted.
 
-    A job whose type is paused is held instead, and one that waits for another to end is due later; neither needs a
-    dispatch.
+    A job whose type is paused is held instead, and one that waits for a running job is due again in a second; neither
+    needs a dispatch.
     """
     total = 0
     while due := store.promote(BATCH):

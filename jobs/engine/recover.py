@@ -123,7 +123,7 @@ def time_out(job_id: int, attempt: int, process: Process = ANY_PROCESS) -> bool:
 
     False if it no longer runs there.
     """
-    job = store.holder(job_id, attempt, process)
+    job = store.still_running(job_id, attempt, process)
     if job is None:
         return False
     job = replace(job, holder=replace(job.holder, lost=True))

@@ -1,10 +1,11 @@
 """Submit: store new jobs in the caller's transaction, or return the identical jobs that are under way."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
 from django.db import transaction
+from django.utils import timezone
 
 from jobs import store
 from jobs.authoring.current import current_job
@@ -38,6 +39,20 @@ def submit(request: JobRequest) -> Submitted:
     return submit_all([request])[0]
 
 
+def submit_for(moment: datetime | None, request: Callable[..., JobRequest]) -> Submitted:
+    """Submit `request(at=moment)`; without a moment, or if it has passed by the database's clock, `request()`.
+
+    For callers of other systems: a moment without a time zone is in the project's, as they have it. Raises as above.
+    """
+    if moment is not None:
+        aware = timezone.make_aware(moment) if timezone.is_naive(moment) else moment
+        try:
+            return submit(request(at=aware))
+        except Passed:
+            pass  # nothing was stored
+    return submit(request())
+
+
 def submit_by_hand(request: JobRequest) -> Submitted:
     """Store one job in a transaction of its own, and note it in the audit log if it is new. Raises as above."""
     with transaction.atomic():
@@ -57,10 +72,10 @@ def submit_all(requests: Sequence[JobRequest]) -> list[Submitted]:
         return _submit_all(requests, newest)
     with transaction.atomic():
         _refuse_unknown_predecessors(requests)
-        newest.stand_in_line()
+        newest.lock_identities()
         submitted = _submit_all(requests, newest)
         _note_edges(requests, submitted)
-        newest.replace({nth: one.id for nth, one in enumerate(submitted)})
+        newest.replace({index: one.id for index, one in enumerate(submitted)})
     return submitted
 
 
@@ -89,7 +104,7 @@ def _note_edges(requests: Sequence[JobRequest], submitted: Sequence[Submitted]) 
 
 def _submit_all(requests: Sequence[JobRequest], newest: Newest) -> list[Submitted]:
     placed: dict[int, Submitted] = {}
-    left = [nth for nth in range(len(requests)) if newest.last(nth) == nth]
+    left = [index for index in range(len(requests)) if newest.last(index) == index]
     for _ in range(MOST_TRIES):
         if not left:
             break
@@ -98,8 +113,8 @@ def _submit_all(requests: Sequence[JobRequest], newest: Newest) -> list[Submitte
     if left:
         raise Undecided
     submitted = [
-        placed[nth] if nth in placed else placed[newest.last(nth)]._replace(deduplicated=True)
-        for nth in range(len(requests))
+        placed[index] if index in placed else placed[newest.last(index)]._replace(deduplicated=True)
+        for index in range(len(requests))
     ]
     if not all(one.deduplicated for one in submitted):
         dispatch.on_commit()
@@ -129,7 +144,7 @@ def _place(requests: Sequence[JobRequest], left: Sequence[int], newest: Newest) 
     }
     if holders := [(left[a.nth], a.holder) for a in answers if a.holder]:
         going_on = newest.take(holders)
-        placed |= {nth: Submitted(one.id, True, one.status, None, one.due_at) for nth, one in going_on.items()}
+        placed |= {index: Submitted(one.id, True, one.status, None, one.due_at) for index, one in going_on.items()}
     if len(placed) < len(left):
         # If two requests are identical, the first one stores the job.
         first = {requests[index].identity: placed[index] for index in placed if not placed[index].deduplicated}

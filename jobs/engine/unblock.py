@@ -1,8 +1,8 @@
 """Unblock: jobs that waited for others become ready, or are cancelled because one of those did not end well.
 
-Who ends a job that others wait for leaves news of it (`job_ends`), and so does who stores a follower. The next
-dispatch sees the news, and reads them before its next pass. One reads at a time; who finds a reader goes home, since
-the reader looks again when it is done. The clock makes up for a reader that died.
+Whatever ends a job that others wait for leaves news of it (`job_ends`), and so does a submit that stores a follower.
+The next dispatch sees the news, and reads it before its next pass. One reads at a time; a dispatch that finds a reader
+goes home, since the reader looks again when it is done. The clock makes up for a reader that died.
 """
 
 from django.db import DatabaseError, InterfaceError

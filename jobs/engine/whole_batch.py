@@ -1,6 +1,6 @@
 """Cancel a batch, close it, or revive what failed of it: one action, as the audit log sees it, part by part.
 
-A cancel is stored (`batch_cancels`) before it begins. Who asked goes through the jobs for a moment; the clock does the
+A cancel is stored (`batch_cancels`) before it begins. The caller goes through the jobs for a moment; the clock does the
 others, also after a death.
 """
 
@@ -22,7 +22,7 @@ from jobs.store.owner import owned
 from tenants import audit
 
 PART = 100  # jobs of one transaction: one dispatch for all, and short locks
-MOST = 5000  # jobs of one revival, about ten seconds: who asks over HTTP does not wait for ever
+MOST = 5000  # jobs of one revival, about ten seconds: a caller over HTTP does not wait for ever
 SECONDS = 2.0  # of a cancel that somebody waits for; the clock takes as long at a time
 
 

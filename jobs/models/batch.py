@@ -14,7 +14,7 @@ class Batch(models.Model):
     """Jobs of one tenant, to which others may be added while it is open; its own running jobs may add to it later, too.
 
     Its number is of the series of the jobs: so what a job waits for is one number, of a job or of a batch.
-    added: its jobs. Who adds writes the row; who ends a job of it does not.
+    added: its jobs. The statement that adds some writes the row; one that ends a job does not.
     """
 
     id = models.BigIntegerField(primary_key=True)

@@ -1,4 +1,4 @@
-"""The books of the dispatch: lanes, queue turns, tenant books, the door; the messages to it: arrivals and freed slots.
+"""The books of the dispatch: lanes, queue turns, tenant books, the door; the letters to it: arrivals and freed slots.
 
 Only a dispatch writes lanes, queue turns, tenant books and the door itself, and only inside the door; so nobody waits
 for a lock on them. All other code adds a row to `arrivals` or `freed_slots`, which waits for no lock; the next dispatch

@@ -1,4 +1,4 @@
-"""Check: look for invariant violations in live data. A finding means a bug, or a process that is not running.
+"""Inspect: look for invariant violations in live data. A finding means a bug, or a process that is not running.
 
 Two violations need a second look a moment later. A level over its limit may be draining; it is a finding if a job was
 claimed for it since the first look. A job that nothing blocks may be about to start; it is a finding if it still waits.
@@ -13,7 +13,7 @@ from jobs.engine import repairs
 from jobs.engine.repairs import recount_books
 from jobs.reading.explain.explanation import explain
 from jobs.store import EVERY_TENANT
-from jobs.store.checks import Excess, WrongBook
+from jobs.store.inspection import Excess, WrongBook
 
 BOUND = 30.0  # seconds that the clock and the workers may be late
 LANES = 200  # the most lanes whose first job is explained

@@ -7,12 +7,12 @@ here is for all of `jobs`: `store.claim(...)`.
 from jobs.store import clock
 from jobs.store.attempts import (
     cancel_requested,
-    holder,
     keep_log,
     progress,
     put_off,
     running_in,
     start,
+    still_running,
     turn_away,
 )
 from jobs.store.awaiting import Edge, is_news, note_edges, read_ends, unknown
@@ -29,7 +29,6 @@ from jobs.store.batches import (
     read_batches,
     waiting_for,
 )
-from jobs.store.checks import excesses, find_lane, heads, odd_states, open_lanes, recount_books, wrong_books
 from jobs.store.claiming import Keeper, Pass, claim, claim_within, forget_lanes, plan, worth_a_pass
 from jobs.store.control import (
     backlog,
@@ -43,6 +42,7 @@ from jobs.store.control import (
 )
 from jobs.store.due import hold, next_moment, promote, release
 from jobs.store.history import archive, forget_old, next_to_archive, restore
+from jobs.store.inspection import excesses, find_lane, heads, odd_states, open_lanes, recount_books, wrong_books
 from jobs.store.leading import database_now, database_time, depose, lead, wake_clock
 from jobs.store.owner import EVERY_TENANT, TenantId
 from jobs.store.rows import ANY_HOLDER, ANY_PROCESS, Applied, Claimed, Holder, Process, Started
@@ -64,12 +64,12 @@ from jobs.store.submitting import (
     gather,
     give_up_key,
     insert,
+    lock_identities,
     make_way,
     outdate,
     prolong,
     recount_waiting,
     replace,
-    stand_in_line,
 )
 from jobs.store.worker_sessions import keep_sessions, name_sessions, session_name
 from jobs.store.workers import (

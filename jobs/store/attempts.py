@@ -32,9 +32,9 @@ def logged_start(found: list[tuple[Any, ...]], process: Process) -> Started | No
     return begun
 
 
-def holder(job_id: int, attempt: int, process: Process = ANY_PROCESS) -> Started | None:
+def still_running(job_id: int, attempt: int, process: Process = ANY_PROCESS) -> Started | None:
     """The attempt if it is running in that process; None if it is not, or no longer."""
-    found = rows("holder", id=job_id, attempt=attempt, default_timeout=default_timeout(), **vars(process))
+    found = rows("still_running", id=job_id, attempt=attempt, default_timeout=default_timeout(), **vars(process))
     return started(found, process)
 
 

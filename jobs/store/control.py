@@ -44,7 +44,7 @@ def expire_dead(ttl: float, batch: int = 1000, now: datetime | None = None) -> l
 
 
 def lapse(batch: int = 1000, now: datetime | None = None) -> list[Applied]:
-    """scheduled or created -> cancelled, for at most `batch` jobs whose time to start has passed."""
+    """blocked, scheduled or created -> cancelled, for at most `batch` jobs whose time to start has passed."""
     return moved("lapse", rows("lapse", batch=batch, now=now), reason=EXPIRED)
 
 

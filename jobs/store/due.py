@@ -1,4 +1,4 @@
-"""Who joins the waiting jobs at a moment: due jobs, and those whose type is no longer paused; who leaves them."""
+"""Jobs that get in line since they are due, or their type is resumed; and those that leave it, since it is paused."""
 
 from datetime import datetime
 

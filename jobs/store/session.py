@@ -25,7 +25,7 @@ STATED = {
     "default_transaction_isolation": "read\\ committed",
     # A plan without some of the ways that are switched off looks so dear that each execution would be compiled.
     "jit": "off",
-    # These are for requests; who needs a limit here says its own.
+    # The project's limits are for requests; a thread of the engine that needs one sets its own.
     "statement_timeout": "0",
     "lock_timeout": "0",
     "idle_session_timeout": "0",  # a dispatch that finds its session cut would be left to the clock

@@ -111,9 +111,9 @@ class Gathered(NamedTuple):
     due_at: datetime
 
 
-def stand_in_line(keys: Iterable[uuid.UUID]) -> None:
-    """Wait for other transactions that decide about these identities, until the end of this one."""
-    rows("stand_in_line", buckets=sorted({key.int % BUCKETS for key in keys}))
+def lock_identities(keys: Iterable[uuid.UUID]) -> None:
+    """Let no other transaction decide about calls of these identities until this one ends; wait for those that do."""
+    rows("lock_identities", buckets=sorted({key.int % BUCKETS for key in keys}))
 
 
 def gather(calls: Sequence[tuple[int, JobRequest]], now: datetime | None = None) -> list[Gathered]:
@@ -131,7 +131,7 @@ def make_way(ids: Sequence[int]) -> dict[int, int | None]:
 
 
 def replace(news: Mapping[int, int], now: datetime | None = None) -> list[Applied]:
-    """scheduled, created or queued -> cancelled, for these jobs, each replaced by another."""
+    """blocked, scheduled, created or queued -> cancelled, for these jobs, each replaced by another."""
     if not news:
         return []
     jobs = [Applied(*row) for row in rows("replace", olds=list(news), news=list(news.values()), now=now)]

@@ -9,7 +9,7 @@ from jobs.authoring.decorator import job
 from jobs.calls.compose import compose
 from jobs.calls.refusals import InvalidRequest
 from jobs.calls.registry import target_of
-from jobs.engine.moments import submit_for
+from jobs.engine.submit import submit_for
 from tenants.models import Tenant
 
 TenantOf = Callable[..., Tenant | None]

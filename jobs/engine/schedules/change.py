@@ -15,7 +15,7 @@ from jobs.engine.submit import submit
 from jobs.models import Schedule, ScheduleRun
 from tenants import audit
 from tenants.models import Tenant
-from tenants.tenant_model import stand_in_line
+from tenants.tenant_model import lock_tenant
 
 
 @transaction.atomic
@@ -26,7 +26,7 @@ def add(tenant: Tenant, *, by_tenant: bool = False, **fields: Any) -> Schedule:
     """
     if by_tenant:
         most = settings.JOBS_MAX_SCHEDULES
-        stand_in_line(tenant)
+        lock_tenant(tenant)
         if Schedule.objects.filter(tenant=tenant, declared=False).count() >= most:
             raise InvalidRequest("name", f"the tenant has {most:,} schedules, which is the limit; delete one first")
     given = {"starts_at": store.database_now()} | _given(fields)

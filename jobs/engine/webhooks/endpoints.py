@@ -10,7 +10,7 @@ from jobs.engine.webhooks import addresses, signing
 from jobs.models import Queue, WebhookEndpoint
 from tenants import audit
 from tenants.models import Tenant
-from tenants.tenant_model import stand_in_line
+from tenants.tenant_model import lock_tenant
 
 QUEUE = "webhooks"
 MOST = 10  # endpoints of a tenant
@@ -32,7 +32,7 @@ def add(
     for named in batches:
         if not 0 < len(named) <= 200 or "\x00" in named:  # noqa: PLR2004 - as stored
             raise InvalidRequest("batches", f"must be names of batches, not {named[:100]!r}")
-    stand_in_line(tenant)
+    lock_tenant(tenant)
     if WebhookEndpoint.objects.filter(tenant=tenant).count() >= MOST:
         raise InvalidRequest("url", f"there are {MOST} endpoints already; remove one")
     Queue.objects.get_or_create(name=QUEUE)

@@ -6,9 +6,10 @@ WHERE id = %(id)s
   AND status = 'running'  -- guard I3
   AND worker = %(worker)s AND worker_pid = %(pid)s  -- guard I8
 
--- name: holder
--- Reads:  the data of a running attempt's holder. Who: a parent process that settles it in place of its child. The child's
---         pid is part of the fence, since a duplicate message may let another child die during the same attempt.
+-- name: still_running
+-- Reads:  what the holder of a running attempt knows of it. Who: a process that lost the answer to its start; a parent process
+--         that settles in place of its child. The child's pid is part of the fence, since a duplicate message may let another
+--         child die during the same attempt.
 SELECT
 -- include shared/started
 FROM jobs j JOIN queues q ON q.id = j.queue_id

@@ -2,12 +2,12 @@
 --         when one has not, and the follower's patience is over.
 -- Who:    the reader of ends: whoever dispatches and sees news, one at a time (`hear`); elsewhere it does nothing.
 -- Change: the tallies of the batches in the news.
--- Locks:  the jobs and batches that the news are about, and the followers that go on; it skips locked ones, and notes the news
+-- Locks:  the jobs and batches that the news is about, and the followers that go on; it skips locked ones, and notes the news
 --         again. The tallies, which nobody else writes.
 -- Index:  primary keys; job_edges_of_follower, job_edges_until.
 -- The predecessor's row is locked before its status is read, and marked while it has not ended: so either this statement sees
 -- its end, or its end sees the mark, and leaves news (trigger awaited_job_ended).
--- Each look decides by what is there now, not by what the news say: to look once more does no harm.
+-- Each look decides by what is there now, not by what the news says: to look once more does no harm.
 WITH
 -- include shared/clock
 reader AS MATERIALIZED (

@@ -1,6 +1,6 @@
 -- name: hear
 -- Reads:  nothing; this transaction becomes the reader of ends, unless another one is. Who: whoever sees news of ends.
--- Locks:  an advisory lock that nobody waits for: who does not get it goes home, and the reader looks again after its commit.
+-- Locks:  an advisory lock that nobody waits for: a dispatch that does not get it goes home, and the reader looks again after its commit.
 -- own: the transaction is no caller's; then no plan depends on an estimate.
 SELECT
     set_config('jobs.reader', pg_try_advisory_xact_lock(hashtext('jobs.reader'), 0)::text, true),
@@ -11,7 +11,7 @@ SELECT
 
 -- name: is_news
 -- Reads:  whether there is news of ends beside those rows, which the caller has just written. Who: the reader, after its commit:
---         who found it reading has gone home. Locks: none. Index: primary key.
+--         others, which found it reading, have gone home. Locks: none. Index: primary key.
 SELECT EXISTS (SELECT FROM job_ends WHERE id <> ALL(%(beside)s::bigint[]))
 
 -- name: note_edges

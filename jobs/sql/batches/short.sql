@@ -27,7 +27,7 @@ SELECT id FROM closed
 -- name: close_forgotten
 -- Change: close open batches to which nothing was added for so many seconds, and whose jobs all have ended; at most `batch`. Who: the
 --         clock's upkeep. Locks: the rows; it skips locked ones. Index: jobs_of_batch, job_history_of_batch; it reads all batches.
--- Who adds to such a batch at this moment has changed `added`, or finds it closed.
+-- A transaction that adds to such a batch at this moment has changed `added`, or finds it closed.
 WITH forgotten AS MATERIALIZED (
     SELECT b.id FROM batches b
     WHERE b.closed_at IS NULL  -- guard
@@ -55,7 +55,7 @@ SELECT id FROM closed
 -- Change: delete batches that are older than the history, whose jobs all have ended and are gone, and that nobody waits for; at
 --         most `batch`. Who: the clock's upkeep. Locks: the rows; it skips locked ones. Index: primary keys, jobs_of_batch,
 --         job_history_of_batch.
--- Who adds to such a batch at this moment has changed `added`, or finds no batch.
+-- A transaction that adds to such a batch at this moment has changed `added`, or finds no batch.
 WITH old AS MATERIALIZED (
     SELECT b.id FROM batches b
     WHERE b.created_at < coalesce(%(now)s::timestamptz, clock_timestamp()) - %(seconds)s * interval '1 second'  -- guard

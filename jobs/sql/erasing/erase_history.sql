@@ -1,4 +1,4 @@
--- Change: the same for the tenant's jobs in the history, with the failed attempts that they carry.
+-- Change: what erase_jobs does, for the tenant's jobs in the history, with the failed attempts that they carry.
 -- Who:    an operator, batch after batch. Locks: the rows. Index: job_history_of_tenant.
 -- Returns the last id it looked at (null: no more), the number of jobs erased, 0, the failed attempts, and the jobs with a
 -- result, as [id, attempt, start_time].

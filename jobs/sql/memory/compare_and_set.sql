@@ -1,5 +1,5 @@
 -- Change: set a value of a memory if it is the expected one; null expects none. Returns whether it was.
---         No row: this attempt does not run. Who loses a race waits for the winner, and then compares with its value.
+--         No row: this attempt does not run. The loser of a race waits for the winner, and then compares with its value.
 -- Who:    a body, in its own transaction. Locks: the memory, until that ends; not the job. Index: job_memories_once.
 WITH
 -- include shared/remembering

@@ -1,4 +1,4 @@
--- name: stand_in_line
+-- name: lock_identities
 -- Locks:  one transaction at a time decides about calls of one identity, of those that the newest wins. Who: submit, before it
 --         looks for identical jobs. Sorted, so that two batches cannot deadlock.
 SELECT pg_advisory_xact_lock(hashtext('jobs.identical'), bucket) FROM unnest(%(buckets)s::int[]) AS line (bucket)

@@ -84,7 +84,7 @@ class Child(Host):
 
 
 def _let_bodies_have_processes() -> None:
-    """Of multiprocessing, to which Celery's are daemons that may have none. Who ends this process ends its group."""
+    """Those of multiprocessing, to which Celery's are daemons that may have none. They end with this one: its group."""
     MAIN.name = current_process().name  # in the lines of the log
     multiprocessing.process._current_process = MAIN  # type: ignore[attr-defined]
     forks = Forks()

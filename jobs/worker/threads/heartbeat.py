@@ -50,7 +50,7 @@ class Heartbeat:
             progress.note()
             pause = self._while_database_answers(self._beat)
             self._now.wait(pause)
-            self._now.clear()  # before `stop` is looked at: who has set it has also said so here
+            self._now.clear()  # before the look at `stop`: whoever sets it wakes this thread afterwards
         self._while_database_answers(self._leave)
 
     def beat_now(self) -> None:

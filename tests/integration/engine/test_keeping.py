@@ -57,7 +57,7 @@ class TestThePass:
 
     def test_starts_the_first_job_of_the_pool(self, three, keeper, sent):
         kept = dispatch_and_keep(keeper)
-        assert kept == store.holder(kept.id, 1, keeper.process)
+        assert kept == store.still_running(kept.id, 1, keeper.process)
         assert sorted([kept.id, *(message.id for message in sent)]) == three
         assert sorted(statuses()) == ["queued", "queued", "running"]
 

@@ -170,19 +170,19 @@ class TestTheHolder:
         return make_job(TenantFactory(), Status.RUNNING, attempt=3, worker=WORKER, worker_pid=7, args={"a": [1]})
 
     def test_of_the_attempt_in_that_process_it_is_what_it_was_given(self, running):
-        found = store.holder(running.pk, 3, Process(WORKER, 7))
+        found = store.still_running(running.pk, 3, Process(WORKER, 7))
         assert (found.id, found.attempt, found.tenant_id, found.args) == (running.pk, 3, running.tenant_id, {"a": [1]})
-        assert store.holder(running.pk, 3).id == found.id
+        assert store.still_running(running.pk, 3).id == found.id
 
     @pytest.mark.parametrize("attempt", [2, 4])
     def test_of_another_attempt_it_is_nothing(self, attempt, running):
-        assert store.holder(running.pk, attempt) is None
+        assert store.still_running(running.pk, attempt) is None
 
     def test_of_another_process_or_worker_it_is_nothing(self, running):
-        assert store.holder(running.pk, 3, Process(WORKER, 8)) is None
-        assert store.holder(running.pk, 3, Process(uuid.uuid4(), 7)) is None
+        assert store.still_running(running.pk, 3, Process(WORKER, 8)) is None
+        assert store.still_running(running.pk, 3, Process(uuid.uuid4(), 7)) is None
 
     @pytest.mark.parametrize("status", sorted(set(Status) - {Status.RUNNING}))
     def test_of_a_job_that_does_not_run_it_is_nothing(self, status):
         job = make_job(TenantFactory(), status, attempt=3, worker=WORKER, worker_pid=7)
-        assert store.holder(job.pk, 3, Process(WORKER, 7)) is None
+        assert store.still_running(job.pk, 3, Process(WORKER, 7)) is None

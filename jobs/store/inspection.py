@@ -1,4 +1,4 @@
-"""The data for check; and two repairs."""
+"""What the inspection of the invariants reads (recording/inspection.py), and what it repairs."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -22,13 +22,13 @@ class Excess:
 
 def excesses() -> list[Excess]:
     """The levels over their limits, including limits that were lowered."""
-    return objects(Excess, "check_levels")
+    return objects(Excess, "excesses")
 
 
 def odd_states(bound: float, now: datetime | None = None) -> list[tuple[str, int, str]]:
     """(what, job id, detail) of each job that is in a state `bound` seconds longer than it should be."""
     found = rows(
-        "check_states",
+        "odd_states",
         bound=bound,
         default_timeout=float(settings.JOBS_DEFAULT_TIMEOUT),
         grace=float(settings.JOBS_TIMEOUT_GRACE),

@@ -1,4 +1,4 @@
--- Reads:  jobs that are in a state longer than they should be. Who: check. Locks: none.
+-- Reads:  jobs that are in a state longer than they should be. Who: the inspection. Locks: none.
 -- Index:  the partial ones, each for its own kind of status; finished jobs are not read.
 -- `bound` seconds are allowed beyond the job's own time, so that the clock and a worker can act first.
 WITH

@@ -1,5 +1,5 @@
--- Reads:  every level that holds more slots than its limit, the limit, and the moment of its newest claim. Who: check.
--- Locks:  none. Index: jobs_one_job_per_slot. After a limit was lowered its level drains, so check looks twice.
+-- Reads:  every level that holds more slots than its limit, the limit, and the moment of its newest claim. Who: the inspection.
+-- Locks:  none. Index: jobs_one_job_per_slot. After a limit was lowered its level drains, so the inspection looks twice.
 WITH taken AS MATERIALIZED (
     SELECT j.tenant_id, j.user_key, j.queued_at, q.name AS queue, q.concurrency
     FROM jobs j JOIN queues q ON q.id = j.queue_id
