@@ -11,7 +11,7 @@ from jobs.engine.schedules import change
 from jobs.models import Job, Schedule, ScheduleRun
 from jobs.portal.api import schedules
 from tenants.models import Change, Tenant, TenantQueue
-from tenants.tenant_model import stand_in_line
+from tenants.tenant_model import lock_tenant
 from tests.factories import QueueFactory, ThingFactory
 
 pytestmark = pytest.mark.django_db
@@ -287,7 +287,7 @@ class TestASchedule:
                 assert (response.status_code, response.content) == (404, never)
                 transaction.set_rollback(True)
         with subtests.test("its tenant"):
-            monkeypatch.setattr(change, "stand_in_line", lambda tenant: stand_in_line(_and_deleted(tenant)))
+            monkeypatch.setattr(change, "lock_tenant", lambda tenant: lock_tenant(_and_deleted(tenant)))
             assert post(owner, name="another").status_code == 401
 
     def test_is_deleted_and_its_jobs_stay(self, owner, schedule):
