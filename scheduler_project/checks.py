@@ -21,7 +21,7 @@ ENVIRONMENTS = ("development", "production")
 LOG_FORMATS = ("line", "json")
 LOOPBACK = {"localhost", "127.0.0.1", "[::1]"}
 SECRET_KEY_LENGTH = 50  # characters
-NOT_NEGATIVE = ("WEB_THREADS", "DB_STATEMENT_TIMEOUT", "DB_LOCK_TIMEOUT", "SECURE_HSTS_SECONDS")
+NOT_NEGATIVE = ("WEB_THREADS", "DB_STATEMENT_TIMEOUT", "DB_LOCK_TIMEOUT", "HSTS_SECONDS")
 
 
 def refuse_unsafe_start() -> None:

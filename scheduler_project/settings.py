@@ -121,7 +121,8 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
-SECURE_HSTS_SECONDS = env.int("HSTS_SECONDS", 0)  # seconds for which browsers use only TLS after a first visit by TLS
+# Seconds for which browsers use only TLS after a first visit by TLS.
+SECURE_HSTS_SECONDS = HSTS_SECONDS = env.int("HSTS_SECONDS", 0)
 
 if ENVIRONMENT == "production":
     SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env.bool("SECURE_COOKIES", True)

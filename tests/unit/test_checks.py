@@ -178,6 +178,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
+VARIABLES = (REPOSITORY / "deploy" / ".env.example").read_text()
 RANGES = {"LOGIN_FAILURES": ("tenants.E003", False)}
 RANGES |= dict.fromkeys(checks.NOT_NEGATIVE, ("scheduler.E008", True))
 RANGES |= {name: ("jobs.E002", one.zero) for name, one in conf.ALL_SETTINGS.items() if _is_number(one.default)}
@@ -187,6 +188,7 @@ def test_numbers_have_a_range_everywhere(production, subtests) -> None:
     production.ENVIRONMENT = "development"
     for name, (wanted, zero) in RANGES.items():
         with subtests.test(name):
+            assert f"\n#{name}=" in VARIABLES, "the hint names it: that is what an operator can set"
             for value in (-1, float("nan"), float("inf")):
                 setattr(production, name, value)
                 [(identity, hint)] = found()
