@@ -54,6 +54,8 @@ def compose_by_name(
     if target.class_level:
         if source_id is not None:
             raise InvalidRequest("source_id", f"{source_method} does not run on an object; leave source_id out")
+    elif source_id is None:
+        raise InvalidRequest("source_id", f"{source_method} runs on one object; give its id")
     else:
         instance = find(target, source_id, tenant.pk)
         if instance is None:

@@ -10,7 +10,7 @@ FILTERS = ("tenant", "status", "queue", "type", "user", "batch", "error", "worke
 OPTIONS = (  # one for each filter; a job must fit all that are given
     argument("--tenant", metavar="SLUG"),
     argument("--queue", metavar="NAME"),
-    argument("--status", choices=[*Status, HELD], metavar="STATUS"),
+    argument("--status", choices=[*map(str, Status), HELD], metavar="STATUS"),
     argument(
         "--type",
         metavar="TYPE",

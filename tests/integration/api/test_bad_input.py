@@ -56,7 +56,7 @@ UNFIT = [
     ({"source_id": 10**6}, "source_id", ["1000000"]),
     ({"source_id": "x"}, "source_id", ["'x'"]),
     ({"source_id": 10**30}, "source_id", ["there is no"]),
-    ({"source_id": None}, "source_id", []),
+    ({"source_id": None}, "source_id", ["give its id"]),
     ({"source_id": "1\x00"}, "source_id", ["U+0000"]),
     ({"queue": "nonsense"}, "queue", ["reports"]),
     ({"queue": "repo\x00rts"}, "queue", ["U+0000"]),

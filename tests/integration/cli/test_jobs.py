@@ -224,7 +224,9 @@ class TestList:
         ],
     )
     def test_refusals(self, tenant, words, says):
-        assert says in refusal("list", *words)
+        told = refusal("list", *words)
+        assert says in told
+        assert "<" not in told  # as in <Status.DEAD: 'dead'>
 
 
 class TestShow:
