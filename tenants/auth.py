@@ -54,11 +54,13 @@ def mint(key: Key) -> str:
     return f"{key.prefix}.{secret}"
 
 
-def revoke(key: Key) -> None:
-    """Invalidate the key from now on. The moment of the first revocation is kept."""
+def revoke(key: Key) -> bool:
+    """Invalidate the key from now on; False if it was revoked before."""
     with transaction.atomic():
-        if type(key)._default_manager.filter(pk=key.pk, revoked_at=None).update(revoked_at=Now()):
+        revoked = type(key)._default_manager.filter(pk=key.pk, revoked_at=None).update(revoked_at=Now()) > 0
+        if revoked:
             audit.note("revoked", type(key), [(key.pk, str(key))], tenant_id=getattr(key, "tenant_id", None))
+    return revoked
 
 
 @sensitive_variables("token", "parts")

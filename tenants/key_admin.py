@@ -42,11 +42,11 @@ class KeyAdmin(OnlyChanged, Kept):
 
     @admin.action(description="Revoke: refuse these keys from now on", permissions=["change"])
     def revoke(self, request: HttpRequest, keys: QuerySet[Key]) -> None:
-        for key in keys:
-            auth.revoke(key)
+        revoked = [key for key in keys if auth.revoke(key)]
+        for key in revoked:
             self.log_change(request, key, "Revoked.")
         self.message_user(
-            request, "Revoked 1 key." if len(keys) == 1 else f"Revoked {len(keys)} keys.", messages.SUCCESS
+            request, "Revoked 1 key." if len(revoked) == 1 else f"Revoked {len(revoked)} keys.", messages.SUCCESS
         )
 
 

@@ -18,6 +18,7 @@ FIELDS = (
     *("name", "source_id", "args", "priority", "every", "cron", "tz", "jitter", "starts_at", "ends_at"),
     *("catch_up", "overlap"),
 )
+MOMENTS = ("starts_at", "ends_at")  # in the zone of Django's admin: TIME_ZONE
 HELP = {
     "source_id": "The id of the tenant's object; empty for a job of the class.",
     "args": 'The arguments by name, as JSON: {"region": "EU"}.',
@@ -26,8 +27,8 @@ HELP = {
     "cron": "Five fields, or @daily and the like: 0 6 * * 1-5 is 6:00 on working days.",
     "tz": "The time zone of cron, such as Europe/Berlin.",
     "jitter": "Seconds over which the runs of many tenants are spread.",
-    "starts_at": "UTC. Empty: now.",
-    "ends_at": "UTC. Empty: never.",
+    "starts_at": "Empty: now.",
+    "ends_at": "Empty: never.",
     "catch_up": CATCH_UP_HELP,
     "overlap": OVERLAP_HELP,
 }
@@ -60,7 +61,8 @@ class ScheduleForm(AsShown):
         self.fields["args"].widget.attrs["rows"] = 3
         self.fields["tz"].label = "Time zone"
         for name, text in HELP.items():
-            self.fields[name].help_text = text
+            zone = f"{timezone.get_current_timezone_name()}. " if name in MOMENTS else ""
+            self.fields[name].help_text = f"{zone}{text}"
 
     def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
         self.fields[name].choices = choices  # type: ignore[attr-defined]  # it is a ChoiceField

@@ -87,6 +87,12 @@ class TestTheForm:
         changed = Schedule.objects.get()
         assert (changed.name, changed.every, changed.cron, changed.jitter) == ("Often", 60, "", 5)
 
+    def test_says_of_which_zone_its_moments_are(self, admin_client, schedule, settings):
+        settings.TIME_ZONE = "America/New_York"
+        assert "America/New_York. Empty: now." in admin_client.get(f"{PAGE}{schedule.pk}/change/").content.decode()
+        schedule.runs.create(due="2030-01-31T06:00:00Z")
+        assert "2030-01-31 06:00:00" in admin_client.get("/ops/schedules/").content.decode(), "its times are in UTC"
+
     def test_says_what_to_do_while_it_is_empty(self, admin_client):
         assert "Fill in a rule and press Preview." in admin_client.get(f"{PAGE}add/").content.decode()
 

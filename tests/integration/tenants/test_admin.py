@@ -269,6 +269,7 @@ def test_the_action_revokes_the_chosen_keys(admin_client):
     assert auth.tenant_of(leaked_token) is None
     assert auth.tenant_of(good_token) == tenant
     assert b"Revoked 1 key" in page.content
+    assert b"Revoked 0 keys" in admin_client.post("/admin/tenants/apikey/", form, follow=True).content
     assert LogEntry.objects.get().change_message == "Revoked."
 
 
