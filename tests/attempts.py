@@ -9,6 +9,7 @@ from jobs.engine.execute import execute
 from jobs.engine.host import Host, TimeLimit
 from jobs.models import Job
 from jobs.store import Claimed, Started
+from tests.clock import call_at
 
 WORKER = uuid.UUID(int=1)
 
@@ -48,6 +49,6 @@ def run(sent: list[Claimed], job_id: int, **host) -> Job:
 
 def run_when_due(sent: list[Claimed], job_id: int, **host) -> Job:
     """Let its moment come, as the clock would, and execute it."""
-    store.promote(now=Job.objects.get(pk=job_id).due_at)
+    call_at(Job.objects.get(pk=job_id).due_at, store.promote)
     dispatch()
     return run(sent, job_id, **host)

@@ -14,6 +14,7 @@ from typing import Literal
 from jobs import store
 from jobs.models import Job
 from jobs.store import Failure, Holder
+from tests.clock import call_at
 
 REPLACED = 0.9  # seconds until another process works in the place of one that died
 DIED = Failure("ProcessDied", "exit")
@@ -64,7 +65,7 @@ class Fleet:
         """Start what may start."""
         more = True
         while more:
-            claimed = store.claim(now=self.now)
+            claimed = call_at(self.now, store.claim)
             more = claimed.more
             for job in Job.objects.select_related("queue").in_bulk([one.id for one in claimed]).values():
                 self.claims[job.queue.name, job.tenant_id] += 1
@@ -74,7 +75,7 @@ class Fleet:
                     self._messages.append(job)
         while self._idle and self._messages:
             job = self._messages.popleft()
-            assert store.start(job.id, job.attempt, self._worker, now=self.now)
+            assert call_at(self.now, store.start, job.id, job.attempt, self._worker)
             self._idle -= 1
             self._begin(job)
 
@@ -86,7 +87,7 @@ class Fleet:
         self.dispatch()
         ended = 0
         while ended < jobs:
-            seconds = store.next_moment(now=self.now) if tokens else None
+            seconds = call_at(self.now, store.next_moment) if tokens else None
             token = None if seconds is None else self.now + timedelta(seconds=max(seconds, 1e-6))
             if token is not None and (not self._events or token < self._events[0][0]):
                 self.now = token
@@ -136,13 +137,13 @@ class Fleet:
         return True
 
     def _succeed(self, job: Job) -> float:
-        assert store.succeed(job.id, job.attempt, {}, None, now=self.now)
+        assert call_at(self.now, store.succeed, job.id, job.attempt, {}, None)
         self._idle += 1
         return 0.0
 
     def _be_followed(self, job: Job) -> float:
         holder = Holder(self._worker, os.getpid())
-        applied, following = store.succeed_and_follow(job.id, job.attempt, {}, None, by=holder, now=self.now)
+        applied, following = call_at(self.now, store.succeed_and_follow, job.id, job.attempt, {}, None, by=holder)
         assert applied
         if following is None:
             self._idle += 1
@@ -151,7 +152,7 @@ class Fleet:
         return 0.0
 
     def _crash(self, job: Job) -> float:
-        assert store.take_back(job.id, job.attempt, DIED, 3, now=self.now)
+        assert call_at(self.now, store.take_back, job.id, job.attempt, DIED, 3)
         self._at(self.now + timedelta(seconds=REPLACED), self._replace)
         return REPLACED
 
@@ -160,5 +161,5 @@ class Fleet:
         return False
 
     def _cancel(self, job: Job) -> float:
-        assert store.cancel([job.id], tenant_id=job.tenant_id, now=self.now)
+        assert call_at(self.now, store.cancel, [job.id], tenant_id=job.tenant_id)
         return 0.0

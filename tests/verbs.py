@@ -12,6 +12,7 @@ from jobs.models import HELD_UNTIL, Job, JobEdge, JobEnd, PausedJobType, Worker
 from jobs.store import EVERY_TENANT, Failure, Holder, Process
 from jobs.store.attempts import logged_start, starting
 from jobs.store.rows import rows
+from tests.clock import call_at
 from tests.factories import make_job
 
 WORKER = uuid.uuid4()
@@ -69,7 +70,7 @@ def follow(job: Job, attempt: int) -> bool:
 VERBS = {
     "unblock": lambda job, attempt: moved(job, store.read_ends().moved),
     "drop": lambda job, attempt: moved(job, store.read_ends().moved),
-    "promote": lambda job, attempt: moved(job, store.promote(now=LATER)),
+    "promote": lambda job, attempt: moved(job, call_at(LATER, store.promote)),
     "claim": lambda job, attempt: moved(job, store.claim()),
     "start": lambda job, attempt: store.start(job.pk, attempt, WORKER) is not None,
     "start by start_kept": start_kept,
@@ -83,16 +84,16 @@ VERBS = {
     "stop": lambda job, attempt: store.stop(job.pk, attempt),
     "take_back": lambda job, attempt: store.take_back(job.pk, attempt, KILLED, max_crashes=2) == "scheduled",
     "put_off": lambda job, attempt: store.put_off(job.pk, attempt),
-    "lapse": lambda job, attempt: moved(job, store.lapse(now=LATER)),
-    "turn_away": lambda job, attempt: store.turn_away(job.pk, attempt, now=LATER),
+    "lapse": lambda job, attempt: moved(job, call_at(LATER, store.lapse)),
+    "turn_away": lambda job, attempt: call_at(LATER, store.turn_away, job.pk, attempt),
     "replace": lambda job, attempt: moved(job, store.replace({job.pk: job.pk + 1})),
     "hold": lambda job, attempt: moved(job, store.hold(job.source_type, job.source_method)),
     "release": lambda job, attempt: moved(job, store.release()),
     "cancel": lambda job, attempt: bool(store.cancel([job.pk], tenant_id=EVERY_TENANT)),
     "revive": lambda job, attempt: store.revive(job.pk, tenant_id=EVERY_TENANT),
     "discard": lambda job, attempt: store.discard(job.pk),
-    "expire": lambda job, attempt: moved(job, store.expire_dead(0, now=LATER)),
-    "archive": lambda job, attempt: store.archive(job.status, 0, BEGINNING, LATER, now=LATER) > 0,
+    "expire": lambda job, attempt: moved(job, call_at(LATER, store.expire_dead, 0)),
+    "archive": lambda job, attempt: call_at(LATER, store.archive, job.status, 0, BEGINNING, LATER) > 0,
     "bury by take_back": lambda job, attempt: store.take_back(job.pk, attempt, KILLED, max_crashes=1) == "dead",
     "stop by take_back": lambda job, attempt: store.take_back(job.pk, attempt, KILLED, max_crashes=2) == "cancelled",
 }

@@ -15,6 +15,7 @@ from django.utils import timezone
 from benchmarks import fill, finishing
 from jobs import store
 from jobs.models import Job
+from tests.clock import call_at
 
 TENANTS, SLOTS, EACH = 1_000, 20, 20  # EACH: jobs waiting of each tenant
 PROCESSES = 1_000
@@ -56,18 +57,18 @@ class _Fleet:
         give_up, decided = time.monotonic() + PATIENCE, 0
         while decided < count and time.monotonic() < give_up:
             self._now, job_id, attempt = heapq.heappop(self._ends)
-            store.succeed(job_id, attempt, {}, None, now=self._now)
+            call_at(self._now, store.succeed, job_id, attempt, {}, None)
             decided += self._fill(give_up)
         if not decided:
             raise AssertionError("Nothing was decided.")
         return decided
 
     def _fill(self, give_up: float) -> int:
-        claimed = store.claim(now=self._now)
+        claimed = call_at(self._now, store.claim)
         while not claimed and claimed.more and time.monotonic() < give_up:
-            claimed = store.claim(now=self._now)
+            claimed = call_at(self._now, store.claim)
         for job in claimed:
-            store.start(job.id, job.attempt, finishing.WORKER, now=self._now)
+            call_at(self._now, store.start, job.id, job.attempt, finishing.WORKER)
             end = self._after(self._chance.uniform(SHORTEST, LONGEST))
             heapq.heappush(self._ends, (end, job.id, job.attempt))
         return len(claimed)

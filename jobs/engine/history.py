@@ -27,8 +27,8 @@ class Archive:
         self._began = -math.inf
         self._month: datetime | None = None
 
-    def run(self, now: datetime | None = None) -> int:
-        """Move jobs for a while; return their number. `now` is the clock of a test."""
+    def run(self) -> int:
+        """Move jobs for a while; return their number."""
         if time.monotonic() - self._began >= FROM_THE_FIRST:
             self._since.clear()
             self._began = time.monotonic()
@@ -37,10 +37,10 @@ class Archive:
         for status, days in _archived_after().items():
             while time.monotonic() < ends_at:
                 since = self._since.get(status, BEGINNING)
-                first = store.next_to_archive(status, days * DAY, since, now)
+                first = store.next_to_archive(status, days * DAY, since)
                 if first is None:
                     break
-                moved = store.archive(status, days * DAY, first, self._partition_of(first), now=now)
+                moved = store.archive(status, days * DAY, first, self._partition_of(first))
                 self._since[status] = first if moved else first + timedelta(microseconds=1)  # past what is locked
                 total += moved
         return total
@@ -62,11 +62,11 @@ def _archived_after() -> dict[str, float]:
     }
 
 
-def drop_old(now: datetime | None = None) -> None:
+def drop_old() -> None:
     """Drop the months that are over for JOBS_HISTORY_KEEP days, and what tenants want to be forgotten earlier."""
-    moment = (now or store.database_now()) - timedelta(days=settings.JOBS_HISTORY_KEEP)
+    moment = store.database_now() - timedelta(days=settings.JOBS_HISTORY_KEEP)
     partitions.drop_before(TABLE, moment)
-    while store.forget_old(now=now):
+    while store.forget_old():
         pass
 
 

@@ -34,9 +34,9 @@ from tenants.tenant_model import all_tenants
 BATCH = 1000
 
 
-def prune(now: datetime | None = None) -> None:
-    """Delete old rows beside the jobs. `now` is the clock of a test."""
-    now = now or store.database_now()
+def prune() -> None:
+    """Delete old rows beside the jobs."""
+    now = store.database_now()
     kept = settings.JOBS_HISTORY_KEEP * DAY
     old = now - timedelta(seconds=kept)
     holding = Job.objects.filter(slot__isnull=False, worker=OuterRef("pk"))
@@ -49,9 +49,9 @@ def prune(now: datetime | None = None) -> None:
     waits = Job.objects.filter(pk=OuterRef("follower_id"), blocked_at__isnull=False)
     met = JobEdge.objects.filter(~Exists(waits)).values("pk")[:BATCH]  # or its follower was cancelled
     _all(lambda: JobEdge.objects.filter(pk__in=met).delete()[0])
-    while forgotten := store.close_forgotten(settings.JOBS_DEAD_TTL, BATCH, now):
+    while forgotten := store.close_forgotten(settings.JOBS_DEAD_TTL, BATCH):
         telemetry.noticed("batches closed that nobody closed", batches=len(forgotten), first=forgotten[0])
-    _all(lambda: store.forget_batches(kept, BATCH, now))
+    _all(lambda: store.forget_batches(kept, BATCH))
     days = ExpressionWrapper(F("tenant__jobs_queue__history_days") * timedelta(days=1), DurationField())
     logs = JobLog.objects.filter(Q(at__lt=old) | Q(at__lt=now - days)).values("pk")[:BATCH]  # few job types have any
     _all(lambda: JobLog.objects.filter(pk__in=logs).delete()[0])
@@ -69,12 +69,12 @@ def expire_dead() -> int:
     return _all(lambda: len(store.expire_dead(settings.JOBS_DEAD_TTL)))
 
 
-def expire_memories(now: datetime | None = None) -> int:
+def expire_memories() -> int:
     """Delete memories that were not written for JOBS_MEMORY_TTL seconds, but none that a body is writing.
 
-    Return their number. `now` is the clock of a test.
+    Return their number.
     """
-    written = (now or store.database_now()) - timedelta(seconds=settings.JOBS_MEMORY_TTL)
+    written = store.database_now() - timedelta(seconds=settings.JOBS_MEMORY_TTL)
     old = JobMemory.objects.filter(touched_at__lt=written).order_by("touched_at").select_for_update(skip_locked=True)
 
     @transaction.atomic

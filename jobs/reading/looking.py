@@ -156,27 +156,27 @@ def reading_as_sets(planner: str = PLANNER) -> Iterator[None]:
         transaction.set_rollback(True)
 
 
-def look_slots(now: datetime | None = None) -> list[SlotsInUse]:
-    return prepared_objects(SlotsInUse, "look_slots", now=now)
+def look_slots() -> list[SlotsInUse]:
+    return prepared_objects(SlotsInUse, "look_slots")
 
 
-def look_queues(now: datetime | None = None) -> dict[int, Queue]:
+def look_queues() -> dict[int, Queue]:
     """All queues by id, in the order of their names."""
-    return {queue.id: queue for queue in prepared_objects(Queue, "look_queues", now=now)}
+    return {queue.id: queue for queue in prepared_objects(Queue, "look_queues")}
 
 
-def look_lanes(now: datetime | None = None, *, tenants: Collection[int] | None = None) -> list[Lane]:
+def look_lanes(*, tenants: Collection[int] | None = None) -> list[Lane]:
     """The lanes with jobs in line; of these tenants alone, each of them, if some are given."""
     asked, most = (None, MAX_LANES) if tenants is None else (sorted(tenants), None)
     with reading_as_sets():
-        return objects(Lane, "look_lanes", tenants=asked, now=now, most=most, exact=MAX_COUNTED)
+        return objects(Lane, "look_lanes", tenants=asked, most=most, exact=MAX_COUNTED)
 
 
-def look_tenants(ids: Collection[int], now: datetime | None = None) -> dict[int, Tenant]:
+def look_tenants(ids: Collection[int]) -> dict[int, Tenant]:
     """Those of these tenants that exist, by id."""
-    return {tenant.id: tenant for tenant in objects(Tenant, "look_tenants", ids=sorted(ids), now=now)}
+    return {tenant.id: tenant for tenant in objects(Tenant, "look_tenants", ids=sorted(ids))}
 
 
-def look_workers(now: datetime | None = None) -> list[Worker]:
+def look_workers() -> list[Worker]:
     """The workers that are there by pool, then the last MAX_GONE that went in the last day, latest first."""
-    return objects(Worker, "look_workers", most=MAX_GONE, now=now)
+    return objects(Worker, "look_workers", most=MAX_GONE)

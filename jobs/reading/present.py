@@ -17,7 +17,7 @@ def tenants(
 ) -> dict[int, TenantStanding]:
     """Those of these tenants that exist, by id. seconds: after which a statement gives up, with OperationalError."""
     with looking(seconds):
-        lanes, queues, found = look_lanes(now, tenants=ids), look_queues(now), look_tenants(ids, now)
+        lanes, queues, found = look_lanes(tenants=ids), look_queues(), look_tenants(ids)
         standings = of_tenants(found.values(), lanes, queues, now or store.database_now())
     return {one.tenant.id: one for one in standings}
 

@@ -18,16 +18,16 @@ from jobs.recording.record import DAY, FOREVER, HOURS, REACH, log_kept
 from jobs.store.rows import rows
 
 
-def close_days(now: datetime | None = None) -> None:
+def close_days() -> None:
     """Close the days that are over, in their order."""
-    while _close_day(now):
+    while _close_day():
         pass
 
 
 @transaction.atomic
-def _close_day(now: datetime | None) -> bool:
+def _close_day() -> bool:
     """Whether there may be more to close."""
-    counted, now = statements.begin_task(HOURS, REACH, now, pause=FOREVER)
+    counted, now = statements.begin_task(HOURS, REACH, pause=FOREVER)
     day = first_open() or _first_day(counted)
     if midnight(day + DAY) > counted:
         return False
@@ -45,9 +45,9 @@ def _first_day(counted: datetime) -> date:
     return day_of(first or counted)
 
 
-def forget_days(now: datetime | None = None) -> None:
+def forget_days() -> None:
     """Delete the usage of days that are older than JOBS_USAGE_KEEP."""
-    day = day_of(now or store.database_now()) - timedelta(days=settings.JOBS_USAGE_KEEP)
+    day = day_of(store.database_now()) - timedelta(days=settings.JOBS_USAGE_KEEP)
     with transaction.atomic():
         for model in (ClosedDay, UsageDay, SlotPeak):  # in this order: the usage of days with a mark is final
             model._default_manager.filter(day__lt=day).delete()

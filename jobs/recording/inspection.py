@@ -5,7 +5,6 @@ claimed for it since the first look. A job that nothing blocks may be about to s
 """
 
 from dataclasses import dataclass
-from datetime import datetime
 
 from jobs import store, telemetry
 from jobs.allocation.gates import Gate
@@ -37,18 +36,18 @@ class Look:
     lost: frozenset[int]
 
 
-def look(now: datetime | None = None) -> Look:
-    """Collect suspects that only a second look can judge. `now` is the clock of a test."""
+def look() -> Look:
+    """Collect suspects that only a second look can judge."""
     excesses = {(excess.level, excess.name): excess for excess in store.excesses()}
-    heads = store.heads(BOUND, LANES, now)
+    heads = store.heads(BOUND, LANES)
     lost = frozenset(head.id for head in heads if head.lost)
     return Look(excesses, frozenset(head.id for head in heads if _nothing_holds(head.id)), lost)
 
 
-def findings(before: Look, after: Look, now: datetime | None = None) -> list[Finding]:
+def findings(before: Look, after: Look) -> list[Finding]:
     """The violations: those that both looks saw, and those that one look proves."""
     return [
-        *[Finding(what, f"job {job}", detail) for what, job, detail in store.odd_states(BOUND, now)],
+        *[Finding(what, f"job {job}", detail) for what, job, detail in store.odd_states(BOUND)],
         *[
             Finding("book_wrong", f"{book.book}, tenant {book.tenant_id}, queue {book.queue_id}", _said(book))
             for book in store.wrong_books()

@@ -24,14 +24,14 @@ class MayRun:
         self._seen: Seen = {}
 
     @transaction.atomic
-    def look(self, now: datetime | None = None) -> None:
+    def look(self) -> None:
         """Note the late jobs of each pool: their number, the seconds since the first could run, and how many looks in
         a row found one of them beside an idle process: in a busy pool one is idle for a moment after each job.
 
-        A job that ran since it was seen, and is ready again, is another one. `now` is the clock of a test.
+        A job that ran since it was seen, and is ready again, is another one.
         """
-        _, now = begin_task(TASK, APART, now)
-        found = may_run([job for job, _ in self._seen], now)
+        _, now = begin_task(TASK, APART)
+        found = may_run([job for job, _ in self._seen])
         found.sort(key=lambda one: one[:2] not in self._seen)
         seen: Seen = {}
         late: dict[str, dict[str, float]] = {}

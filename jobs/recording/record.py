@@ -28,17 +28,17 @@ SAMPLES_KEPT = 8 * DAY
 KEPT_FOR = {"job_minutes": 3 * DAY, "tenant_hours": 35 * DAY}
 
 
-def record_minutes(now: datetime | None = None) -> None:
+def record_minutes() -> None:
     """Count the minutes that are over. Raises OperationalError if a count takes too long; it is made again later."""
     for task, delay in COUNTS_OF_A_MINUTE.items():
-        while _count_minutes(task, delay, now):
+        while _count_minutes(task, delay):
             pass
 
 
 @transaction.atomic
-def _count_minutes(task: str, delay: timedelta, now: datetime | None) -> bool:
+def _count_minutes(task: str, delay: timedelta) -> bool:
     """Whether there may be more to count."""
-    upto, now = statements.begin_task(task, REACH, now)
+    upto, now = statements.begin_task(task, REACH)
     ends = min(upto + BATCH, (now - delay).replace(second=0, microsecond=0))
     if ends <= upto:
         return False
@@ -47,19 +47,19 @@ def _count_minutes(task: str, delay: timedelta, now: datetime | None) -> bool:
     return True
 
 
-def record_hours(now: datetime | None = None) -> None:
+def record_hours() -> None:
     """Count the hours that are not final, up to now; and once more those whose log will soon be dropped."""
     hour = None
-    while (hour := _count_hour(hour, now)) is not None:
+    while (hour := _count_hour(hour)) is not None:
         pass
-    while _count_last(now):
+    while _count_last():
         pass
 
 
 @transaction.atomic
-def _count_hour(hour: datetime | None, now: datetime | None) -> datetime | None:
+def _count_hour(hour: datetime | None) -> datetime | None:
     """Count this hour, or the first that is not final; return the next one, or None if it has not begun."""
-    upto, now = statements.begin_task(HOURS, REACH, now, pause=FOREVER)
+    upto, now = statements.begin_task(HOURS, REACH, pause=FOREVER)
     hour = max(hour or upto, upto)
     ends = hour + HOUR
     rows("record_hours", starts=hour, ends=ends, bounds=list(BOUNDS))
@@ -69,10 +69,10 @@ def _count_hour(hour: datetime | None, now: datetime | None) -> datetime | None:
 
 
 @transaction.atomic
-def _count_last(now: datetime | None) -> bool:
+def _count_last() -> bool:
     """Count an hour for the last time: whatever its log has by then is billed. Whether there may be more."""
     age = log_kept() - DAY
-    upto, now = statements.begin_task(LAST_HOURS, (age + DAY).total_seconds(), now, pause=FOREVER)
+    upto, now = statements.begin_task(LAST_HOURS, (age + DAY).total_seconds(), pause=FOREVER)
     ends = upto + HOUR
     if ends + age > now:
         return False
@@ -81,9 +81,9 @@ def _count_last(now: datetime | None) -> bool:
     return True
 
 
-def keep_partitions(now: datetime | None = None) -> None:
+def keep_partitions() -> None:
     """Make the partitions of yesterday and of the coming days, and drop those that nobody needs any longer."""
-    now = now or store.database_now()
+    now = store.database_now()
     today = datetime.combine(now.astimezone(UTC), time(), UTC)
     for table, kept in (KEPT_FOR | {"attempts": log_kept()}).items():
         for day in range(-1, AHEAD + 1):

@@ -2,7 +2,6 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
 from django.db import transaction
@@ -25,14 +24,14 @@ SHORT, LONG = 1 - 1 / 5, 1 - 1 / 60  # what stays of a sum after a minute: about
 
 
 @transaction.atomic
-def record_sample(now: datetime | None = None) -> None:
+def record_sample() -> None:
     """Note what is under way, once in this minute."""
-    upto, now = statements.begin_task("samples", DAY.total_seconds(), now)
+    upto, now = statements.begin_task("samples", DAY.total_seconds())
     minute = now.replace(second=0, microsecond=0)
     if upto >= minute:
         return
-    queues, work = looking.look_queues(now), statements.work(now)
-    worked = statements.worked(MINUTE, now)
+    queues, work = looking.look_queues(), statements.work()
+    worked = statements.worked(MINUTE)
     got: dict[int, float] = defaultdict(float)
     for tenant_id, _, seconds in worked:
         got[tenant_id] += seconds

@@ -12,14 +12,12 @@ from jobs.store.rows import rows
 LANES, OF_A_LANE = 200, 10  # whose first jobs are looked at
 
 
-def begin_task(
-    task: str, reach: float, now: datetime | None = None, *, pause: float | None = None
-) -> tuple[datetime, datetime]:
+def begin_task(task: str, reach: float, *, pause: float | None = None) -> tuple[datetime, datetime]:
     """Lock a task of the recorder for this transaction; return the moment it has recorded up to, and the time now.
 
     reach: the seconds to look back at first, and when the clock was set back. pause: the most after a pause, as reach.
     """
-    ((upto, now),) = rows("begin_task", task=task, reach=reach, pause=reach if pause is None else pause, now=now)
+    ((upto, now),) = rows("begin_task", task=task, reach=reach, pause=reach if pause is None else pause)
     return upto, now
 
 
@@ -46,19 +44,19 @@ class LaneWork:
     paused: bool
 
 
-def work(now: datetime | None = None) -> list[LaneWork]:
+def work() -> list[LaneWork]:
     """All lanes with jobs in line or in slots."""
     with reading_as_sets():
-        found = rows("work", now=now, tenants=None)
+        found = rows("work", tenants=None)
     return [
         LaneWork(tenant, queue, in_use, Lane(tenant, queue, gate, no_tokens, waiting, passing), *of_tenant)
         for tenant, queue, in_use, waiting, gate, no_tokens, passing, *of_tenant in found
     ]
 
 
-def worked(seconds: float, now: datetime | None = None) -> list[tuple[int, int, float]]:
+def worked(seconds: float) -> list[tuple[int, int, float]]:
     """Tenant, queue, and the seconds that processes worked for them in the last so many seconds."""
-    return rows("worked", seconds=seconds, now=now)
+    return rows("worked", seconds=seconds)
 
 
 def record_shares(minute: Mapping[int, tuple[float, float]], short: float, long: float) -> list[tuple[float, float]]:
@@ -70,12 +68,12 @@ def record_shares(minute: Mapping[int, tuple[float, float]], short: float, long:
     return rows("record_shares", tenants=list(minute), got=got, entitled=entitled, short=short, long=long)
 
 
-def may_run(seen: Sequence[int], now: datetime | None = None) -> list[tuple[int, datetime, str, bool]]:
+def may_run(seen: Sequence[int]) -> list[tuple[int, datetime, str, bool]]:
     """Some jobs that may run, those of `seen` among them: since when each is ready, its pool, whether that is idle."""
     with reading_as_sets():
-        return rows("may_run", seen=seen, most=LANES, each=OF_A_LANE, now=now, tenants=None)
+        return rows("may_run", seen=seen, most=LANES, each=OF_A_LANE, tenants=None)
 
 
-def note_pools(now: datetime | None = None) -> None:
+def note_pools() -> None:
     """Note the processes of each pool, where they have changed."""
-    rows("note_pools", now=now)
+    rows("note_pools")

@@ -1,7 +1,6 @@
 """The only writer of job rows: one function per statement of `sql/`.
 
-Each function reports what it applied. `now` is the clock of a test; None means the database's clock. What is imported
-here is for all of `jobs`: `store.claim(...)`.
+Each function reports what it applied. What is imported here is for all of `jobs`: `store.claim(...)`.
 """
 
 from jobs.store import clock

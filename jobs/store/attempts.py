@@ -13,15 +13,15 @@ from jobs.store import clock
 from jobs.store.rows import ANY_HOLDER, ANY_PROCESS, Holder, Process, Started, log, moved, prepared, rows
 
 
-def start(job_id: int, attempt: int, worker: uuid.UUID, now: datetime | None = None) -> Started | None:
+def start(job_id: int, attempt: int, worker: uuid.UUID) -> Started | None:
     """queued -> running in this process; None if the attempt does not wait to start, is paused, or has expired."""
     process = Process(worker, os.getpid())
-    return logged_start(prepared("start", id=job_id, attempt=attempt, **starting(process, now)), process)
+    return logged_start(prepared("start", id=job_id, attempt=attempt, **starting(process)), process)
 
 
-def starting(process: Process, now: datetime | None = None) -> dict[str, Any]:
+def starting(process: Process) -> dict[str, Any]:
     """The parameters of a start in that process."""
-    return {"default_timeout": default_timeout(), "now": clock.moment(now), **vars(process)}
+    return {"default_timeout": default_timeout(), "now": clock.moment(), **vars(process)}
 
 
 def logged_start(found: list[tuple[Any, ...]], process: Process) -> Started | None:
@@ -74,9 +74,9 @@ def put_off(job_id: int, attempt: int) -> bool:
     return bool(found)
 
 
-def turn_away(job_id: int, attempt: int, now: datetime | None = None) -> bool:
+def turn_away(job_id: int, attempt: int) -> bool:
     """queued -> cancelled, if its time to start has passed."""
-    return bool(moved("turn_away", rows("turn_away", id=job_id, attempt=attempt, now=now), reason=EXPIRED))
+    return bool(moved("turn_away", rows("turn_away", id=job_id, attempt=attempt), reason=EXPIRED))
 
 
 def progress(job_id: int, attempt: int, process: Process, fraction: float, note: str) -> bool:

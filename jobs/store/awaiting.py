@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from jobs.lifecycle import Status
@@ -50,12 +49,12 @@ class Turn:
     noted: list[int]
 
 
-def read_ends(now: datetime | None = None) -> Turn:
+def read_ends() -> Turn:
     """blocked -> created for jobs whose predecessors have ended; blocked -> cancelled if one ended badly.
 
     All goes through one pipeline, so that no client can stall while it is the reader.
     """
-    parameters = {"batch": BATCH, "now": clock.moment(now)}
+    parameters = {"batch": BATCH, "now": clock.moment()}
     if session().in_atomic_block:
         return _turn(rows("hear", own=False), prepared("read_ends", **parameters))
     with pipeline() as pipe:

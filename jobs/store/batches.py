@@ -71,14 +71,14 @@ def grow_batch(batch_id: int, jobs: int, *, tenant_id: int, caller: int | None, 
     return bool(found)
 
 
-def close_batch(batch_id: int, *, tenant_id: TenantId, now: datetime | None = None) -> bool:
+def close_batch(batch_id: int, *, tenant_id: TenantId) -> bool:
     """Close it; False if there is no such open batch."""
-    return bool(rows("close_batch", id=batch_id, tenant_id=tenant_or_any(tenant_id), now=now))
+    return bool(rows("close_batch", id=batch_id, tenant_id=tenant_or_any(tenant_id)))
 
 
-def close_forgotten(seconds: float, batch: int, now: datetime | None = None) -> list[int]:
+def close_forgotten(seconds: float, batch: int) -> list[int]:
     """Close batches whose jobs have ended, and to which nothing was added for so long; at most `batch`; return them."""
-    return [batch_id for (batch_id,) in rows("close_forgotten", seconds=seconds, batch=batch, now=now)]
+    return [batch_id for (batch_id,) in rows("close_forgotten", seconds=seconds, batch=batch)]
 
 
 def begin_cancel(batch_id: int, bulk: UUID, *, tenant_id: TenantId) -> bool:
@@ -106,6 +106,6 @@ def read_batch(batch_id: int, *, tenant_id: TenantId) -> Progress | None:
     return found[0] if found else None
 
 
-def forget_batches(seconds: float, batch: int, now: datetime | None = None) -> int:
+def forget_batches(seconds: float, batch: int) -> int:
     """Delete batches that are that old, and of which nothing is left; at most `batch`; return their number."""
-    return len(rows("forget_batches", seconds=seconds, batch=batch, now=now))
+    return len(rows("forget_batches", seconds=seconds, batch=batch))

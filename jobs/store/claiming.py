@@ -3,7 +3,6 @@
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
-from datetime import datetime
 from typing import Any, NamedTuple
 from weakref import WeakSet
 
@@ -68,7 +67,6 @@ def claim(
     keeper: Keeper | None = None,
     ahead: Ending | None = None,
     borrow: bool = False,
-    now: datetime | None = None,
 ) -> Pass:
     """created -> queued, inside the door; empty also if another dispatch is waiting there and will do the work.
 
@@ -98,7 +96,7 @@ def claim(
                 if not _waits(knocked):
                     pipe.add("COMMIT")
                     return Pass(went_home=True)
-            folded, claimed, begun = _add_pass(pipe, keeper, _parameters(locked, now, borrow=borrow), now)
+            folded, claimed, begun = _add_pass(pipe, keeper, _parameters(locked, borrow=borrow))
     finally:
         if ahead is not None:
             ahead.hear()
@@ -127,16 +125,14 @@ def plan() -> None:
         pipe.add("BEGIN ISOLATION LEVEL READ COMMITTED")
         pipe.add(statement("knock"), **OUT_OF_LINE)
         pipe.add(statement("leave_door"))
-        given = _parameters((), None, borrow=False)
+        given = _parameters((), borrow=False)
         pipe.add(statement("fold"), **given.fold)
         pipe.add(statement("claim"), **given.claim)
         pipe.add("COMMIT")
     _planned.add(connection.connection)
 
 
-def _add_pass(
-    pipe: Pipeline, keeper: Keeper | None, given: "_Parameters", now: datetime | None
-) -> tuple[Answer, Answer, Answer | None]:
+def _add_pass(pipe: Pipeline, keeper: Keeper | None, given: "_Parameters") -> tuple[Answer, Answer, Answer | None]:
     """Add what follows the knock; return the answers of the fold, the claim and the start."""
     pipe.add(statement("enter"))
     folded, claimed = pipe.add(statement("fold"), **given.fold), pipe.add(statement("claim"), **given.claim)
@@ -144,7 +140,7 @@ def _add_pass(
     if keeper is None:
         return folded, claimed, None
     # The start is durable, unlike the claim; the other jobs are handed over only after this.
-    return folded, claimed, pipe.add(statement("start_kept"), **starting(keeper.process, now))
+    return folded, claimed, pipe.add(statement("start_kept"), **starting(keeper.process))
 
 
 def _waits(knocked: Answer) -> bool:
@@ -154,15 +150,15 @@ def _waits(knocked: Answer) -> bool:
 
 def worth_a_pass() -> bool:
     """Whether a pass could decide anything, by what is committed. True in a transaction, whose snapshot may be old."""
-    return session().in_atomic_block or bool(prepared("worth", now=None)[0][0])
+    return session().in_atomic_block or bool(prepared("worth")[0][0])
 
 
-def claim_within(*, borrow: bool = False, now: datetime | None = None) -> Pass:
+def claim_within(*, borrow: bool = False) -> Pass:
     """created -> queued within the caller's transaction, for a test that rolls it back: its jobs exist nowhere else.
 
     The statements are those of `claim`. The door stays closed to others until the transaction ends.
     """
-    given = _parameters((), now, borrow=borrow)
+    given = _parameters((), borrow=borrow)
     rows("enter_within")
     done = decided(prepared("fold", **given.fold), prepared("claim", **given.claim))
     rows("leave_door")
@@ -193,8 +189,8 @@ class _Parameters(NamedTuple):
     claim: dict[str, Any]
 
 
-def _parameters(locked: Collection[str], now: datetime | None, *, borrow: bool) -> _Parameters:
-    both = {"now": clock.moment(now), "borrow": borrow}
+def _parameters(locked: Collection[str], *, borrow: bool) -> _Parameters:
+    both = {"now": clock.moment(), "borrow": borrow}
     return _Parameters(most_time() | both, RULES | both | {"locked": list(locked)})
 
 

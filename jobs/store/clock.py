@@ -15,6 +15,6 @@ def follow(clock: Clock | None) -> Clock | None:
     return previous
 
 
-def moment(now: datetime | None = None) -> datetime | None:
+def moment() -> datetime | None:
     """The moment to pass to a statement as `now`; None: the statement reads the database's clock."""
-    return now if now is not None or _clock is None else _clock()
+    return None if _clock is None else _clock()

@@ -1,7 +1,6 @@
 """The verbs that people use: cancel, revive, discard; and the queue that always exists."""
 
 from collections.abc import Sequence
-from datetime import datetime
 
 from jobs.conf import settings
 from jobs.models import ERASED, EXPIRED
@@ -11,20 +10,20 @@ from jobs.store.session import session
 from tenants.names import named
 
 
-def cancel(ids: Sequence[int], *, tenant_id: TenantId, now: datetime | None = None) -> list[Applied]:
+def cancel(ids: Sequence[int], *, tenant_id: TenantId) -> list[Applied]:
     """blocked, scheduled, created or queued -> cancelled."""
-    return moved("cancel", rows("cancel", ids=list(ids), tenant_id=tenant_or_any(tenant_id), now=now))
+    return moved("cancel", rows("cancel", ids=list(ids), tenant_id=tenant_or_any(tenant_id)))
 
 
-def request_cancel(ids: Sequence[int], *, tenant_id: TenantId, now: datetime | None = None) -> list[Applied]:
+def request_cancel(ids: Sequence[int], *, tenant_id: TenantId) -> list[Applied]:
     """Ask running jobs to stop; their holders carry it out."""
-    found = rows("request_cancel", ids=list(ids), tenant_id=tenant_or_any(tenant_id), now=now)
+    found = rows("request_cancel", ids=list(ids), tenant_id=tenant_or_any(tenant_id))
     return [Applied(*row) for row in found]
 
 
-def revive(job_id: int, *, tenant_id: TenantId, now: datetime | None = None) -> bool:
+def revive(job_id: int, *, tenant_id: TenantId) -> bool:
     """error, dead or cancelled -> created."""
-    return bool(moved("revive", rows("revive", id=job_id, tenant_id=tenant_or_any(tenant_id), erased=ERASED, now=now)))
+    return bool(moved("revive", rows("revive", id=job_id, tenant_id=tenant_or_any(tenant_id), erased=ERASED)))
 
 
 def backlog(tenant_id: int) -> tuple[int, int]:
@@ -38,14 +37,14 @@ def discard(job_id: int) -> bool:
     return bool(moved("discard", rows("discard", id=job_id)))
 
 
-def expire_dead(ttl: float, batch: int = 1000, now: datetime | None = None) -> list[Applied]:
+def expire_dead(ttl: float, batch: int = 1000) -> list[Applied]:
     """Delete at most `batch` jobs that have been dead for `ttl` seconds."""
-    return moved("expire", rows("expire_dead", ttl=ttl, batch=batch, now=now))
+    return moved("expire", rows("expire_dead", ttl=ttl, batch=batch))
 
 
-def lapse(batch: int = 1000, now: datetime | None = None) -> list[Applied]:
+def lapse(batch: int = 1000) -> list[Applied]:
     """blocked, scheduled or created -> cancelled, for at most `batch` jobs whose time to start has passed."""
-    return moved("lapse", rows("lapse", batch=batch, now=now), reason=EXPIRED)
+    return moved("lapse", rows("lapse", batch=batch), reason=EXPIRED)
 
 
 def create_queue(name: str) -> None:

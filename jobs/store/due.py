@@ -1,15 +1,13 @@
 """Jobs that get in line since they are due, or their type is resumed; and those that leave it, since it is paused."""
 
-from datetime import datetime
-
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL
 from jobs.store.rows import Applied, Due, log, moved, rows
 
 
-def promote(batch: int = 1000, now: datetime | None = None) -> list[Due]:
+def promote(batch: int = 1000) -> list[Due]:
     """scheduled -> created for at most `batch` due jobs; hold those of a paused type."""
-    found = rows("promote", batch=batch, held_until=HELD_UNTIL, now=now)
+    found = rows("promote", batch=batch, held_until=HELD_UNTIL)
     due = [
         Due(job_id, attempt, tenant_id, status == Status.CREATED, paused)
         for job_id, attempt, tenant_id, status, paused in found
@@ -20,9 +18,9 @@ def promote(batch: int = 1000, now: datetime | None = None) -> list[Due]:
     return due
 
 
-def next_moment(now: datetime | None = None) -> float | None:
+def next_moment() -> float | None:
     """Seconds until a job is due or a rate limit has a token (negative: late); None if nothing is expected."""
-    seconds: float | None = rows("next_moment", held_until=HELD_UNTIL, now=now)[0][0]
+    seconds: float | None = rows("next_moment", held_until=HELD_UNTIL)[0][0]
     return seconds
 
 
@@ -32,6 +30,6 @@ def hold(source_type: str, source_method: str) -> list[Applied]:
     return moved("hold", found)
 
 
-def release(now: datetime | None = None) -> list[Applied]:
+def release() -> list[Applied]:
     """scheduled -> created for the held jobs whose type is not paused."""
-    return moved("release", rows("release", held_until=HELD_UNTIL, now=now))
+    return moved("release", rows("release", held_until=HELD_UNTIL))

@@ -8,30 +8,24 @@ from jobs.store.owner import TenantId, tenant_or_any
 from jobs.store.rows import moved, rows
 
 
-def next_to_archive(status: str, after: float, since: datetime, now: datetime | None = None) -> datetime | None:
+def next_to_archive(status: str, after: float, since: datetime) -> datetime | None:
     """The end of the first job of this status that ended `after` seconds ago or earlier, but not before `since`."""
-    until = (now or database_now()) - timedelta(seconds=after)
+    until = database_now() - timedelta(seconds=after)
     ended = Job.objects.filter(status=status, died_at=None, end_time__gte=since, end_time__lt=until)
     return ended.order_by("end_time").values_list("end_time", flat=True).first()
 
 
-def archive(
-    status: str, after: float, since: datetime, until: datetime, *, batch: int = 500, now: datetime | None = None
-) -> int:
+def archive(status: str, after: float, since: datetime, until: datetime, *, batch: int = 500) -> int:
     """Move at most `batch` jobs of this status that ended from `since` on, and before `until`; return their number."""
-    return len(
-        moved("archive", rows("archive", status=status, after=after, since=since, until=until, batch=batch, now=now))
-    )
+    return len(moved("archive", rows("archive", status=status, after=after, since=since, until=until, batch=batch)))
 
 
-def restore(job_id: int, *, tenant_id: TenantId, now: datetime | None = None) -> bool:
+def restore(job_id: int, *, tenant_id: TenantId) -> bool:
     """error or cancelled in the history -> created."""
-    return bool(
-        moved("restore", rows("restore", id=job_id, tenant_id=tenant_or_any(tenant_id), erased=ERASED, now=now))
-    )
+    return bool(moved("restore", rows("restore", id=job_id, tenant_id=tenant_or_any(tenant_id), erased=ERASED)))
 
 
-def forget_old(batch: int = 1000, now: datetime | None = None) -> int:
+def forget_old(batch: int = 1000) -> int:
     """Delete archived jobs of tenants with a shorter retention; return their number, at most `batch`."""
-    count: int = rows("forget_old", batch=batch, now=now)[0][0]
+    count: int = rows("forget_old", batch=batch)[0][0]
     return count

@@ -25,7 +25,7 @@ def excesses() -> list[Excess]:
     return objects(Excess, "excesses")
 
 
-def odd_states(bound: float, now: datetime | None = None) -> list[tuple[str, int, str]]:
+def odd_states(bound: float) -> list[tuple[str, int, str]]:
     """(what, job id, detail) of each job that is in a state `bound` seconds longer than it should be."""
     found = rows(
         "odd_states",
@@ -33,7 +33,6 @@ def odd_states(bound: float, now: datetime | None = None) -> list[tuple[str, int
         default_timeout=float(settings.JOBS_DEFAULT_TIMEOUT),
         grace=float(settings.JOBS_TIMEOUT_GRACE),
         patience=float(settings.JOBS_HAND_OVER_TIMEOUT),
-        now=now,
     )
     return [(what, job_id, detail) for what, job_id, detail in found]
 
@@ -68,14 +67,14 @@ class Head:
     lost: bool
 
 
-def heads(bound: float, most: int, now: datetime | None = None) -> list[Head]:
+def heads(bound: float, most: int) -> list[Head]:
     """The first jobs of at most `most` lanes that have waited for `bound` seconds."""
-    return objects(Head, "heads", bound=bound, most=most, now=now)
+    return objects(Head, "heads", bound=bound, most=most)
 
 
-def open_lanes(now: datetime | None = None) -> None:
+def open_lanes() -> None:
     """Have lanes visited that would wait longer for a token than a limit allows: PostgreSQL's clock was set back."""
-    rows("open_lanes", now=now)
+    rows("open_lanes")
 
 
 def find_lane(job_ids: Collection[int]) -> int:

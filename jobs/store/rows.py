@@ -122,7 +122,8 @@ def prepared_objects(kind: type[Row], name: str, /, **parameters: Any) -> list[R
 
 
 def _timed(parameters: dict[str, Any]) -> dict[str, Any]:
-    return parameters | {"now": clock.moment(parameters["now"])} if "now" in parameters else parameters
+    """With the time: only a test sets a clock, or a caller that knows better."""
+    return parameters | {"now": parameters.get("now") or clock.moment()}
 
 
 def moved(verb: str, found: Sequence[tuple[Any, ...]], **facts: object) -> list[Applied]:

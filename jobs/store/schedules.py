@@ -29,12 +29,12 @@ class DueSchedule:
     missed_upto: datetime
 
 
-def due_schedules(batch: int, now: datetime | None = None) -> list[DueSchedule]:
+def due_schedules(batch: int) -> list[DueSchedule]:
     """At most `batch` schedules that are due, the longest due first, locked for this transaction.
 
     One that two leaders meet is the first one's (I10).
     """
-    now = now or database_now()
+    now = database_now()
     due = Schedule.objects.filter(next_at__lte=now).order_by("next_at")
     found = list(due.select_for_update(no_key=True, skip_locked=True)[:batch])
     if not found:
@@ -44,9 +44,9 @@ def due_schedules(batch: int, now: datetime | None = None) -> list[DueSchedule]:
     return [DueSchedule(one, one.last_job_id if one.last_job_id in open_jobs else None, now, upto) for one in found]
 
 
-def note_look(now: datetime | None = None) -> None:
+def note_look() -> None:
     """Note that a clock runs: what is due from now on is not missed, however late it is served."""
-    now = now or database_now()
+    now = database_now()
     Recorded.objects.update_or_create(task="missed", defaults={"upto": _missed_upto(now), "at": now})
 
 

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, TypedDict, Unpack
 
 from jobs.authoring.shapes import key_of, shape
@@ -36,11 +35,10 @@ class Failure:
 
 
 class End(TypedDict, total=False):
-    """peak_memory: MiB of the process during the attempt; None: not known. by: who ends it. now: a test's clock."""
+    """peak_memory: MiB of the process during the attempt; None: not known. by: who ends it."""
 
     peak_memory: int | None
     by: Holder
-    now: datetime | None
 
 
 def succeed(
@@ -100,7 +98,7 @@ class Ending:
         self._committed: Answer | None = None
         self._job = job
         result = _result(stats, result_ttl, result_bytes)
-        end = _parameters({"peak_memory": peak_memory, "by": job.holder, "now": clock.moment()})
+        end = _parameters({"peak_memory": peak_memory, "by": job.holder})
         self._parameters = {"id": job.id, "attempt": job.attempt, **result, **end}
 
     def send(self, pipe: Pipeline) -> None:
@@ -124,7 +122,7 @@ def _result(stats: dict[str, Any], result_ttl: float | None, result_bytes: int |
 
 
 def _parameters(end: End) -> dict[str, Any]:
-    return {"peak_memory": end.get("peak_memory"), "now": end.get("now"), **vars(end.get("by", ANY_HOLDER))}
+    return {"peak_memory": end.get("peak_memory"), "now": clock.moment(), **vars(end.get("by", ANY_HOLDER))}
 
 
 def fail(job_id: int, attempt: int, failure: Failure, *, dead: bool = False, **end: Unpack[End]) -> bool:
@@ -176,13 +174,7 @@ TAKEN_BACK = {Status.SCHEDULED: "take_back", Status.DEAD: "bury", Status.CANCELL
 
 
 def take_back(
-    job_id: int,
-    attempt: int,
-    failure: Failure,
-    max_crashes: int,
-    *,
-    process: Process = ANY_PROCESS,
-    now: datetime | None = None,
+    job_id: int, attempt: int, failure: Failure, max_crashes: int, *, process: Process = ANY_PROCESS
 ) -> Status | None:
     """queued or running -> scheduled after a crash; -> dead after `max_crashes`; -> cancelled if a stop was requested.
 
@@ -190,7 +182,7 @@ def take_back(
     statement did not apply, or if the row is locked.
     """
     facts = failure.parameters() | {"traceback": "", "error_key": failure.key, "max_crashes": max_crashes}
-    found = rows("take_back", id=job_id, attempt=attempt, now=now, **facts, **vars(process))
+    found = rows("take_back", id=job_id, attempt=attempt, **facts, **vars(process))
     if not found:
         return None
     _, _, tenant_id, said = found[0]

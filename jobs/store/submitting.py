@@ -52,11 +52,7 @@ class Answer(NamedTuple):
 
 
 def insert(
-    requests: Sequence[JobRequest],
-    *,
-    caller: int | None = None,
-    behind: Mapping[int, int] | None = None,
-    now: datetime | None = None,
+    requests: Sequence[JobRequest], *, caller: int | None = None, behind: Mapping[int, int] | None = None
 ) -> list[Answer]:
     """Store the requests without an identical unfinished job in the window; answer each by its number.
 
@@ -80,7 +76,7 @@ def insert(
         max_waiting=settings.JOBS_MAX_WAITING,
         window=float(settings.JOBS_DEDUP_WINDOW),
         trace_parent=traces.parent(),
-        now=clock.moment(now),
+        now=clock.moment(),
     )
     answers = [Answer(*row) for row in found]
     tenants = {request.tenant_id for request in requests}
@@ -97,10 +93,10 @@ def give_up_key(ids: Sequence[int]) -> None:
     rows("give_up_key", ids=list(ids))
 
 
-def prolong(untils: Sequence[tuple[int, str]], now: datetime | None = None) -> set[int]:
+def prolong(untils: Sequence[tuple[int, str]]) -> set[int]:
     """Let these jobs expire at those moments, or later; return those that have neither ended nor expired."""
     ids, moments = zip(*untils, strict=True)
-    return {job_id for (job_id,) in rows("prolong", ids=list(ids), untils=list(moments), now=now)}
+    return {job_id for (job_id,) in rows("prolong", ids=list(ids), untils=list(moments))}
 
 
 class Gathered(NamedTuple):
@@ -116,12 +112,12 @@ def lock_identities(keys: Iterable[uuid.UUID]) -> None:
     rows("lock_identities", buckets=sorted({key.int % BUCKETS for key in keys}))
 
 
-def gather(calls: Sequence[tuple[int, JobRequest]], now: datetime | None = None) -> list[Gathered]:
+def gather(calls: Sequence[tuple[int, JobRequest]]) -> list[Gathered]:
     """Let these scheduled jobs, which were never tried, wait on and take these calls; return those that do."""
     if not calls:
         return []
     written = ",".join(f'{{"id":{job_id},"args":{one.args_text},{_text(_options(one))[1:]}' for job_id, one in calls)
-    found = rows("gather", calls=f"[{written}]", most=MOST_DELAYS, held_until=HELD_UNTIL, now=now)
+    found = rows("gather", calls=f"[{written}]", most=MOST_DELAYS, held_until=HELD_UNTIL)
     return [Gathered(*row) for row in found]
 
 
@@ -130,21 +126,21 @@ def make_way(ids: Sequence[int]) -> dict[int, int | None]:
     return dict(rows("make_way", ids=list(ids))) if ids else {}
 
 
-def replace(news: Mapping[int, int], now: datetime | None = None) -> list[Applied]:
+def replace(news: Mapping[int, int]) -> list[Applied]:
     """blocked, scheduled, created or queued -> cancelled, for these jobs, each replaced by another."""
     if not news:
         return []
-    jobs = [Applied(*row) for row in rows("replace", olds=list(news), news=list(news.values()), now=now)]
+    jobs = [Applied(*row) for row in rows("replace", olds=list(news), news=list(news.values()))]
     for job in jobs:
         log("replace", job.id, job.attempt, tenant=job.tenant_id, by=news[job.id])
     return jobs
 
 
-def outdate(news: Mapping[int, int], stopping: Sequence[int], now: datetime | None = None) -> list[int]:
+def outdate(news: Mapping[int, int], stopping: Sequence[int]) -> list[int]:
     """Let these running jobs not be tried again, since others wait for them; return those that are asked to stop."""
     if not news:
         return []
-    found = rows("outdate", olds=list(news), news=list(news.values()), stopping=list(stopping), now=now)
+    found = rows("outdate", olds=list(news), news=list(news.values()), stopping=list(stopping))
     return [job_id for job_id, stops in found if stops]
 
 

@@ -23,12 +23,10 @@ class Beat:
     drains: bool
 
 
-def beat(
-    worker: uuid.UUID, *, name: str, pid: int, pool: str, concurrency: int, now: datetime | None = None
-) -> Beat | None:
+def beat(worker: uuid.UUID, *, name: str, pid: int, pool: str, concurrency: int) -> Beat | None:
     """Register a worker or note its beat; None if it was declared gone and must stop."""
     told = {"id": worker, "name": name, "pid": pid, "pool": pool, "concurrency": concurrency}
-    found = objects(Beat, "beat", **told, interval=float(settings.JOBS_BEAT_INTERVAL), now=now)
+    found = objects(Beat, "beat", **told, interval=float(settings.JOBS_BEAT_INTERVAL))
     return found[0] if found else None
 
 
@@ -55,9 +53,9 @@ class Orphan:
     name: str | None
 
 
-def orphans(now: datetime | None = None) -> list[Orphan]:
+def orphans() -> list[Orphan]:
     """The running attempts of gone workers."""
-    return objects(Orphan, "orphans", unknown_for=LIVE_BEATS * settings.JOBS_BEAT_INTERVAL, now=now)
+    return objects(Orphan, "orphans", unknown_for=LIVE_BEATS * settings.JOBS_BEAT_INTERVAL)
 
 
 def bar_worker(worker: uuid.UUID) -> bool:
@@ -74,9 +72,9 @@ class RunningHere(Applied):
     pid: int
 
 
-def running_here(worker: uuid.UUID, grace: float, now: datetime | None = None) -> list[tuple[RunningHere, bool]]:
+def running_here(worker: uuid.UUID, grace: float) -> list[tuple[RunningHere, bool]]:
     """The attempts that run in this worker; each with whether it was asked to stop more than `grace` seconds ago."""
-    return [(RunningHere(*row[:4]), row[4]) for row in rows("running_here", worker=worker, grace=grace, now=now)]
+    return [(RunningHere(*row[:4]), row[4]) for row in rows("running_here", worker=worker, grace=grace)]
 
 
 @dataclass(frozen=True)
@@ -107,6 +105,6 @@ def count_repairs(kind: str, number: int) -> None:
     rows("count_repairs", kind=kind, number=number)
 
 
-def hand_over_again(patience: float, now: datetime | None = None) -> list[Claimed]:
+def hand_over_again(patience: float) -> list[Claimed]:
     """The queued jobs whose message must be lost: no idle process started them within `patience` seconds."""
-    return objects(Claimed, "hand_over_again", patience=patience, now=now)
+    return objects(Claimed, "hand_over_again", patience=patience)

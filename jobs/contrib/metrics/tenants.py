@@ -1,7 +1,6 @@
 """The metrics of the few tenants that JOBS_METRICS_TENANTS names; `/metrics` names none."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
 
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
@@ -35,9 +34,9 @@ class TenantsLook(Collector):
             yield family
 
 
-def look_tenants(slugs: Sequence[str], now: datetime | None = None) -> dict[str, Numbers]:
+def look_tenants(slugs: Sequence[str]) -> dict[str, Numbers]:
     """What these tenants hold and have waiting, by slug. A slug of nobody has no numbers."""
-    now = now or store.database_now()
+    now = store.database_now()
     ids = all_tenants().filter(**{f"{TENANT_SLUG}__in": slugs}).values_list("pk", flat=True)
     found = present.tenants(list(ids), now, seconds=TIMEOUT).values()
     seconds = [(now - one.first_since).total_seconds() if one.first_since else 0.0 for one in found]

@@ -35,8 +35,8 @@ class Deaths:
 
 
 @contextmanager
-def unannounced(notifier: str, now: datetime | None = None) -> Iterator[list[Deaths]]:
-    """The deaths that this notifier does not know, the largest group first; `now` is the clock of a test.
+def unannounced(notifier: str) -> Iterator[list[Deaths]]:
+    """The deaths that this notifier does not know, the largest group first.
 
     notifier: its dotted path, the key of its row.
     The deaths count as announced when the block ends without an error, so each is announced at least once. Empty also
@@ -49,21 +49,21 @@ def unannounced(notifier: str, now: datetime | None = None) -> Iterator[list[Dea
         if notice is None:
             yield []
             return
-        deaths = objects(Deaths, "deaths", since=notice.upto, settled=SETTLED, now=now)
+        deaths = objects(Deaths, "deaths", since=notice.upto, settled=SETTLED)
         yield deaths
         if deaths:
             notice.upto = max(group.last_at for group in deaths)
             notice.save(update_fields=["upto"])
 
 
-def notify(now: datetime | None = None) -> None:
+def notify() -> None:
     """Give each notifier of JOBS_DEATH_NOTIFIERS the deaths that it does not know yet.
 
-    If one raises, the error is logged, and only it gets them again next time. `now` is the clock of a test.
+    If one raises, the error is logged, and only it gets them again next time.
     """
     for name in settings.JOBS_DEATH_NOTIFIERS:
         try:
-            with unannounced(name, now) as deaths:
+            with unannounced(name) as deaths:
                 if deaths:
                     import_string(name)(deaths)
         except Exception as error:  # log only the class: the text may contain an address

@@ -64,10 +64,10 @@ class Turn:
         return schedule
 
 
-def run_due(now: datetime | None = None) -> int:
-    """Submit due jobs in batches; return the number of due schedules. `now` is the clock of a test."""
+def run_due() -> int:
+    """Submit due jobs in batches; return the number of due schedules."""
     total = 0
-    while turns := _run_batch(now):
+    while turns := _run_batch():
         total += len(turns)
         for turn in turns:
             _follow_up(turn)
@@ -77,8 +77,8 @@ def run_due(now: datetime | None = None) -> int:
 
 
 @transaction.atomic
-def _run_batch(now: datetime | None) -> list[Turn]:
-    turns = [Turn(schedule) for schedule in store.due_schedules(BATCH, now)]
+def _run_batch() -> list[Turn]:
+    turns = [Turn(schedule) for schedule in store.due_schedules(BATCH)]
     if not turns:
         return []
     for turn in turns:

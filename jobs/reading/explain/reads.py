@@ -86,9 +86,9 @@ class Predecessor:
     count: int
 
 
-def facts(job_id: int, *, tenant_id: TenantId, now: datetime | None = None) -> Facts | None:
+def facts(job_id: int, *, tenant_id: TenantId) -> Facts | None:
     """The job and its limits; None if there is no such job of this owner."""
-    for row in _read(dict, "explain", id=job_id, tenant_id=tenant_or_any(tenant_id), erased=ERASED, now=now):
+    for row in _read(dict, "explain", id=job_id, tenant_id=tenant_or_any(tenant_id), erased=ERASED):
         tenant, queue, pool = (json.loads(row.pop(name)) for name in ("tenant", "queue", "pool"))
         return Facts(**row, tenant=Tenant(**tenant), queue=Queue(**queue, pool=Pool(**pool)))
     return None
@@ -96,7 +96,7 @@ def facts(job_id: int, *, tenant_id: TenantId, now: datetime | None = None) -> F
 
 def line(job_id: int) -> Line | None:
     """The place of a ready job; None if it is not waiting, or no longer."""
-    found = _read(Line, "explain_line", id=job_id, most=MAX_COUNTED_PLACE, probes=PROBES, names=NAMES, now=None)
+    found = _read(Line, "explain_line", id=job_id, most=MAX_COUNTED_PLACE, probes=PROBES, names=NAMES)
     return found[0] if found else None
 
 

@@ -63,26 +63,23 @@ class Facts:
         return 0.0 if since is None else (self.server.now - since).total_seconds()
 
 
-def look(now: datetime | None = None) -> Facts:
-    """Look at everything once. Raises OperationalError if the database does not answer in time.
-
-    `now` is the clock of a test.
-    """
+def look() -> Facts:
+    """Look at everything once. Raises OperationalError if the database does not answer in time."""
     cache_answers = _cache_answers()  # not in the transaction: it may take long
     with looking.looking(looks.TIMEOUT):
-        queues = looking.look_queues(now)
-        server = looks.look_server(tuple(looks.COUNTS_OF_A_MINUTE), now)
+        queues = looking.look_queues()
+        server = looks.look_server(tuple(looks.COUNTS_OF_A_MINUTE))
         return Facts(
             queues,
-            looking.look_lanes(now),
-            looking.look_workers(now),
+            looking.look_lanes(),
+            looking.look_workers(),
             server,
             looks.look_ended(MINUTES, server.now),
             list(Repair.objects.order_by("kind")),
             looks.look_sample(),
             starving(queues, server.now),
             cache_answers,
-            looks.look_predictions(now),
+            looks.look_predictions(),
         )
 
 
@@ -91,7 +88,7 @@ def starving(queues: Mapping[int, Queue], now: datetime) -> list[Tenant]:
     short = looks.look_short_of_share()
     if not short:
         return []
-    tenants, lanes = looking.look_tenants(short, now), looking.look_lanes(now, tenants=short)
+    tenants, lanes = looking.look_tenants(short), looking.look_lanes(tenants=short)
     found = of_tenants([tenants[pk] for pk in short if pk in tenants], lanes, queues, now)
     return [one.tenant for one in found if one.state is State.STARVED]
 

@@ -118,10 +118,10 @@ class TotalLook(Ended):
     wait_seconds: float
 
 
-def look_server(tasks: Sequence[str], now: datetime | None = None) -> ServerLook:
+def look_server(tasks: Sequence[str]) -> ServerLook:
     """The clock, the recorder by these tasks, and PostgreSQL itself."""
     patience = 3 * settings.JOBS_HAND_OVER_TIMEOUT  # by then its message was sent again, twice
-    return objects(ServerLook, "health_server", tasks=list(tasks), patience=patience, most=MOST_DEAD, now=now)[0]
+    return objects(ServerLook, "health_server", tasks=list(tasks), patience=patience, most=MOST_DEAD)[0]
 
 
 def look_ended(minutes: int, now: datetime) -> EndedLook:
@@ -142,14 +142,14 @@ def look_sample() -> Sample:
     return Sample.objects.only("states", "fairness").order_by("-at").first() or Sample()
 
 
-def look_predictions(now: datetime | None = None) -> PredictionsLook:
+def look_predictions() -> PredictionsLook:
     """How often what was said of starts held."""
-    return objects(PredictionsLook, "health_predictions", now=now)[0]
+    return objects(PredictionsLook, "health_predictions")[0]
 
 
-def look_forecasts(now: datetime | None = None) -> ForecastLook:
+def look_forecasts() -> ForecastLook:
     """How much was said of starts, and what it cost."""
-    ((reasons, ages, seconds),) = rows("health_forecasts", now=now)
+    ((reasons, ages, seconds),) = rows("health_forecasts")
     return ForecastLook(json.loads(reasons), json.loads(ages), seconds)
 
 

@@ -42,34 +42,34 @@ class Forecasting:
         self._made_at: datetime | None = None
         self._said_nothing = False
 
-    def run(self, now: datetime | None = None) -> None:
-        """Replace all forecasts, keep some statements to learn from, and learn. `now` is the clock of a test."""
+    def run(self) -> None:
+        """Replace all forecasts, keep some statements to learn from, and learn."""
         if statements.has_line():
-            self._forecast(now)
+            self._forecast()
             self._said_nothing = False
         elif not self._said_nothing:
             with transaction.atomic():
-                begin_task(TASK, DAY.total_seconds(), now)
-                learn(statements.read_factors(), now)
+                begin_task(TASK, DAY.total_seconds())
+                learn(statements.read_factors())
                 Forecast.objects.all().delete()
             self._said_nothing = True
 
-    def _forecast(self, now: datetime | None) -> None:
+    def _forecast(self) -> None:
         begins = monotonic()
-        moment, scene = statements.look_ahead(now)
+        moment, scene = statements.look_ahead()
         self._remember(moment)
         known = list(reversed(self._ended))
         with transaction.atomic():
-            begin_task(TASK, DAY.total_seconds(), now)
-            factors = learn(statements.read_factors(), now)
+            begin_task(TASK, DAY.total_seconds())
+            factors = learn(statements.read_factors())
         paused = pauses(known[:NEWEST])
         odds = Odds(runs.collected(known), self._random, paused, runs.spread(known))
-        foresight = Foresight(scene, odds, factors, off=look_predictions(now).off)
+        foresight = Foresight(scene, odds, factors, off=look_predictions().off)
         found = foresight.lines()
         places = [line for line in found.values() if not isinstance(line, Reason)]
         since = 60.0 if self._made_at is None else (moment - self._made_at).total_seconds()
         with transaction.atomic():
-            begin_task(TASK, DAY.total_seconds(), now)
+            begin_task(TASK, DAY.total_seconds())
             statements.replace_forecasts([_forecast(moment, *one) for one in found.items()], moment)
             statements.keep_predictions(moment, sampled(places, foresight, self._ended, since, self._a_minute))
             end_task(TASK, moment, seconds=monotonic() - begins)
@@ -87,9 +87,9 @@ class Forecasting:
         self._ended.extend(reversed(found))
 
 
-def forget_old(now: datetime | None = None) -> None:
+def forget_old() -> None:
     """Delete the predictions that nobody counts any more."""
-    Prediction.objects.filter(made_at__lt=(now or store.database_now()) - KEPT).delete()
+    Prediction.objects.filter(made_at__lt=store.database_now() - KEPT).delete()
 
 
 def _forecast(made_at: datetime, key: Key, places: list[Place] | Reason) -> Forecast:

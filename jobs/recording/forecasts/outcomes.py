@@ -1,6 +1,6 @@
 """Learn from what came of the statements: whether a job had started by the moment that was said."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from jobs.forecasting.calibration import Factor, outcome
 from jobs.models import Prediction
@@ -10,13 +10,13 @@ from jobs.recording.forecasts.statements import Open
 Factors = dict[tuple[str, float], Factor]
 
 
-def learn(factors: Factors, now: datetime | None = None) -> Factors:
+def learn(factors: Factors) -> Factors:
     """Note the outcomes that are known by now, and store what they teach; return the factors as they are then.
 
     To be called under the lock of the recorder's task, so that no outcome teaches twice.
     """
     learned: Factors = {}
-    for one in statements.open_predictions(now):
+    for one in statements.open_predictions():
         before, after = (one.held_50, one.held_90), outcomes(one)
         for q, was, held in zip((0.5, 0.9), before, after, strict=True):
             if held is not None and was is None:

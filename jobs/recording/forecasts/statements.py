@@ -60,12 +60,12 @@ def has_line() -> bool:
     return bool(rows("has_line", tenants=None)[0][0])
 
 
-def look_ahead(now: datetime | None = None) -> tuple[datetime, Scene]:
+def look_ahead() -> tuple[datetime, Scene]:
     """The moment of the look, and what there was."""
     bounds: dict[str, Any] = {"jobs": READ_JOBS, "near": READ_OF_A_LANE, "walked": WALKED, "deep": FARTHEST_PLACE}
     bounds |= {"marks": [*FIRST_MARKS, *MARKS], "arrivals": ARRIVALS, "window": WINDOW, "horizon": HORIZON}
     with reading_as_sets(PLANNER):
-        ((moment, window, pools, *parts),) = rows("look_ahead", tenants=None, now=now, **bounds)
+        ((moment, window, pools, *parts),) = rows("look_ahead", tenants=None, **bounds)
     queues, tenants, lines, in_line, holding, due, arrived = parts
     lanes = [((line["tenant_id"], line["queue_id"]), line) for line in json.loads(lines)]
     return moment, Scene(
@@ -131,6 +131,6 @@ def keep_predictions(made_at: datetime, found: Iterable[Prediction]) -> None:
             PredictionTotal.objects.filter(pk=total.pk).update(predictions=F("predictions") + n)
 
 
-def open_predictions(now: datetime | None = None) -> list[Open]:
+def open_predictions() -> list[Open]:
     """The predictions whose jobs had not started at the last look."""
-    return objects(Open, "open_predictions", most=MOST_OPEN, now=now)
+    return objects(Open, "open_predictions", most=MOST_OPEN)

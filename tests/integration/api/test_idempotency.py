@@ -10,6 +10,7 @@ from django.utils import timezone
 from jobs.lifecycle import Status
 from jobs.models import Job, KeptAnswer
 from jobs.store import answers
+from tests.clock import call_at
 from tests.factories import TenantFactory
 from tests.integration.conftest import caller_with_key
 
@@ -89,9 +90,9 @@ def test_answers_that_are_too_old_go_as_others_come():
     tenant, later = TenantFactory(), timezone.now() + timedelta(days=2)
     for number in range(12):
         assert answers.reserve(tenant.pk, f"old {number}", "x")
-    assert answers.reserve(tenant.pk, "new", "x", now=later)
+    assert call_at(later, answers.reserve, tenant.pk, "new", "x")
     assert KeptAnswer.objects.count() == 3
-    assert answers.reserve(tenant.pk, "newer", "x", now=later)
+    assert call_at(later, answers.reserve, tenant.pk, "newer", "x")
     assert set(KeptAnswer.objects.values_list("key", flat=True)) == {"new", "newer"}
 
 

@@ -12,6 +12,7 @@ from jobs.lifecycle import Status
 from jobs.models import Attempt, Queue, TenantHour
 from jobs.reading import last_day
 from jobs.recording import record
+from tests.clock import call_at
 from tests.factories import QueueFactory, UserFactory, make_job
 from tests.integration.api.test_operator_access import key_of, with_permissions
 
@@ -40,8 +41,8 @@ def attempts(tenant, outcome="success", number=1, *, queue="default", method="ex
 
 
 def recorded() -> None:
-    record.record_minutes(NOW)
-    record.record_hours(NOW)
+    call_at(NOW, record.record_minutes)
+    call_at(NOW, record.record_hours)
 
 
 def day(caller) -> dict:
@@ -87,7 +88,7 @@ def test_times_are_percentiles_of_all_attempts_of_the_queue(owner, tenant):
 
 def test_what_ended_more_than_a_day_ago_is_left_out(owner, tenant):
     attempts(tenant, "dead", ago=26)
-    record.record_hours(NOW - timedelta(hours=25))
+    call_at(NOW - timedelta(hours=25), record.record_hours)
     attempts(tenant, ago=23)
     recorded()
     assert set(TenantHour.objects.values_list("outcome", flat=True)) == {"dead", "success"}

@@ -14,6 +14,7 @@ from jobs.models import Queue
 from jobs.reading import usage
 from jobs.recording import close, record, statements
 from tenants.models import Tenant
+from tests.clock import call_at
 from tests.factories import MemberFactory, QueueFactory, UserFactory
 from tests.integration.api.test_operator_access import assert_problem, key_of, with_permissions
 from tests.integration.engine.test_record import attempt
@@ -37,15 +38,15 @@ def operator():
 def used(tenant, foreign_tenant):
     """Yesterday, which is closed, and today; of the tenant and a stranger."""
     mail, default = QueueFactory(name="mail"), Queue.objects.get(name="default")
-    record.record_hours(MIDNIGHT - DAY / 2)  # at noon, whatever the time is now
+    call_at(MIDNIGHT - DAY / 2, record.record_hours)  # at noon, whatever the time is now
     attempt(MIDNIGHT - timedelta(hours=1), tenant_id=tenant.pk, queue_id=default.pk, ran=1.5)
     attempt(MIDNIGHT - timedelta(hours=2), tenant_id=tenant.pk, queue_id=mail.pk, ran=0.25, outcome="retry")
     attempt(MIDNIGHT - timedelta(hours=1), tenant_id=foreign_tenant.pk, queue_id=default.pk, ran=100.0)
     attempt(MIDNIGHT, tenant_id=tenant.pk, queue_id=default.pk, ran=3.000_001)
     statements.record_peaks(YESTERDAY, {tenant.pk: 2, foreign_tenant.pk: 9})
     now = MIDNIGHT + timedelta(minutes=10)
-    record.record_hours(now)
-    close.close_days(now)
+    call_at(now, record.record_hours)
+    call_at(now, close.close_days)
 
 
 @pytest.fixture

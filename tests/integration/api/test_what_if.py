@@ -10,6 +10,7 @@ from django.utils import timezone
 from jobs.console.operations import what_if_process
 from jobs.engine.prune import prune
 from jobs.models import WhatIf
+from tests.clock import call_at
 from tests.factories import TenantFactory, UserFactory, operator_key
 from tests.recorded import LENGTH, ran_in_turn
 
@@ -94,7 +95,7 @@ def test_one_whose_process_was_ended_is_lost_and_hinders_nobody(operator, begun,
 
 def test_an_answer_is_kept_for_a_day(operator, begun, since):
     taken = ask(operator, since)
-    prune(now=timezone.now() + timedelta(hours=23))
+    call_at(timezone.now() + timedelta(hours=23), prune)
     assert operator.get(taken["Location"]).status_code == 200
-    prune(now=timezone.now() + timedelta(hours=25))
+    call_at(timezone.now() + timedelta(hours=25), prune)
     assert operator.get(taken["Location"]).status_code == 404

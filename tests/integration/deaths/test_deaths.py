@@ -19,6 +19,7 @@ from jobs.lifecycle import Status
 from jobs.models import DeathNotice, FailedAttempt, Job
 from jobs.store import EVERY_TENANT, Failure
 from jobs.worker.clock import duties
+from tests.clock import call_at
 from tests.factories import TenantFactory, make_job
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -166,20 +167,20 @@ class TestEachDeathOnce:
     def test_the_next_message_tells_only_what_died_since(self, tenant, told):
         now = timezone.now()
         die(tenant, 3, at=now)
-        notify(now + SOON)
-        notify(now + SOON)
+        call_at(now + SOON, notify)
+        call_at(now + SOON, notify)
         die(tenant, 2, at=now + timedelta(microseconds=1))
-        notify(now + 2 * SOON)
+        call_at(now + 2 * SOON, notify)
         assert [[group.count for group in groups] for groups in told] == [[3], [2]]
 
     def test_the_last_seconds_wait_so_that_no_late_commit_is_missed(self, tenant, told):
         now = timezone.now()
         die(tenant, at=now)
-        notify(now + SOON - timedelta(microseconds=1))
+        call_at(now + SOON - timedelta(microseconds=1), notify)
         assert told == []
         # Its moment is earlier than the one that is there already, its commit is later.
         die(tenant, at=now - timedelta(seconds=1))
-        notify(now + SOON)
+        call_at(now + SOON, notify)
         assert [groups[0].count for groups in told] == [2]
 
     def test_each_notifier_has_a_row_under_its_own_name(self, tenant, settings, monkeypatch):

@@ -12,6 +12,7 @@ from jobs.engine.revive import discard, revive
 from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job
 from jobs.store import EVERY_TENANT
+from tests.clock import call_at
 from tests.factories import TenantFactory, ThingFactory, make_job
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -79,7 +80,7 @@ class TestRevive:
         job = job_in(tenant, Status.RUNNING, cancel_requested_at=timezone.now())
         store.stop(job.pk, 4)
         revive(job.pk, tenant_id=EVERY_TENANT)
-        assert store.running_here(job.worker, 0, now=timezone.now() + timedelta(days=1)) == []
+        assert call_at(timezone.now() + timedelta(days=1), store.running_here, job.worker, 0) == []
         assert Job.objects.get(pk=job.pk).cancel_requested_at is None
 
 
@@ -97,7 +98,7 @@ class TestDiscard:
     def test_it_is_kept_for_the_record_and_never_expires(self, tenant):
         job = job_in(tenant, Status.DEAD)
         discard(job.pk)
-        assert store.expire_dead(0, now=timezone.now() + timedelta(days=999)) == []
+        assert call_at(timezone.now() + timedelta(days=999), store.expire_dead, 0) == []
         assert Job.objects.filter(pk=job.pk).exists()
 
 
@@ -108,25 +109,25 @@ class TestExpiry:
         job = job_in(tenant, Status.DEAD)
         FailedAttempt.objects.create(job=job, attempt=4, error_class="ValueError", error="no", end_time=timezone.now())
         over = job.died_at + timedelta(seconds=self.TTL)
-        assert store.expire_dead(self.TTL, now=over) == []
-        assert [e.id for e in store.expire_dead(self.TTL, now=over + timedelta(microseconds=1))] == [job.pk]
+        assert call_at(over, store.expire_dead, self.TTL) == []
+        assert [e.id for e in call_at(over + timedelta(microseconds=1), store.expire_dead, self.TTL)] == [job.pk]
         assert not Job.objects.exists()
         assert not FailedAttempt.objects.exists()
 
     @pytest.mark.parametrize("status", sorted(set(Status) - {Status.DEAD}))
     def test_what_is_not_dead_stays(self, status, tenant):
         job_in(tenant, status)
-        assert store.expire_dead(0, now=timezone.now() + timedelta(days=999)) == []
+        assert call_at(timezone.now() + timedelta(days=999), store.expire_dead, 0) == []
 
     def test_one_that_was_revived_in_time_stays(self, tenant):
         job = job_in(tenant, Status.DEAD)
         revive(job.pk, tenant_id=EVERY_TENANT)
-        assert store.expire_dead(0, now=timezone.now() + timedelta(days=999)) == []
+        assert call_at(timezone.now() + timedelta(days=999), store.expire_dead, 0) == []
 
     def test_many_go_in_batches_the_longest_dead_first(self, tenant):
         now = timezone.now()
         dead = [job_in(tenant, Status.DEAD, died_at=now - timedelta(hours=n)) for n in range(5)]
-        first = store.expire_dead(0, batch=2, now=now + timedelta(hours=1))
+        first = call_at(now + timedelta(hours=1), store.expire_dead, 0, batch=2)
         assert {expired.id for expired in first} == {dead[4].pk, dead[3].pk}
 
     def test_the_clock_deletes_all_of_them_after_the_setting(self, tenant, settings):

@@ -16,6 +16,7 @@ from jobs.lifecycle import Status
 from jobs.models import AnyJob, Job, JobEdge, JobEnd
 from jobs.reading.explain.explanation import Gate, explain
 from jobs.store import EVERY_TENANT, Failure
+from tests.clock import call_at
 from tests.factories import TenantFactory, ThingFactory, make_job
 from tests.sample.models import Thing
 
@@ -123,7 +124,7 @@ def test_a_revival_within_the_patience_comes_in_time(submit):
     unblock()
     assert status(last) == "blocked"
     assert revive(first, tenant_id=EVERY_TENANT)
-    store.read_ends(now=LATER)
+    call_at(LATER, store.read_ends)
     assert status(last) == "blocked", "it runs again"
     end(first)
     unblock()
@@ -138,9 +139,9 @@ def test_the_patience_ends(submit):
     unblock()
     moment = store.next_moment()
     assert moment == pytest.approx(3600, abs=60), "the clock wakes up for it"
-    store.read_ends(now=timezone.now() + timedelta(minutes=59))
+    call_at(timezone.now() + timedelta(minutes=59), store.read_ends)
     assert status(last) == "blocked"
-    store.read_ends(now=timezone.now() + timedelta(minutes=61))
+    call_at(timezone.now() + timedelta(minutes=61), store.read_ends)
     assert status(last) == "cancelled"
 
 
@@ -152,11 +153,11 @@ def test_a_failed_job_that_was_archived_or_is_gone_can_still_be_waited_for(submi
     end(gone, "dead")
     unblock()
     beginning = timezone.now() - timedelta(days=1)
-    assert store.archive("error", 0, beginning, LATER, now=LATER) == 1
-    assert store.expire_dead(0, now=LATER)
+    assert call_at(LATER, store.archive, "error", 0, beginning, LATER) == 1
+    assert call_at(LATER, store.expire_dead, 0)
     assert revive(archived, tenant_id=EVERY_TENANT), "from the history"
     end(archived)
-    store.read_ends(now=LATER)
+    call_at(LATER, store.read_ends)
     assert [status(last), status(later)] == ["created", "cancelled"]
     assert Job.objects.get(pk=later).reason.endswith("is gone")
 
@@ -164,7 +165,7 @@ def test_a_failed_job_that_was_archived_or_is_gone_can_still_be_waited_for(submi
 def test_a_job_in_the_history_has_ended_for_those_who_come_later(submit):
     first = submit()
     end(first)
-    assert store.archive("success", 0, timezone.now() - timedelta(days=1), LATER, now=LATER) == 1
+    assert call_at(LATER, store.archive, "success", 0, timezone.now() - timedelta(days=1), LATER) == 1
     last = submit(after=first)
     unblock()
     assert status(last) == "created"
@@ -342,7 +343,7 @@ def test_one_cancelled_during_its_patience_takes_no_reader_s_time_when_that_is_o
     assert cancel(went, tenant_id=EVERY_TENANT) == "cancelled"
     unblock()
     for _ in range(2):
-        store.read_ends(now=LATER)
+        call_at(LATER, store.read_ends)
     assert status(last) == "cancelled"
     assert not JobEdge.objects.exists()
 

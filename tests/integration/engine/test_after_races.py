@@ -14,6 +14,7 @@ from jobs.engine.unblock import unblock
 from jobs.lifecycle import Status
 from jobs.models import Job, JobEnd
 from jobs.store import EVERY_TENANT, Failure
+from tests.clock import call_at
 from tests.factories import TenantFactory, ThingFactory, make_job
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -98,7 +99,7 @@ def test_one_that_is_being_archived(thing, elsewhere):
     with transaction.atomic():
         beginning = timezone.now() - timedelta(days=1)
         later = timezone.now() + timedelta(hours=1)
-        assert store.archive("success", 0, beginning, later, now=later) == 1
+        assert call_at(later, store.archive, "success", 0, beginning, later) == 1
         last = elsewhere(thing.async_(after=done).echo).result()
         assert status(last) == "blocked"
     unblock()

@@ -28,6 +28,7 @@ from jobs.reading.explain.explanation import explain
 from jobs.store import EVERY_TENANT
 from tenants import audit
 from tenants.models import Change
+from tests.clock import call_at
 from tests.factories import TenantFactory, ThingFactory, make_job
 from tests.integration.engine.test_after import end
 from tests.sample.models import Thing
@@ -161,13 +162,13 @@ def test_it_counts_what_is_archived_restored_discarded_expired_and_deleted(made)
     end(bad, "error")
     beginning = timezone.now() - timedelta(days=1)
     for how in ("success", "error"):
-        assert store.archive(how, 0, beginning, LATER, now=LATER) == 1
+        assert call_at(LATER, store.archive, how, 0, beginning, LATER) == 1
     end(discarded, "dead")
     end(expired, "dead")
     assert discard(discarded)
     Job.objects.filter(pk=deleted).delete()
     assert states(success, ends) == ["blocked", "created"]
-    assert store.expire_dead(0, now=LATER)
+    assert call_at(LATER, store.expire_dead, 0)
     progress = nightly.progress()
     assert (progress.success, progress.error, progress.dead, progress.cancelled) == (1, 1, 1, 2)
     assert revive(bad, tenant_id=EVERY_TENANT), "from the history"
@@ -182,9 +183,9 @@ def test_the_job_after_success_gives_up_in_the_end(made):
     _, (member,), success, _ = made()
     end(member, "error")
     assert states(success) == ["blocked"]
-    store.read_ends(now=LATER)
+    call_at(LATER, store.read_ends)
     assert status(success) == "blocked"
-    store.read_ends(now=timezone.now() + timedelta(days=31))
+    call_at(timezone.now() + timedelta(days=31), store.read_ends)
     assert status(success) == "cancelled"
     assert Job.objects.get(pk=success).reason.endswith(", which it waited for, did not end well")
 
@@ -374,7 +375,7 @@ def test_what_failed_of_it_is_revived_wherever_it_is_part_by_part(made, monkeypa
     nightly, members, *_ = made(6)
     for member in members[:5]:
         cancel(member, tenant_id=nightly.tenant_id)
-    assert store.archive("cancelled", 0, timezone.now() - timedelta(days=1), LATER, batch=1, now=LATER) == 1
+    assert call_at(LATER, store.archive, "cancelled", 0, timezone.now() - timedelta(days=1), LATER, batch=1) == 1
     monkeypatch.setattr("jobs.engine.whole_batch.MOST", 3)
     assert revive_batch(nightly.id, tenant_id=TenantFactory().pk) == 0
     assert [revive_batch(nightly.id, tenant_id=nightly.tenant_id) for _ in range(3)] == [4, 1, 0]

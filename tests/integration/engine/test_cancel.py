@@ -17,6 +17,7 @@ from jobs.lifecycle import FINAL, Status
 from jobs.models import FailedAttempt, Job
 from jobs.store import EVERY_TENANT, Failure, Started
 from tests.attempts import WORKER, run
+from tests.clock import call_at
 from tests.factories import TenantFactory, make_job
 from tests.waiting import wait_until
 
@@ -69,7 +70,7 @@ class TestWaiting:
         cancelled = now_is(job.pk)
         assert (cancelled.status, cancelled.slot, cancelled.end_time is None) == ("cancelled", None, False)
         assert store.start(job.pk, job.attempt, WORKER) is None
-        assert store.promote(now=timezone.now() + timedelta(days=1)) == []
+        assert call_at(timezone.now() + timedelta(days=1), store.promote) == []
         assert store.claim() == []
 
     def test_the_slot_of_a_queued_one_goes_to_the_next(self, thing, sent):
@@ -171,7 +172,7 @@ class TestRunning:
     def test_the_first_request_says_when(self, running):
         store.request_cancel([running.id], tenant_id=EVERY_TENANT)
         first = now_is(running.id).cancel_requested_at
-        store.request_cancel([running.id], tenant_id=EVERY_TENANT, now=timezone.now() + timedelta(hours=1))
+        call_at(timezone.now() + timedelta(hours=1), store.request_cancel, [running.id], tenant_id=EVERY_TENANT)
         assert now_is(running.id).cancel_requested_at == first
 
 

@@ -18,6 +18,7 @@ from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, FailedAttempt, Job
 from jobs.store import Process, results
 from tests import attempts
+from tests.clock import call_at
 from tests.factories import TenantFactory, make_job
 from tests.sample.models import Run, Thing
 
@@ -272,7 +273,7 @@ class TestTheFence:
         assert (again.stats, again.progress) == ({}, None)
         assert FailedAttempt.objects.count() == 1
         body(lambda self: "new")
-        store.promote(now=again.due_at)
+        call_at(again.due_at, store.promote)
         dispatch()
         assert results.load(run(job_id)).value == "new"
 

@@ -16,6 +16,7 @@ from jobs.models import Job
 from jobs.reading.explain.explanation import explain
 from jobs.store import EVERY_TENANT
 from tests.attempts import WORKER, run
+from tests.clock import call_at
 from tests.factories import TenantFactory, ThingFactory
 from tests.sample.models import Run, Thing
 
@@ -168,8 +169,8 @@ class TestRaces:
         later = timezone.now() + timedelta(minutes=2)
         with transaction.atomic():
             Job.objects.select_for_update().get(pk=job_id)
-            assert elsewhere(store.lapse, now=later).result(30) == []
-        assert [one.id for one in store.lapse(now=later)] == [job_id]
+            assert elsewhere(call_at, later, store.lapse).result(30) == []
+        assert [one.id for one in call_at(later, store.lapse)] == [job_id]
 
     def test_one_that_expires_while_a_call_joins_it_is_not_prolonged(self, thing, race, sent):
         thing.async_.echo(1)

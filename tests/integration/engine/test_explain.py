@@ -13,6 +13,7 @@ from jobs.models import HELD_UNTIL, Job, Worker
 from jobs.reading.explain.explanation import Explanation, Gate, explain
 from jobs.reading.explain.reads import places
 from jobs.store import EVERY_TENANT, Failure, Process
+from tests.clock import call_at
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory
 
@@ -106,8 +107,8 @@ class TestTheTenant:
         assert (found.gate, found.used, found.limit) == (Gate.TENANT_RATE, 1, 1)
         assert (found.opens_at - Job.objects.get(pk=first).queued_at).total_seconds() == pytest.approx(3600)
         Worker.objects.update(beat_at=found.opens_at)
-        assert store.claim(now=found.opens_at - timedelta(seconds=1)) == []
-        assert store.claim(now=found.opens_at)[0].id == second
+        assert call_at(found.opens_at - timedelta(seconds=1), store.claim) == []
+        assert call_at(found.opens_at, store.claim)[0].id == second
 
 
 class TestTheUser:
@@ -285,7 +286,7 @@ class TestNotInLine:
         due = Job.objects.get(pk=job).due_at
         assert (found.gate, found.opens_at, found.place, found.since) == (Gate.SCHEDULED, due, None, None)
         assert found.sentence == f"Scheduled: due at {due:%Y-%m-%d %H:%M:%S} UTC."
-        assert store.promote(now=due)
+        assert call_at(due, store.promote)
         dispatch()
         assert_claimed(job)
 

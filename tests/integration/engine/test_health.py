@@ -20,6 +20,7 @@ from jobs.reading.health.conditions import RULES
 from jobs.reading.statistics import BUCKETS
 from jobs.store import partitions
 from tenants.models import TenantQueue
+from tests.clock import call_at
 from tests.factories import QueueFactory, TenantFactory, make_job
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -31,13 +32,13 @@ def tenant():
 
 
 def pool(now=None):
-    [found] = look(now).pools
+    [found] = call_at(now, look).pools
     return found
 
 
 def in_queue(name, now=None):
     """The numbers of a queue, and the jobs in it that may run."""
-    facts = look(now)
+    facts = call_at(now, look)
     [numbers] = [one for one in facts.standings if one.queue.name == name]
     [queue_id] = [pk for pk, queue in facts.queues.items() if queue.name == name]
     return numbers, waits.may_run(facts.lanes, facts.queues)[queue_id]
@@ -138,7 +139,7 @@ def test_a_lost_worker_is_told_of_for_an_hour_and_one_that_stopped_is_not(tenant
     assert Worker.objects.get(pk=lost).lost
 
     def seen(minutes):
-        states = look(now + timedelta(minutes=minutes)).worker_states
+        states = call_at(now + timedelta(minutes=minutes), look).worker_states
         return {pool: workers for pool, state, workers in states if state == "lost"}
 
     assert seen(2) == {"default": 1, "": 1}
@@ -154,17 +155,17 @@ def test_of_a_pool_that_lacks_a_worker_the_last_beat_is_known(tenant, register):
     for worker, at in beats.items():
         Worker.objects.filter(pk=worker).update(beat_at=at, gone_at=at)
     Worker.objects.filter(pk=register()).update(pool="other", gone_at=now)
-    assert look(now).last_beat("default") == now - timedelta(minutes=2)
-    assert look(now + timedelta(days=1)).last_beat("default") is None, "longer ago than a day"
+    assert call_at(now, look).last_beat("default") == now - timedelta(minutes=2)
+    assert call_at(now + timedelta(days=1), look).last_beat("default") is None, "longer ago than a day"
     Worker.objects.filter(pk=register(concurrency=0)).update(beat_at=now)  # it drains
-    assert look(now).last_beat("default") == now
+    assert call_at(now, look).last_beat("default") == now
 
 
 def test_the_recorder_is_late_by_what_never_rests(tenant):
     now = timezone.now()
     for task, minutes in (("minutes", 1), ("late minutes", 2), ("samples", 30), ("hours", 50)):
         Recorded.objects.create(task=task, upto=now, at=now - timedelta(minutes=minutes))
-    assert look(now).server.recorder_age == pytest.approx(120.0)
+    assert call_at(now, look).server.recorder_age == pytest.approx(120.0)
 
 
 def test_the_cache_is_asked_in_no_transaction(tenant, monkeypatch):
@@ -179,7 +180,7 @@ def test_messages_that_nobody_takes_up_are_seen_after_a_while(tenant, settings):
     patience = 3 * settings.JOBS_HAND_OVER_TIMEOUT
     for seconds, status in ((patience - 1, Status.QUEUED), (patience + 1, Status.QUEUED), (999, Status.RUNNING)):
         make_job(tenant, status, queued_at=now - timedelta(seconds=seconds))
-    assert look(now).server.untaken == 1
+    assert call_at(now, look).server.untaken == 1
 
 
 def test_a_leading_clock_of_this_database_is_seen_and_no_other(tenant, onlooker):
@@ -193,10 +194,10 @@ def test_a_leading_clock_of_this_database_is_seen_and_no_other(tenant, onlooker)
 
 def test_the_oldest_transaction_is_that_of_others(tenant, onlooker):
     later = timezone.now() + timedelta(hours=1)
-    assert look(later).server.oldest_transaction == 0, "of the look itself"
+    assert call_at(later, look).server.oldest_transaction == 0, "of the look itself"
     with onlooker.transaction():
         onlooker.execute("SELECT 1")
-        assert look(later).server.oldest_transaction == pytest.approx(3600, abs=30)
+        assert call_at(later, look).server.oldest_transaction == pytest.approx(3600, abs=30)
 
 
 def test_what_ended_in_the_last_minutes_is_counted_by_outcome(tenant):
@@ -210,7 +211,7 @@ def test_what_ended_in_the_last_minutes_is_counted_by_outcome(tenant):
         for outcome, count in counts.items():
             minute = now - timedelta(minutes=age)
             JobMinute.objects.create(minute=minute, source_method="b", outcome=outcome, attempts=count, **some)
-    ended = look(now).ended
+    ended = call_at(now, look).ended
     assert (ended.attempts, ended.failed, ended.died) == (73, 15, 2)
 
 

@@ -17,6 +17,7 @@ from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, Job, PausedJobType
 from jobs.store import EVERY_TENANT
 from tests.attempts import WORKER, run
+from tests.clock import call_at
 from tests.factories import TenantFactory, ThingFactory, copies, make_job
 from tests.sample.models import Run, Thing
 from tests.waiting import wait_until
@@ -84,7 +85,7 @@ class TestHeld:
         job_id = thing.async_(delay=300).echo()
         due = Job.objects.get(pk=job_id).due_at
         assert due < HELD_UNTIL
-        store.promote(now=due)
+        call_at(due, store.promote)
         assert is_held(job_id)
         dispatch()
         assert sent == []
@@ -94,7 +95,7 @@ class TestHeld:
         job_id = thing.async_(delay=300).echo()
         due = Job.objects.get(pk=job_id).due_at
         assert resume_job_type(*ECHO) == 0
-        store.promote(now=due)
+        call_at(due, store.promote)
         assert status(job_id) == "created"
 
     def test_one_on_its_way_is_put_off_at_its_start_and_its_slot_is_free(self, thing, register, sent, caplog):

@@ -16,6 +16,7 @@ from jobs.engine.unblock import unblock
 from jobs.lifecycle import Status
 from jobs.models import Batch, BatchTally, DeathNotice, Job, ScheduleRun, Worker
 from tenants.models import Change, ChangeSubject
+from tests.clock import call_at
 from tests.factories import TenantFactory, UserFactory, make_job
 from tests.integration.engine.test_schedules import hourly, thing  # noqa: F401 - a fixture
 
@@ -36,17 +37,17 @@ def worker(gone_at) -> Worker:
 def test_workers_that_are_gone_for_long():
     kept = {worker(None).pk, worker(YOUNG).pk}
     worker(OLD)
-    prune.prune(NOW)
+    call_at(NOW, prune.prune)
     assert set(Worker.objects.values_list("pk", flat=True)) == kept
 
 
 def test_a_gone_worker_that_seems_to_run_a_job_stays():
     gone = worker(OLD)
     make_job(TenantFactory(), Status.RUNNING, worker=gone.pk)
-    prune.prune(NOW)
+    call_at(NOW, prune.prune)
     assert Worker.objects.get() == gone
     Job.objects.all().delete()
-    prune.prune(NOW)
+    call_at(NOW, prune.prune)
     assert not Worker.objects.exists()
 
 
@@ -55,7 +56,7 @@ def test_runs_of_schedules(monkeypatch, thing):  # noqa: F811
     schedule = hourly(thing)
     for number, at in enumerate([OLD, OLD, OLD, YOUNG]):
         ScheduleRun.objects.create(schedule=schedule, due=NOW - timedelta(hours=number), at=at)
-    prune.prune(NOW)
+    call_at(NOW, prune.prune)
     assert ScheduleRun.objects.get().at == YOUNG
 
 
@@ -63,7 +64,7 @@ def test_records_of_notifiers_that_are_not_set_up_any_more(settings):
     settings.JOBS_DEATH_NOTIFIERS = ["a.b"]
     for notifier, upto in [("a.b", OLD), ("gone", OLD), ("just.gone", YOUNG)]:
         DeathNotice.objects.create(notifier=notifier, upto=upto)
-    prune.prune(NOW)
+    call_at(NOW, prune.prune)
     assert set(DeathNotice.objects.values_list("notifier", flat=True)) == {"a.b", "just.gone"}
 
 
@@ -76,7 +77,7 @@ def test_logs(monkeypatch):
         LogEntry.objects.create(
             action_time=at, user=user, content_type=kind, object_id="1", object_repr="x", action_flag=2
         )
-    prune.prune(NOW)
+    call_at(NOW, prune.prune)
     assert Change.objects.get().at == ChangeSubject.objects.get().change.at == YOUNG
     assert LogEntry.objects.get().action_time == YOUNG
 
@@ -84,7 +85,7 @@ def test_logs(monkeypatch):
 def test_sessions_that_have_expired():
     for name, days in [("over", -1), ("alive", 1)]:
         Session.objects.create(session_key=name, session_data="", expire_date=timezone.now() + timedelta(days=days))
-    prune.prune(NOW)
+    call_at(NOW, prune.prune)
     assert Session.objects.get().session_key == "alive"
 
 
@@ -112,7 +113,7 @@ def test_batches_that_nobody_closes_are_closed_when_nothing_was_added_for_long(m
         return asks.pop()(*some)
 
     monkeypatch.setattr(store, "close_forgotten", ask)
-    prune.prune(NOW)
+    call_at(NOW, prune.prune)
     unblock()
     assert set(Batch.objects.filter(closed_at=NOW).values_list("pk", flat=True)) == {empty, over}
     assert set(Batch.objects.filter(closed_at=None).values_list("pk", flat=True)) == left
@@ -132,8 +133,8 @@ def test_old_batches_of_which_nothing_is_left(monkeypatch, thing):  # noqa: F811
     kept = [made(at=YOUNG), made(added=1), made(), made(), made()]
     thing.async_(after_end=kept[2]).echo()
     make_job(thing.tenant, Status.SUCCESS, batch_id=kept[3], end_time=OLD)
-    assert store.archive("success", 0, OLD - timedelta(days=1), NOW, now=NOW) == 1
+    assert call_at(NOW, store.archive, "success", 0, OLD - timedelta(days=1), NOW) == 1
     make_job(thing.tenant, batch_id=kept[4])
-    prune.prune(NOW)
+    call_at(NOW, prune.prune)
     for model in (Batch, BatchTally):
         assert list(model.objects.order_by("pk").values_list("pk", flat=True)) == kept

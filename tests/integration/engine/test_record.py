@@ -10,6 +10,7 @@ from jobs.models import Attempt, JobMinute, Recorded, TenantHour, Total
 from jobs.reading.statistics import BOUNDS, BUCKETS, percentile
 from jobs.recording import record, statements
 from jobs.store.rows import rows as statement
+from tests.clock import call_at
 
 pytestmark = pytest.mark.django_db
 
@@ -29,8 +30,8 @@ def attempt(ended_at=NOON, ran=1.0, waited: float | None = 2.0, **fields) -> Att
 def at(seconds: float) -> None:
     """What the recorder does so long after noon."""
     now = NOON + timedelta(seconds=seconds)
-    record.record_minutes(now)
-    record.record_hours(now)
+    call_at(now, record.record_minutes)
+    call_at(now, record.record_hours)
 
 
 def rows(model) -> list[dict]:
@@ -219,8 +220,8 @@ def test_of_two_recorders_at_once_the_second_waits_and_counts_nothing_twice(else
     attempt()
     now = NOON + timedelta(seconds=75)
     with transaction.atomic():
-        record.record_minutes(now)
-        second = elsewhere(record.record_minutes, now)
+        call_at(now, record.record_minutes)
+        second = elsewhere(call_at, now, record.record_minutes)
         while not blocked():
             assert not second.done()
     second.result()

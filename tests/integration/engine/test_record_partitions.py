@@ -7,6 +7,7 @@ from django.db import connection
 
 from jobs.models import Attempt, JobMinute, TenantHour, Total
 from jobs.recording import close, record
+from tests.clock import call_at
 from tests.integration.engine.test_record import HOUR, NOON, at, attempt, rows
 
 
@@ -32,18 +33,18 @@ class TestPartitions:
             return [name for (name,) in cursor.fetchall() if not name.endswith("_default")]
 
     def test_they_are_made_ahead_for_every_table(self):
-        record.keep_partitions(NOON)
+        call_at(NOON, record.keep_partitions)
         for table in ("attempts", "job_minutes", "tenant_hours"):
             assert self.of(table) == [f"{table}_203103{day:02}" for day in (4, 5, 6, 7)]
 
     def test_old_days_are_dropped_when_their_time_is_over(self, settings):
         settings.JOBS_ATTEMPTS_KEPT = 2 * 86400
-        record.keep_partitions(NOON)
+        call_at(NOON, record.keep_partitions)
         attempt(NOON - 30 * HOUR)
-        close.close_days(NOON)
+        call_at(NOON, close.close_days)
         at(3 * 86400)
-        close.close_days(NOON + timedelta(days=3))
-        record.keep_partitions(NOON + timedelta(days=3))
+        call_at(NOON + timedelta(days=3), close.close_days)
+        call_at(NOON + timedelta(days=3), record.keep_partitions)
         assert self.of("attempts")[0] == "attempts_20310306"
         assert self.of("job_minutes")[0] == "job_minutes_20310305"
         assert self.of("tenant_hours")[0] == "tenant_hours_20310304"
@@ -52,14 +53,14 @@ class TestPartitions:
     def test_what_was_counted_before_there_was_a_partition_is_replaced_in_it(self):
         attempt()
         at(75)
-        record.keep_partitions(NOON)
+        call_at(NOON, record.keep_partitions)
         attempt()
         at(400)
         assert (JobMinute.objects.get().attempts, Total.objects.get().attempts) == (2, 2)
         assert TenantHour.objects.get().attempts == 2
 
     def test_a_count_reads_only_the_partition_that_it_needs(self):
-        record.keep_partitions(NOON)
+        call_at(NOON, record.keep_partitions)
         with connection.cursor() as cursor:
             cursor.execute("EXPLAIN SELECT FROM attempts WHERE ended_at >= %s AND ended_at < %s", [NOON, NOON + HOUR])
             plan = "\n".join(line for (line,) in cursor.fetchall())

@@ -17,6 +17,7 @@ from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job, Lane, Worker
 from jobs.store import Failure, Process
 from jobs.store.workers import Beat
+from tests.clock import call_at
 from tests.factories import QueueFactory, TenantFactory, make_job
 from tests.waiting import wait_until
 
@@ -152,7 +153,7 @@ class TestOrphans:
         register()
         recover.take_back_orphans()
         assert now_is(job) == ("scheduled", 1, 1)
-        store.promote(now=Job.objects.get().due_at)
+        call_at(Job.objects.get().due_at, store.promote)
         dispatch()
         assert [(message.id, message.attempt) for message in sent] == [(job.pk, 2)]
         assert FailedAttempt.objects.get().error == f"worker {Worker.objects.get(pk=dead).name} is gone"

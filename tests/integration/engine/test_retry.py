@@ -13,6 +13,7 @@ from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job, Queue
 from jobs.store import EVERY_TENANT, Failure
 from tests.attempts import WORKER, Alarm, run, run_when_due
+from tests.clock import call_at
 from tests.factories import QueueFactory
 from tests.sample.models import Run, Thing
 
@@ -111,8 +112,8 @@ class TestWaiting:
     def test_a_retry_starts_at_its_moment_and_not_before(self, thing, body, sent):
         body(fail, retry=Retry.every(300, max_retries=1))
         waiting = run(sent, thing.async_.echo())
-        assert store.promote(now=waiting.due_at - timedelta(microseconds=1)) == []
-        assert [promoted.id for promoted in store.promote(now=waiting.due_at)] == [waiting.pk]
+        assert call_at(waiting.due_at - timedelta(microseconds=1), store.promote) == []
+        assert [promoted.id for promoted in call_at(waiting.due_at, store.promote)] == [waiting.pk]
 
     def test_it_holds_no_slot_meanwhile(self, thing, body, sent):
         body(fail, retry=Retry.every(300, max_retries=1))
@@ -252,7 +253,7 @@ class TestTimeLimits:
         waiting = Job.objects.get(pk=job_id)
         assert outcome(waiting) == ("scheduled", 1, 1)
         assert waiting.last_error == "TimeoutError: timed out after 2.5 s and was killed"
-        store.promote(now=waiting.due_at)
+        call_at(waiting.due_at, store.promote)
         store.claim()
         store.start(job_id, 2, WORKER)
         assert recover.time_out(job_id, 2)
@@ -291,7 +292,7 @@ class TestKeptAttempts:
 class TestCrashes:
     def crash(self, job_id: int, attempt: int) -> tuple[str, int, int, int]:
         """In this attempt, once its moment has come."""
-        store.promote(now=timezone.now() + timedelta(hours=1))
+        call_at(timezone.now() + timedelta(hours=1), store.promote)
         dispatch()
         assert store.start(job_id, attempt, WORKER)
         recover.take_back(job_id, attempt, Failure("ProcessDied", f"signal 9 ({attempt})"))

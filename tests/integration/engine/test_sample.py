@@ -9,6 +9,7 @@ from jobs.lifecycle import Status
 from jobs.models import Attempt, FullHour, Sample, TenantShare, Worker
 from jobs.reading.health import look
 from jobs.recording.sample import record_sample
+from tests.clock import call_at
 from tests.factories import QueueFactory, TenantFactory, make_job
 
 pytestmark = pytest.mark.django_db
@@ -44,7 +45,7 @@ def test_a_tenant_got_what_processes_worked_for_it_in_this_minute(live):
     worked(tenant, 70, 55)  # 5 s of it
     worked(tenant, 200, 60)  # before it
     make_job(tenant, Status.RUNNING, worker=live, start_time=NOON - timedelta(seconds=20))
-    record_sample(NOON)
+    call_at(NOON, record_sample)
     assert share(tenant)[0] == 31.0
 
 
@@ -55,7 +56,7 @@ def test_what_the_pool_worked_is_shared_by_what_each_could_use_and_by_its_weight
     for tenant in (heavy, light):
         for _ in range(9):
             make_job(tenant)
-    record_sample(NOON)
+    call_at(NOON, record_sample)
     assert [share(tenant)[:2] for tenant in (heavy, light)] == [(47.999, 107.998), (47.999, 35.999)]
     assert share(small)[:2] == (47.999, 0.0), "it has no work now"
 
@@ -64,18 +65,18 @@ def test_what_waits_behind_a_closed_queue_is_entitled_to_nothing(live):
     tenant = TenantFactory()
     worked(tenant, 40, 0.001)
     make_job(tenant, queue=QueueFactory(name="shut", paused=True))
-    record_sample(NOON)
+    call_at(NOON, record_sample)
     assert share(tenant)[1] == 0.0
 
 
 def test_older_minutes_fade_and_a_tenant_without_any_leaves(live):
     tenant = TenantFactory()
     worked(tenant, 60, 0)
-    record_sample(NOON)
-    record_sample(NOON + MINUTE)
+    call_at(NOON, record_sample)
+    call_at(NOON + MINUTE, record_sample)
     assert share(tenant) == (48.0, 0.0, 59.0, 0.0)
     TenantShare.objects.update(got_hour=0.005)
-    record_sample(NOON + 2 * MINUTE)
+    call_at(NOON + 2 * MINUTE, record_sample)
     assert not TenantShare.objects.exists()
 
 
@@ -83,7 +84,7 @@ def test_a_minute_counts_once_however_often_it_is_sampled(live):
     tenant = TenantFactory()
     worked(tenant, 60, 0)
     for seconds in (0, 20, 40):
-        record_sample(NOON + timedelta(seconds=seconds))
+        call_at(NOON + timedelta(seconds=seconds), record_sample)
     assert share(tenant)[0] == 60.0
 
 
@@ -95,13 +96,13 @@ def test_the_minutes_in_which_a_tenant_was_full_are_counted_by_the_hour(live):
     for tenant in (full, free, closed):
         make_job(tenant, queue=queue)
     for minute in (0, 0.3, 1, 59, 60):
-        record_sample(NOON + minute * MINUTE)
+        call_at(NOON + minute * MINUTE, record_sample)
 
     def noted():
         return {(one.tenant_id, (one.hour - NOON) // MINUTE): one.minutes for one in FullHour.objects.all()}
 
     assert noted() == {(full.pk, 0): 3, (full.pk, 60): 1}
-    record_sample(NOON + timedelta(days=1, hours=1))
+    call_at(NOON + timedelta(days=1, hours=1), record_sample)
     assert noted() == {(full.pk, 60): 1, (full.pk, 25 * 60): 1}
 
 
@@ -110,13 +111,13 @@ def test_fairness_is_of_those_that_were_entitled_to_something(live):
     for tenant, got in ((fair, 400.0), (unfair, 100.0)):
         TenantShare.objects.create(tenant_id=tenant.pk, got=0, entitled=0, got_hour=got, entitled_hour=400.0)
     TenantShare.objects.create(tenant_id=0, got=0, entitled=0, got_hour=9.0, entitled_hour=1.0)
-    record_sample(NOON)
+    call_at(NOON, record_sample)
     assert Sample.objects.get().fairness == pytest.approx(1.25**2 / (2 * (1 + 0.25**2)))
 
 
 def test_a_sample_leaves_the_settings_of_its_transaction_as_they_were(live):
     make_job(TenantFactory())
-    record_sample(NOON)  # in the transaction of this test
+    call_at(NOON, record_sample)  # in the transaction of this test
     with connection.cursor() as cursor:
         cursor.execute("SELECT current_setting('enable_nestloop')")
         assert cursor.fetchone() == ("on",)
@@ -136,7 +137,7 @@ class TestStarved:
         return tenant
 
     def told(self) -> list[str]:
-        return [one.name for one in look(NOON).starved]
+        return [one.name for one in call_at(NOON, look).starved]
 
     def waits(self, tenant, seconds=61, **fields) -> None:
         make_job(tenant, ready_at=NOON - timedelta(seconds=seconds), **fields)
@@ -144,9 +145,9 @@ class TestStarved:
     def test_who_gets_too_little_and_waits_long_although_it_may_take_a_slot(self, tenant):
         self.waits(tenant)
         assert self.told() == ["Puget"]
-        record_sample(NOON)
+        call_at(NOON, record_sample)
         assert Sample.objects.get().states == {"starved": 1}
-        assert look(NOON).sample.states == {"starved": 1}
+        assert call_at(NOON, look).sample.states == {"starved": 1}
 
     def test_not_a_stranger_that_waits_as_long_and_got_its_share(self, tenant):
         self.waits(TenantFactory())
@@ -167,7 +168,7 @@ class TestStarved:
         for _ in range(2):
             make_job(tenant, Status.RUNNING)
         assert self.told() == []
-        record_sample(NOON)
+        call_at(NOON, record_sample)
         assert Sample.objects.get().states == {"full": 1}
 
     def test_not_who_waits_for_a_paused_queue(self, tenant):

@@ -15,6 +15,7 @@ from jobs.engine.schedules.run import run_due
 from jobs.lifecycle import Status
 from jobs.models import Job, Schedule, ScheduleRun
 from tenants.models import TenantQueue
+from tests.clock import call_at
 from tests.factories import TenantFactory, ThingFactory
 
 pytestmark = pytest.mark.django_db
@@ -77,7 +78,7 @@ class TestADueTime:
         run_due()
         schedule.refresh_from_db()
         assert schedule.next_due is not None
-        run_due(now=timezone.now() + 2 * HOUR)
+        call_at(timezone.now() + 2 * HOUR, run_due)
         schedule.refresh_from_db()
         assert (schedule.next_due, Job.objects.count()) == (None, 2)
 
@@ -85,7 +86,7 @@ class TestADueTime:
         schedule = hourly(thing, jitter=600.0)
         Schedule.objects.update(next_at=F("next_due") + timedelta(minutes=9, seconds=59))
         assert run_due() == 0
-        assert run_due(now=timezone.now() + timedelta(minutes=10)) == 1
+        assert call_at(timezone.now() + timedelta(minutes=10), run_due) == 1
         assert ScheduleRun.objects.get().due == schedule.next_due
 
 
@@ -123,7 +124,7 @@ class TestARunThatIsNotOver:
         assert Job.objects.count() == 1
         assert notes(schedule) == [(True, ""), (False, "The previous run is not over.")]
         Job.objects.all().delete()
-        run_due(now=timezone.now() + 2 * HOUR)
+        call_at(timezone.now() + 2 * HOUR, run_due)
         assert Job.objects.count() == 1, "it is over"
 
     def test_is_cancelled_for_the_next_one(self, thing):
@@ -133,7 +134,7 @@ class TestARunThatIsNotOver:
 
     def twice(self, schedule: Schedule) -> None:
         run_due()
-        run_due(now=schedule.next_due + HOUR)
+        call_at(schedule.next_due + HOUR, run_due)
 
 
 class TestACallThatIsNotPossible:
@@ -331,7 +332,7 @@ class TestTwoLeaders:
             assert monotonic() - begin < 3, "each alone would take six seconds"
         assert Job.objects.filter(tenant=other.tenant_id).count() == (locked != "jobs")
         assert not Job.objects.exclude(tenant=other.tenant_id).exists()
-        run_due(now=timezone.now() + 2 * run.AGAIN)
+        call_at(timezone.now() + 2 * run.AGAIN, run_due)
         assert Job.objects.count() == len(held_up) + 1
         assert ScheduleRun.objects.count() == len(held_up) + 1
 
@@ -354,7 +355,7 @@ class TestTwoLeaders:
             cursor.execute("SET lock_timeout = '100ms'")
         with onlooker.transaction():
             onlooker.execute("SELECT FROM jobs WHERE id = %s FOR UPDATE", [locked.last_job_id])
-            run_due(now=timezone.now() + 2 * HOUR)
+            call_at(timezone.now() + 2 * HOUR, run_due)
         assert Job.objects.get(pk=locked.last_job_id).status == Status.CREATED
         assert Job.objects.get(pk=free.last_job_id).status == Status.CANCELLED
         assert "previous run not cancelled" in caplog.text

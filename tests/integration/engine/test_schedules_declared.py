@@ -12,6 +12,7 @@ from jobs.engine.schedules.declared import declare
 from jobs.engine.schedules.run import run_due
 from jobs.models import Job, Schedule
 from tenants.models import Tenant
+from tests.clock import call_at
 from tests.factories import TenantFactory
 from tests.sample.models import Thing
 
@@ -43,13 +44,13 @@ def test_each_tenant_that_opted_in_has_one_and_a_stranger_none(tenants):
     assert declare() == 3
     assert rows().keys() == {"opted-0", "opted-1", "opted-2"}
     assert declare() == 0, "they are there"
-    assert run_due(now=timezone.now() + timedelta(seconds=2)) == 3
+    assert call_at(timezone.now() + timedelta(seconds=2), run_due) == 3
     assert {job.tenant_id for job in Job.objects.all()} == {tenant.pk for tenant in tenants}
 
 
 def test_who_opts_out_has_none_any_more_and_its_jobs_stay(tenants):
     declare()
-    run_due(now=timezone.now() + timedelta(seconds=2))
+    call_at(timezone.now() + timedelta(seconds=2), run_due)
     Tenant.objects.filter(slug="opted-1").update(slug="out")
     assert declare() > 0
     assert rows().keys() == {"opted-0", "opted-2"}

@@ -16,6 +16,7 @@ from jobs.engine.schedules.call import requests_of
 from jobs.engine.schedules.run import run_due
 from jobs.models import Job, Recorded, Schedule, ScheduleRun
 from tenants.models import TenantQueue
+from tests.clock import call_at
 from tests.factories import ThingFactory
 from tests.sample.models import Thing
 
@@ -51,16 +52,16 @@ class Time:
         monkeypatch.setattr(run, "BATCH", 3)
         monkeypatch.setattr(store, "due_schedules", self.next_batch)
 
-    def next_batch(self, batch, now=None):
+    def next_batch(self, batch):
         if self.batches:
             self.go_on(self.passes)
         self.batches += 1
-        return self.due_schedules(batch, self.now)
+        return call_at(self.now, self.due_schedules, batch)
 
     def go_on(self, passes: timedelta) -> None:
         while self.looks and passes > 5 * SECOND:
             self.now, passes = self.now + 5 * SECOND, passes - 5 * SECOND
-            store.note_look(self.now)
+            call_at(self.now, store.note_look)
         self.now += passes
 
 
@@ -69,7 +70,7 @@ class TestMoreThanATurnServesInAMinute:
     @pytest.mark.parametrize("passes", [SECOND, 70 * SECOND, 20 * MINUTE], ids=str)
     def test_all_run_however_late(self, passes, catch_up, monkeypatch):
         due_at_once(10, catch_up=catch_up)
-        store.note_look(SIX)
+        call_at(SIX, store.note_look)
         time = Time(monkeypatch, passes=passes, looks=True)
         run_due()
         assert time.batches == 4
@@ -79,16 +80,16 @@ class TestMoreThanATurnServesInAMinute:
     def test_what_comes_due_while_no_clock_looks_was_missed(self, catch_up, served, monkeypatch):
         """It is no leader any more, or stands still: then nobody may say that it was watched."""
         due_at_once(10, catch_up=catch_up)
-        store.note_look(SIX)
+        call_at(SIX, store.note_look)
         Time(monkeypatch, passes=70 * SECOND, looks=False)
         run_due()
         assert sorted(outcomes()) == [(0, False, MISSED)] * (10 - served) + [(0, True, "")] * served
 
     def test_the_next_leader_goes_on_with_what_the_dead_one_left_late(self, monkeypatch):
         due_at_once(10, catch_up="none")
-        store.note_look(SIX)
+        call_at(SIX, store.note_look)
         time = Time(monkeypatch, passes=70 * SECOND, looks=True)
-        run._run_batch(None)
+        run._run_batch()
         time.go_on(5 * MINUTE)
         time.looks = False
         time.go_on(50 * SECOND)  # until another leads
@@ -101,7 +102,7 @@ class TestMoreThanATurnServesInAMinute:
         due_at_once(5, catch_up="none")
         time = Time(monkeypatch, passes=20 * MINUTE, looks=True)
         time.now = SIX + 2 * HOUR + 30 * SECOND
-        store.note_look(time.now)
+        call_at(time.now, store.note_look)
         on_time = due_at_once(5, catch_up="none")
         Schedule.objects.filter(pk__in=[one.pk for one in on_time]).update(next_due=SIX + 2 * HOUR)
         Schedule.objects.exclude(pk__in=[one.pk for one in on_time]).update(every=14400.0)
@@ -110,10 +111,10 @@ class TestMoreThanATurnServesInAMinute:
 
     @pytest.mark.parametrize("set_by", [-3 * HOUR, 3 * HOUR], ids=["back", "ahead"])
     def test_a_clock_that_is_set_is_no_clock_that_looked(self, set_by):
-        store.note_look(SIX)
-        store.note_look(SIX + 30 * SECOND)
+        call_at(SIX, store.note_look)
+        call_at(SIX + 30 * SECOND, store.note_look)
         assert Recorded.objects.get(task="missed").upto == SIX - MINUTE
-        store.note_look(SIX + set_by)
+        call_at(SIX + set_by, store.note_look)
         assert Recorded.objects.get(task="missed").upto == SIX + set_by - MINUTE
 
 

@@ -16,6 +16,7 @@ from jobs import store
 from jobs.engine.schedules import change, run
 from jobs.engine.schedules.run import run_due
 from jobs.models import Job, Schedule, ScheduleRun
+from tests.clock import call_at
 from tests.factories import ThingFactory
 
 pytestmark = pytest.mark.django_db
@@ -97,12 +98,12 @@ def test_two_leaders_at_once_whose_clocks_differ_serve_each_due_time_once(elsewh
     def lead(ahead: int) -> None:
         for turn in range(rounds):
             together.wait(30)
-            run_due(now=start + (turn + ahead) * HOUR)
+            call_at(start + (turn + ahead) * HOUR, run_due)
 
     for leading in [elsewhere(lead, ahead) for ahead in range(leaders)]:
         leading.result()
     last = rounds + leaders - 2
-    run_due(now=start + last * HOUR)  # whoever finds a schedule locked leaves it to the next pass
+    call_at(start + last * HOUR, run_due)  # whoever finds a schedule locked leaves it to the next pass
     for schedule in schedules:
         assert hours_that_ran(schedule) == list(range(last + 1))
 
@@ -113,7 +114,7 @@ def test_a_clock_that_is_set_between_turns_runs_no_due_time_twice(db, hours, cat
     with transaction.atomic():
         schedule = hourly(timedelta(0), catch_up=catch_up)
         for hour in hours:
-            run_due(now=schedule.starts_at + hour * HOUR + timedelta(minutes=7))
+            call_at(schedule.starts_at + hour * HOUR + timedelta(minutes=7), run_due)
         reached = sorted({hour for n, hour in enumerate(hours) if hour > max([-1, *hours[:n]])})  # and never before
         assert hours_that_ran(schedule) == (reached if catch_up == "one" else list(range(max([-1, *hours]) + 1)))
         transaction.set_rollback(True)

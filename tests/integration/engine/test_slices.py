@@ -21,6 +21,7 @@ from jobs.store import Holder
 from jobs.worker import message
 from tenants.models import TenantQueue
 from tests.attempts import changed
+from tests.clock import call_at
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory, ThingFactory, fold, make_job
 from tests.sample.models import Thing
@@ -46,13 +47,13 @@ def running(host, thing, sent) -> store.Started:
     for n in range(3):
         thing.async_.echo(n)
     (message,) = sent
-    return store.start(message.id, 1, host.worker, now=NOW)
+    return call_at(NOW, store.start, message.id, 1, host.worker)
 
 
 def end(job: store.Started, seconds: float = 0.0, by: Holder | None = None) -> store.Started | None:
     """It ends well, so long after NOW; the job that follows."""
     now = NOW + timedelta(seconds=seconds)
-    return store.succeed_and_follow(job.id, job.attempt, {}, None, by=by or job.holder, now=now)[1]
+    return call_at(now, store.succeed_and_follow, job.id, job.attempt, {}, None, by=by or job.holder)[1]
 
 
 def statuses() -> list[str]:
@@ -229,7 +230,7 @@ class TestWhatTheDoorSees:
         second = end(running, seconds=1)
         assert not FreedSlot.objects.exists()
         third = end(second, seconds=3)
-        assert store.succeed(third.id, 1, {}, None, by=third.holder, now=NOW + timedelta(seconds=7))
+        assert call_at(NOW + timedelta(seconds=7), store.succeed, third.id, 1, {}, None, by=third.holder)
         freed = FreedSlot.objects.get()
         assert (freed.seconds, freed.followed) == (pytest.approx(7), 2)
 
@@ -247,7 +248,7 @@ class TestWhatTheDoorSees:
     )
     def test_however_its_last_job_ends(self, settle, running):
         last = end(running, seconds=1)
-        assert settle(last, by=last.holder, now=NOW + timedelta(seconds=3))
+        assert call_at(NOW + timedelta(seconds=3), settle, last, by=last.holder)
         freed = FreedSlot.objects.get()
         assert (freed.seconds, freed.followed) == (pytest.approx(3), 1)
 
@@ -268,7 +269,7 @@ class TestWhatTheDoorSees:
     def test_the_next_claim_counts_anew(self, running):
         last = end(running)
         assert store.retry(last.id, 1, store.Failure("E", "e"), delay=0.001, by=last.holder)
-        store.promote(now=NOW + timedelta(hours=1))
+        call_at(NOW + timedelta(hours=1), store.promote)
         dispatch()
         assert Job.objects.get(pk=last.id).followed == 0
 
@@ -364,7 +365,7 @@ class TestAMessage:
             thing.async_.echo(n)
         execute(sent[0].id, 1, host)
         assert Job.objects.filter(handed_at=None).count() == 2
-        assert store.hand_over_again(0, now=timezone.now() + timedelta(hours=1)) == []
+        assert call_at(timezone.now() + timedelta(hours=1), store.hand_over_again, 0) == []
 
 
 class TestUsers:
@@ -381,7 +382,7 @@ class TestUsers:
         thing.async_(user="bob").echo(2)
         TenantQueue.objects.update(user_slots=None)
         (message,) = sent
-        return store.start(message.id, 1, host.worker, now=NOW)
+        return call_at(NOW, store.start, message.id, 1, host.worker)
 
     @pytest.mark.parametrize("folded", [True, False])
     def test_the_limit_comes_back_while_the_other_runs(self, running, thing, folded):

@@ -10,6 +10,7 @@ from django.db.models import Sum
 from jobs.models import Attempt, ClosedDay, SlotPeak, TenantHour, UsageDay
 from jobs.reading import usage
 from jobs.recording import close, record, statements
+from tests.clock import call_at
 from tests.integration.engine.test_record import HOUR, MINUTE, NOON, attempt, rows
 
 pytestmark = pytest.mark.django_db
@@ -18,10 +19,10 @@ DAY = timedelta(days=1)
 TODAY, TOMORROW = NOON.date(), (NOON + DAY).date()
 
 
-def turn(now) -> None:
-    """What the recorder does at this moment, in this order."""
-    record.record_hours(now)
-    close.close_days(now)
+def turn() -> None:
+    """What the recorder does, in this order."""
+    record.record_hours()
+    close.close_days()
 
 
 def logged(**of) -> tuple[int, int]:
@@ -43,17 +44,17 @@ def shown(starts, ends, now, tenant_id=None) -> tuple[int, int]:
 class TestADay:
     def test_is_closed_when_its_last_hour_has_been_counted_for_five_minutes(self):
         attempt(ran=1.25)
-        turn(NOON + 12 * HOUR + 4 * MINUTE)
+        call_at(NOON + 12 * HOUR + 4 * MINUTE, turn)
         assert not ClosedDay.objects.exists()
         now = NOON + 12 * HOUR + 5 * MINUTE
-        turn(now)
+        call_at(now, turn)
         assert list(ClosedDay.objects.values_list("day", "closed_at")) == [(TODAY, now)]
         assert billed() == (1, 1_250_000)
 
     def test_is_billed_by_tenant_queue_type_outcome(self):
         attempt(tenant_id=1), attempt(tenant_id=1, queue_id=8), attempt(tenant_id=2, outcome="crash")
         attempt(tenant_id=1, source_method="other", ran=0.000_001)
-        turn(NOON + DAY)
+        call_at(NOON + DAY, turn)
         parts = ("tenant_id", "queue_id", "source_method", "outcome", "attempts", "microseconds", "ended_on")
         assert sorted(UsageDay.objects.values_list(*parts)) == [
             (1, 7, "execute", "success", 1, 1_000_000, TODAY),
@@ -64,17 +65,17 @@ class TestADay:
 
     def test_is_closed_though_nothing_ended_on_it(self):
         attempt()
-        turn(NOON)
-        turn(NOON + 4 * DAY)
+        call_at(NOON, turn)
+        call_at(NOON + 4 * DAY, turn)
         assert ClosedDay.objects.count() == 4
 
     def test_gets_nothing_more_and_what_is_found_late_goes_to_the_first_open_day(self):
         attempt(ran=2.0)
-        turn(NOON + DAY)
+        call_at(NOON + DAY, turn)
         first = rows(UsageDay)
         attempt(NOON + HOUR, ran=3.5)  # its transaction lasted into the next day
         for days in range(2, 9):
-            turn(NOON + days * DAY)
+            call_at(NOON + days * DAY, turn)
         late = UsageDay.objects.exclude(day=TODAY).get()
         assert rows(UsageDay)[0] == first[0]
         assert (late.ended_on, late.attempts, late.microseconds) == (TODAY, 1, 3_500_000)
@@ -87,7 +88,7 @@ class TestFinal:
     def _closed(self):
         attempt()
         statements.record_peaks(TODAY, {1: 3})
-        turn(NOON + DAY)
+        call_at(NOON + DAY, turn)
 
     @pytest.mark.parametrize(
         "statement",
@@ -120,9 +121,9 @@ class TestFinal:
 
     def test_it_is_deleted_when_it_is_old(self, settings):
         settings.JOBS_USAGE_KEEP = 30
-        close.forget_days(NOON + 30 * DAY)
+        call_at(NOON + 30 * DAY, close.forget_days)
         assert billed() == (1, 1_000_000)
-        close.forget_days(NOON + 31 * DAY)
+        call_at(NOON + 31 * DAY, close.forget_days)
         assert billed() == (0, 0)
         assert not SlotPeak.objects.exists()
 
@@ -130,7 +131,7 @@ class TestFinal:
 def test_usage_of_a_period_is_that_of_its_days_and_says_when_it_is_final():
     attempt(ran=1.0), attempt(NOON + DAY, ran=10.0)
     now = NOON + DAY + MINUTE
-    turn(now)
+    call_at(now, turn)
     period = usage.Asked(TODAY, TOMORROW, ("day",))
     found = usage.read(period, None, now)
     assert (found.attempts, found.worker_seconds, found.final, found.final_at) == (1, 1.0, True, now)
@@ -144,7 +145,7 @@ def test_of_a_tenant_only_its_own_counts():
     attempt(tenant_id=1), attempt(tenant_id=2, ran=5.0)
     for now in (NOON + MINUTE, NOON + DAY):
         statements.record_peaks((now - MINUTE).date(), {1: 2, 2: 7})
-        turn(now)
+        call_at(now, turn)
         found = usage.read(usage.Asked(TODAY, TOMORROW, ("day",)), 1, now)
         assert [(line.attempts, line.microseconds, line.peak_slots) for line in found.lines] == [(1, 1_000_000, 2)]
         assert shown(TODAY, TOMORROW, now, 3) == (0, 0)
@@ -154,9 +155,9 @@ def test_a_crowd_of_fractions_adds_up_to_the_microsecond():
     for number in range(300):
         attempt(NOON + number * MINUTE, ran=0.1 + number * 1e-6 * 7, outcome=("success", "retry")[number % 2])
     now = NOON + DAY
-    record.record_hours(now)
+    call_at(now, record.record_hours)
     assert shown(TODAY, TOMORROW, now) == logged()
-    turn(now)
+    call_at(now, turn)
     assert shown(TODAY, TOMORROW, now) == billed() == logged()
 
 
@@ -167,7 +168,7 @@ def test_whatever_happens_each_attempt_is_billed_once_and_no_final_day_changes(s
     now, held, final = NOON - 6 * HOUR, [], {}
     monkeypatch.setattr(record, "log_kept", lambda: 2 * DAY)
     monkeypatch.setattr(close, "log_kept", lambda: 2 * DAY)
-    turn(now)
+    call_at(now, turn)
 
     def check() -> None:
         for day in ClosedDay.objects.values_list("day", flat=True):
@@ -186,25 +187,25 @@ def test_whatever_happens_each_attempt_is_billed_once_and_no_final_day_changes(s
         while held and (held[0][0] < now - 20 * HOUR or chance.random() < 0.3):
             at, one = held.pop(0)
             attempt(at, **one)
-        step = chance.choice([turn, turn, record.record_hours, close.close_days, lambda _: None, died])
-        step(now)
+        step = chance.choice([turn, turn, record.record_hours, close.close_days, lambda: None, died])
+        call_at(now, step)
         check()
     for at, one in held:
         attempt(at, **one)
     for _ in range(6):
         now += DAY
-        turn(now)
+        call_at(now, turn)
     check()
     assert billed() == logged()
     for tenant in range(3):
         assert billed(tenant_id=tenant) == logged(tenant_id=tenant)
 
 
-def died(now) -> None:
+def died() -> None:
     """A recorder whose transaction is lost before it commits."""
     try:
         with transaction.atomic():
-            turn(now)
+            turn()
             raise ConnectionError
     except ConnectionError:
         pass
@@ -213,17 +214,17 @@ def died(now) -> None:
 def test_the_log_is_not_dropped_before_it_is_billed():
     assert record._billed("attempts", NOON) < NOON - 3000 * DAY
     attempt()
-    turn(NOON)
+    call_at(NOON, turn)
     assert record._billed("tenant_hours", NOON) < NOON - 3000 * DAY
-    turn(NOON + DAY)
+    call_at(NOON + DAY, turn)
     assert record._billed("attempts", NOON + DAY) <= NOON - 6 * DAY
     assert record._billed("tenant_hours", NOON + DAY) == NOON.replace(hour=0) + DAY
 
 
 def test_an_outage_of_days_loses_no_hour():
-    turn(NOON)
+    call_at(NOON, turn)
     attempt(NOON + HOUR), attempt(NOON + 30 * HOUR)
-    turn(NOON + 6 * DAY)
+    call_at(NOON + 6 * DAY, turn)
     assert TenantHour.objects.count() == 2
     assert billed() == logged()
 
@@ -232,10 +233,10 @@ def test_an_outage_of_days_loses_no_hour():
 def test_of_two_recorders_that_close_a_day_the_second_waits_and_bills_nothing_twice(elsewhere, blocked):
     attempt()
     now = NOON + DAY
-    record.record_hours(now)
+    call_at(now, record.record_hours)
     with transaction.atomic():
-        close.close_days(now)
-        second = elsewhere(close.close_days, now)
+        call_at(now, close.close_days)
+        second = elsewhere(call_at, now, close.close_days)
         while not blocked():
             assert not second.done()
     second.result()
@@ -246,9 +247,9 @@ def test_of_two_recorders_that_close_a_day_the_second_waits_and_bills_nothing_tw
 def test_a_peak_that_was_seen_while_its_day_is_closed_goes_to_the_next_one_or_nowhere(elsewhere, blocked):
     attempt()
     now = NOON + DAY
-    record.record_hours(now)
+    call_at(now, record.record_hours)
     with transaction.atomic():
-        close.close_days(now)
+        call_at(now, close.close_days)
         second = elsewhere(statements.record_peaks, TODAY, {1: 9})
         while not blocked():
             assert not second.done()

@@ -10,6 +10,7 @@ from jobs.recording.forecasts.duty import KEPT, forget_old
 from jobs.recording.forecasts.outcomes import learn
 from jobs.recording.forecasts.statements import read_factors
 from tenants.models import TenantQueue
+from tests.clock import call_at
 from tests.factories import TenantFactory, make_job
 
 pytestmark = pytest.mark.django_db
@@ -34,7 +35,7 @@ def known(one: Prediction) -> tuple[float | None, bool | None, bool | None, bool
 
 
 def learned(seconds: float) -> None:
-    learn(read_factors(), NOON + seconds * SECOND)
+    call_at(NOON + seconds * SECOND, learn, read_factors())
 
 
 def test_a_start_before_the_said_moment_holds_and_shrinks_the_factor(tenant):
@@ -120,7 +121,7 @@ def test_each_class_learns_for_itself(tenant):
 
 def test_old_predictions_are_deleted(tenant):
     said(make_job(tenant))
-    forget_old(NOON + KEPT)
+    call_at(NOON + KEPT, forget_old)
     assert Prediction.objects.count() == 1
-    forget_old(NOON + KEPT + SECOND)
+    call_at(NOON + KEPT + SECOND, forget_old)
     assert not Prediction.objects.exists()

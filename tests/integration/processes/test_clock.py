@@ -16,6 +16,7 @@ from jobs.models import Job, Recorded, Worker
 from jobs.store import EVERY_TENANT
 from jobs.worker.clock import clock, duties
 from jobs.worker.clock.clock import Clock
+from tests.clock import call_at
 from tests.conftest import request_for
 from tests.factories import TenantFactory, make_job
 from tests.verbs import pause
@@ -195,7 +196,7 @@ class TestPromote:
         now = timezone.now()
         due = make_job(tenant, Status.SCHEDULED, due_at=now)
         make_job(tenant, Status.SCHEDULED, due_at=now + timedelta(microseconds=1))
-        assert [promoted.id for promoted in store.promote(now=now)] == [due.pk]
+        assert [promoted.id for promoted in call_at(now, store.promote)] == [due.pk]
 
     @pytest.mark.parametrize(("count", "passes"), [(0, 0), (9, 1), (10, 1), (25, 3)])
     def test_many_are_promoted_in_batches_with_a_dispatch_after_each(self, count, passes, tenant, monkeypatch):

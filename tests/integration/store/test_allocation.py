@@ -20,6 +20,7 @@ from jobs.models import QueueTurn
 from jobs.reading import looking, waits
 from jobs.reading.explain import reads
 from jobs.reading.explain.gates import closed
+from tests.clock import call_at
 from tests.conftest import request_for
 from tests.factories import TenantFactory
 from tests.thorough import sized
@@ -96,7 +97,7 @@ class Installation:
     def fold(self) -> None:
         """Without workers a dispatch only folds."""
         models.Worker.objects.all().delete()
-        assert not store.claim_within(now=self.now)
+        assert not call_at(self.now, store.claim_within)
 
     def claim(self, processes: dict[str, int]) -> None:
         for pool, number in processes.items():
@@ -104,20 +105,20 @@ class Installation:
                 models.Worker.objects.create(
                     id=uuid4(), name=pool, pid=1, pool=pool, concurrency=number, beat_interval=1e9
                 )
-        self.running += store.claim_within(now=self.now)
+        self.running += call_at(self.now, store.claim_within)
 
     def reasons_of_looks(self) -> Counter[Gate]:
         """The waiting jobs by gate, as the pages count them."""
         with patch.object(looking, "MAX_COUNTED", 10_000):
-            lanes = looking.look_lanes(self.now)
-        return Counter(dict(waits.by_gate(waits.cuts(lanes, looking.look_queues(self.now)))))
+            lanes = call_at(self.now, looking.look_lanes)
+        return Counter(dict(waits.by_gate(waits.cuts(lanes, call_at(self.now, looking.look_queues)))))
 
     def reasons_of_explain(self) -> Counter[Gate]:
         """The same, asked of one job of each user of each lane: others of the same user wait for the same."""
         found: Counter[Gate] = Counter()
         waiting = models.Job.objects.filter(status="created").order_by().values("tenant_id", "queue_id", "user_key")
         for alike in waiting.annotate(first=Min("pk"), jobs=Count("pk")):
-            facts = reads.facts(alike["first"], tenant_id=alike["tenant_id"], now=self.now)
+            facts = call_at(self.now, reads.facts, alike["first"], tenant_id=alike["tenant_id"])
             found[next((blocker.gate for blocker in closed(facts)), Gate.NEXT)] += alike["jobs"]
         return found
 

@@ -12,6 +12,7 @@ from jobs import store
 from jobs.lifecycle import ARROWS, Status
 from jobs.models import Attempt, Job
 from jobs.store import Failure, Holder
+from tests.clock import call_at
 from tests.factories import QueueFactory, TenantFactory, make_job
 from tests.verbs import REASONS, VERBS
 
@@ -81,7 +82,7 @@ class TestOneRow:
 class TestFacts:
     def test_a_row_says_where_and_when_the_attempt_waited_and_ran(self):
         job = running(queue=QueueFactory(name="reports"), user_key="ines", priority=2)
-        assert store.succeed(job.pk, 3, {}, 60, 12, peak_memory=77, now=NOW)
+        assert call_at(NOW, store.succeed, job.pk, 3, {}, 60, 12, peak_memory=77)
         row = Attempt.objects.get()
         job.refresh_from_db()
         same = ("tenant_id", "queue_id", "source_type", "source_method", "priority", "user_key", "worker", "worker_pid")

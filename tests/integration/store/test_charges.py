@@ -12,6 +12,7 @@ from jobs.allocation.order import SLICE
 from jobs.lifecycle import Status
 from jobs.models import Job, Lane, QueueTurn
 from jobs.store import EVERY_TENANT, Failure, Holder
+from tests.clock import call_at
 from tests.factories import QueueFactory, TenantFactory, make_job
 from tests.verbs import pause
 
@@ -35,7 +36,7 @@ def tenant():
 
 
 def charged(tenant) -> float:
-    store.claim(now=NOW)
+    call_at(NOW, store.claim)
     return Lane.objects.get(tenant_id=tenant.pk).virtual_time
 
 
@@ -43,10 +44,10 @@ class TestAProcess:
     def test_is_paid_for_until_the_hard_time_limit_and_no_jump_of_the_clock_costs_more(self, tenant, settings):
         settings.JOBS_TIMEOUT_GRACE = 2.0
         over = make_job(tenant, Status.RUNNING, timeout=1.0, start_time=ago(2.5))
-        assert store.succeed(over.pk, 1, {}, None, now=NOW)
+        assert call_at(NOW, store.succeed, over.pk, 1, {}, None)
         assert charged(tenant) == pytest.approx(2.5)
         jumped = make_job(tenant, Status.RUNNING, timeout=1.0, start_time=ago(1000))
-        assert store.succeed(jumped.pk, 1, {}, None, now=NOW)
+        assert call_at(NOW, store.succeed, jumped.pk, 1, {}, None)
         assert charged(tenant) == pytest.approx(2.5 + 1 + 2 + SLICE)
 
     def test_counts_as_long_while_it_runs(self, tenant, register, settings):
@@ -55,24 +56,24 @@ class TestAProcess:
         other = TenantFactory()
         waits = make_job(other)
         ended = make_job(other, Status.RUNNING, start_time=ago(2.5))
-        assert store.succeed(ended.pk, 1, {}, None, now=NOW)
+        assert call_at(NOW, store.succeed, ended.pk, 1, {}, None)
         register(concurrency=2)  # one of the processes is at the job
-        assert [one.id for one in store.claim(now=NOW)] == [waits.pk]
+        assert [one.id for one in call_at(NOW, store.claim)] == [waits.pk]
 
     def test_that_dies_is_paid_for_until_another_is_there(self, tenant):
         job = make_job(tenant, Status.RUNNING, start_time=ago(0.5))
-        assert store.take_back(job.pk, 1, REFUSED, 3, now=NOW)
+        assert call_at(NOW, store.take_back, job.pk, 1, REFUSED, 3)
         assert charged(tenant) == pytest.approx(0.5 + LOST)
 
     def test_so_is_one_that_ends_with_an_attempt_that_has_an_outcome(self, tenant):
         worker = uuid.uuid4()
         job = make_job(tenant, Status.RUNNING, start_time=ago(0.5), worker=worker, worker_pid=os.getpid())
-        assert store.fail(job.pk, 1, REFUSED, by=Holder(worker, os.getpid(), lost=True), now=NOW)
+        assert call_at(NOW, store.fail, job.pk, 1, REFUSED, by=Holder(worker, os.getpid(), lost=True))
         assert charged(tenant) == pytest.approx(0.5 + LOST)
 
     def test_that_died_before_the_start_was_nobodys(self, tenant):
         job = make_job(tenant, Status.QUEUED, queued_at=ago(0.5))
-        assert store.take_back(job.pk, 1, REFUSED, 3, now=NOW)
+        assert call_at(NOW, store.take_back, job.pk, 1, REFUSED, 3)
         assert charged(tenant) == pytest.approx(0.001)
 
     @pytest.mark.parametrize(("queued_for", "seconds"), [(0.5, 0.5), (60, 1)])
@@ -80,11 +81,11 @@ class TestAProcess:
         self, queued_for, seconds, tenant
     ):
         job = make_job(tenant, Status.QUEUED, queued_at=ago(queued_for))
-        assert store.cancel([job.pk], tenant_id=tenant.pk, now=NOW)
+        assert call_at(NOW, store.cancel, [job.pk], tenant_id=tenant.pk)
         assert charged(tenant) == pytest.approx(seconds)
 
     def test_was_none_of_a_waiting_job(self, tenant):
-        assert store.cancel([make_job(tenant).pk], tenant_id=tenant.pk, now=NOW)
+        assert call_at(NOW, store.cancel, [make_job(tenant).pk], tenant_id=tenant.pk)
         assert charged(tenant) == 0
 
 
@@ -98,14 +99,14 @@ class TestAToken:
             queue = QueueFactory(name="limited", rate_window=10, **limits)
             for _ in range(2):
                 make_job(TenantFactory(), queue=queue)
-            (one,) = store.claim(now=NOW)[:1]
+            (one,) = call_at(NOW, store.claim)[:1]
             return Job.objects.get(pk=one.id)
 
         return claimed
 
     def cancel(self, job: Job) -> tuple[float, float]:
         """What that costs its lane and its queue."""
-        assert store.cancel([job.pk], tenant_id=EVERY_TENANT, now=NOW)
+        assert call_at(NOW, store.cancel, [job.pk], tenant_id=EVERY_TENANT)
         return charged(job.tenant), QueueTurn.objects.get(queue_id=job.queue_id).virtual_time
 
     def test_costs_its_lane_what_the_processes_can_work_until_it_comes_again_and_its_queue_nothing(self, claimed):

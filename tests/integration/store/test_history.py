@@ -15,6 +15,7 @@ from jobs.lifecycle import FINAL, Status
 from jobs.models import AnyFailedAttempt, AnyJob, ArchivedJob, FailedAttempt, Job
 from jobs.reading import queries
 from jobs.store import EVERY_TENANT
+from tests.clock import call_at
 from tests.factories import TenantFactory, make_job
 from tests.verbs import row
 
@@ -85,8 +86,8 @@ class TestArchive:
             setattr(settings, f"JOBS_ARCHIVE_AFTER_{other.upper()}", 3.0 if other == status else 9.0)
         job = ended(status)
         after = job.end_time + 3 * DAY
-        assert Archive().run(now=after) == 0
-        assert Archive().run(now=after + timedelta(microseconds=1)) == 1
+        assert call_at(after, Archive().run) == 0
+        assert call_at(after + timedelta(microseconds=1), Archive().run) == 1
 
     def test_a_job_that_is_due_takes_none_of_another_status_along(self, settings):
         settings.JOBS_ARCHIVE_AFTER_ERROR = 9.0
@@ -98,7 +99,7 @@ class TestArchive:
     def test_dead_jobs_and_those_under_way_stay(self, status):
         job = make_job(TenantFactory(), status)
         before = row(job)
-        assert Archive().run(now=timezone.now() + 900 * DAY) == 0
+        assert call_at(timezone.now() + 900 * DAY, Archive().run) == 0
         assert row(job) == before
 
     def test_a_discarded_dead_job_moves_though_it_ended_long_ago(self):
@@ -229,7 +230,7 @@ class TestRetention:
         settings.JOBS_HISTORY_KEEP = 30
         kept, gone = (ended(Status.SUCCESS, end_time=datetime(2020, month, 1, tzinfo=UTC)) for month in (2, 1))
         Archive().run()
-        history.drop_old(now=datetime(2020, 3, 2, tzinfo=UTC))
+        call_at(datetime(2020, 3, 2, tzinfo=UTC), history.drop_old)
         assert list(ArchivedJob.objects.values_list("id", flat=True)) == [kept.pk]
         assert gone.pk
 
@@ -240,7 +241,7 @@ class TestRetention:
             for days in (4, 6):
                 ended(Status.SUCCESS, tenant=tenant, end_time=now - days * DAY)
         Archive().run()
-        assert history.drop_old(now=now) is None
+        assert call_at(now, history.drop_old) is None
         assert ArchivedJob.objects.filter(tenant=short).get().end_time == now - 4 * DAY
         assert ArchivedJob.objects.filter(tenant=other).count() == 2
 

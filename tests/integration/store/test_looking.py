@@ -15,6 +15,7 @@ from jobs.recording import may_run, statements
 from jobs.recording.may_run import MayRun
 from jobs.sql import statement
 from tenants.models import TenantQueue
+from tests.clock import call_at
 from tests.factories import QueueFactory, TenantFactory, make_job
 from tests.plans import buffers, fill, indexes_of_jobs
 
@@ -198,8 +199,8 @@ class TestTwoLooks:
     def look(self, *seconds: float) -> waits.Pool:
         """What is told of the pool after the recorder has looked then."""
         for second in seconds:
-            self.recorder.look(self.now + timedelta(seconds=second))
-        [pool] = waits.pools(look_lanes(self.now), look_queues(self.now))
+            call_at(self.now + timedelta(seconds=second), self.recorder.look)
+        [pool] = waits.pools(call_at(self.now, look_lanes), call_at(self.now, look_queues))
         return pool
 
     def late(self, *seconds: float) -> tuple[int, float]:

@@ -14,6 +14,7 @@ from jobs.engine.memory import Remembering, StoredMemory, clear, clear_all
 from jobs.engine.prune import expire_memories
 from jobs.lifecycle import Status
 from jobs.models import MAX_BYTES, JobMemory
+from tests.clock import call_at
 from tests.factories import NO_PID, TenantFactory, make_job
 from tests.waiting import wait_until
 
@@ -362,7 +363,7 @@ class TestExpiry:
 
     def expire(self, after: float) -> int:
         last = JobMemory.objects.order_by("touched_at").last().touched_at
-        return expire_memories(last + timedelta(seconds=after))
+        return call_at(last + timedelta(seconds=after), expire_memories)
 
     def test_is_after_so_long_without_a_write(self, one):
         StoredMemory(one).merge({"a": 1})

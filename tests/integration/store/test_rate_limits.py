@@ -12,6 +12,7 @@ from jobs.engine import dispatch, limits, runtime
 from jobs.engine.submit import submit_all
 from jobs.models import Job, Lane, Queue, TenantBook
 from jobs.worker.clock import clock
+from tests.clock import call_at
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory
 from tests.waiting import wait_until
@@ -154,11 +155,11 @@ class TestTheNextToken:
         ahead = timezone.now() + timedelta(hours=1)
         for one in (tenant, stranger):
             store.insert([request_for(one, n) for n in range(2)])
-        store.claim(now=ahead)
+        call_at(ahead, store.claim)
         now = timezone.now()
         Lane.objects.filter(tenant_id=stranger.pk).update(opens_at=now + timedelta(seconds=9))  # as it should
-        store.open_lanes(now)
-        store.claim(now=now)
+        call_at(now, store.open_lanes)
+        call_at(now, store.claim)
         assert (started(tenant=tenant), started(tenant=stranger)) == (2, 1)
 
     def test_an_unlimited_queue_has_none(self, limited, tenant):

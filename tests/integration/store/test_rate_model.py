@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from jobs import store
 from jobs.models import Job, Queue
 from jobs.store.claiming import Pass
+from tests.clock import call_at
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory
 from tests.thorough import sized
@@ -91,7 +92,7 @@ class Line:
         del self.running[:ended]
 
     def claim(self) -> Pass:
-        claimed = store.claim(now=START + timedelta(microseconds=self.now))
+        claimed = call_at(START + timedelta(microseconds=self.now), store.claim)
         for job in claimed:
             lane = self.lane_of[job.id]
             self.waiting[lane] -= 1

@@ -8,6 +8,7 @@ from jobs.lifecycle import Status
 from jobs.models import Lane, Sample, Worker
 from jobs.recording import record
 from jobs.recording.sample import record_sample
+from tests.clock import call_at
 from tests.factories import QueueFactory, TenantFactory, make_job
 
 pytestmark = pytest.mark.django_db
@@ -28,7 +29,7 @@ def test_a_sample_has_what_tenants_queues_and_pools_hold_and_what_waits(register
     make_job(busy, Status.QUEUED, queue=light)
     make_job(idle, Status.SUCCESS)
     lane(busy, heavy, 7), lane(waiter, heavy, 2), lane(idle, light, 0)
-    record_sample(NOON + timedelta(seconds=31))
+    call_at(NOON + timedelta(seconds=31), record_sample)
     sample = Sample.objects.get()
     assert sample.at == NOON
     assert sample.tenants == {
@@ -44,7 +45,7 @@ def test_a_sample_has_what_tenants_queues_and_pools_hold_and_what_waits(register
 
 
 def test_where_nothing_is_under_way_there_is_an_empty_sample():
-    record_sample(NOON)
+    call_at(NOON, record_sample)
     sample = Sample.objects.get()
     assert sample.tenants == sample.queues == sample.states == {}
     assert sample.pools["default"] == {"in_use": 0, "processes": 0, "may_run": 0}
@@ -53,12 +54,12 @@ def test_where_nothing_is_under_way_there_is_an_empty_sample():
 
 def test_there_is_one_sample_for_each_minute():
     for seconds in (0, 20, 59, 60):
-        record_sample(NOON + timedelta(seconds=seconds))
+        call_at(NOON + timedelta(seconds=seconds), record_sample)
     assert list(Sample.objects.order_by("at").values_list("at", flat=True)) == [NOON, NOON + timedelta(minutes=1)]
 
 
 def test_old_samples_are_forgotten():
     for days in (0, 1):
-        record_sample(NOON + timedelta(days=days))
+        call_at(NOON + timedelta(days=days), record_sample)
     record.forget_old(NOON + record.SAMPLES_KEPT + timedelta(hours=1))
     assert [sample.at for sample in Sample.objects.all()] == [NOON + timedelta(days=1)]

@@ -12,6 +12,7 @@ from jobs import store
 from jobs.lifecycle import ARROWS, Arrow, Status
 from jobs.models import WITNESSES, FailedAttempt, Job
 from jobs.store import Process
+from tests.clock import call_at
 from tests.factories import NO_PID, TenantFactory, make_job
 from tests.verbs import FOR_MANY, LATER, REASONS, VERBS, moved, row
 
@@ -132,7 +133,8 @@ def test_only_a_queued_job_is_handed_over_again(status, register, settings):
     job = job_in(status, register)
     Job.objects.filter(pk=job.pk).update(handed_at=timezone.now())
     before = row(job)
-    assert moved(job, store.hand_over_again(patience=0, now=LATER)) == (status == Status.QUEUED) == (row(job) != before)
+    handed = moved(job, call_at(LATER, store.hand_over_again, patience=0))
+    assert handed == (status == Status.QUEUED) == (row(job) != before)
     job.refresh_from_db()
     assert (job.status, job.attempt) == (status, 3)
 

@@ -7,6 +7,7 @@ import pytest
 from jobs import store
 from jobs.models import Job
 from jobs.store.claiming import RULES
+from tests.clock import call_at
 from tests.factories import QueueFactory, TenantFactory, make_job
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]
@@ -51,7 +52,7 @@ def test_a_queues_concurrency_is_shared_by_the_tenants_of_one_pass(register):
 
 def test_only_a_job_that_has_waited_for_longer_than_the_bound_is_looked_at():
     job = make_job(TenantFactory())
-    assert [head.id for head in store.heads(60, 10, now=job.ready_at + timedelta(seconds=60))] == []
-    assert [head.id for head in store.heads(60, 10, now=job.ready_at + timedelta(seconds=60, microseconds=1))] == [
+    assert [head.id for head in call_at(job.ready_at + timedelta(seconds=60), store.heads, 60, 10)] == []
+    assert [head.id for head in call_at(job.ready_at + timedelta(seconds=60, microseconds=1), store.heads, 60, 10)] == [
         job.pk
     ]

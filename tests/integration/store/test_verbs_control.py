@@ -10,6 +10,7 @@ from jobs import store
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, FailedAttempt, Job, PausedJobType
 from jobs.store import Process, RunningHere
+from tests.clock import call_at
 from tests.factories import NO_PID, TenantFactory, make_job
 from tests.verbs import KILLED, LATER, VERBS, moved, pause, row
 
@@ -53,7 +54,7 @@ class TestACancellationThatWasRequested:
         assert bool(applied) == (status == Status.RUNNING) == (row(job) != before)
 
     def test_asked_again_it_is_as_old_as_the_first_time(self, asked):
-        store.request_cancel([asked.pk], tenant_id=store.EVERY_TENANT, now=LATER)
+        call_at(LATER, store.request_cancel, [asked.pk], tenant_id=store.EVERY_TENANT)
         first = asked.cancel_requested_at
         asked.refresh_from_db()
         assert asked.cancel_requested_at == first
@@ -61,12 +62,12 @@ class TestACancellationThatWasRequested:
     def test_is_overdue_after_its_grace(self, asked):
         first = asked.cancel_requested_at
         here = RunningHere(asked.pk, 3, asked.tenant_id, asked.worker_pid)
-        assert store.running_here(asked.worker, 10, now=first + timedelta(seconds=10)) == [(here, False)]
-        late = store.running_here(asked.worker, 10, now=first + timedelta(seconds=10, microseconds=1))
+        assert call_at(first + timedelta(seconds=10), store.running_here, asked.worker, 10) == [(here, False)]
+        late = call_at(first + timedelta(seconds=10, microseconds=1), store.running_here, asked.worker, 10)
         assert late == [(here, True)]
 
     def test_runs_in_its_worker_and_in_no_other(self, asked):
-        assert store.running_here(uuid.uuid4(), 0, now=LATER) == []
+        assert call_at(LATER, store.running_here, uuid.uuid4(), 0) == []
 
     @pytest.mark.parametrize("attempt", [2, 3, 4])
     @pytest.mark.parametrize("status", [Status.QUEUED, Status.RUNNING, Status.CANCELLED])
@@ -98,7 +99,7 @@ class TestAPausedType:
     def test_a_job_that_is_due_is_held_instead_of_promoted(self):
         job = make_job(TenantFactory(), Status.SCHEDULED)
         pause(job)
-        store.promote(now=LATER)
+        call_at(LATER, store.promote)
         job.refresh_from_db()
         assert (job.status, job.due_at) == ("scheduled", HELD_UNTIL)
 
@@ -123,15 +124,15 @@ class TestDeadLetters:
     def test_one_that_nobody_wanted_back_is_deleted_after_its_time(self):
         dead = make_job(TenantFactory(), Status.DEAD)
         FailedAttempt.objects.create(job=dead, attempt=1, end_time=dead.end_time)
-        assert store.expire_dead(60, now=dead.died_at + timedelta(seconds=60)) == []
-        assert moved(dead, store.expire_dead(60, now=dead.died_at + timedelta(seconds=60, microseconds=1)))
+        assert call_at(dead.died_at + timedelta(seconds=60), store.expire_dead, 60) == []
+        assert moved(dead, call_at(dead.died_at + timedelta(seconds=60, microseconds=1), store.expire_dead, 60))
         assert not Job.objects.exists()
         assert not FailedAttempt.objects.exists()
 
     @pytest.mark.parametrize("status", sorted(set(Status) - {Status.DEAD}))
     def test_no_other_job_is(self, status):
         make_job(TenantFactory(), status)
-        assert store.expire_dead(0, now=LATER) == []
+        assert call_at(LATER, store.expire_dead, 0) == []
 
     def test_the_longest_dead_go_first(self):
         now = timezone.now()

@@ -11,6 +11,7 @@ from jobs.authoring.shapes import key_of
 from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job
 from jobs.store import EVERY_TENANT, Process
+from tests.clock import call_at
 from tests.factories import QueueFactory, TenantFactory, make_job
 from tests.verbs import KILLED, LATER, REFUSED, WORKER
 
@@ -25,14 +26,14 @@ class TestWhatAVerbWrites:
 
     def test_promote_lets_the_job_wait_since_it_was_due(self):
         job = make_job(TenantFactory(), Status.SCHEDULED)
-        store.promote(now=LATER)
+        call_at(LATER, store.promote)
         due = job.due_at
         job.refresh_from_db()
         assert job.ready_at == due
 
     def test_start_notes_who_and_when_and_returns_the_call(self):
         job = make_job(TenantFactory(), Status.QUEUED, args={"a": [1, "ü"]})
-        started = store.start(job.pk, 1, WORKER, now=LATER)
+        started = call_at(LATER, store.start, job.pk, 1, WORKER)
         assert (started.args, started.source_id, started.tenant_id) == ({"a": [1, "ü"]}, "1", job.tenant_id)
         job.refresh_from_db()
         assert (job.worker, job.start_time) == (WORKER, LATER)
@@ -48,13 +49,13 @@ class TestWhatAVerbWrites:
         assert [store.start(job.pk, 1, WORKER).timeout for job in jobs] == [1, 3, 99]
 
     def test_succeed_keeps_stats_and_until_when_the_result_is_there(self, running):
-        store.succeed(running.pk, 3, {"rows": 3}, 60, now=LATER)
+        call_at(LATER, store.succeed, running.pk, 3, {"rows": 3}, 60)
         running.refresh_from_db()
         assert (running.end_time, running.stats, running.progress, running.last_error) == (LATER, {"rows": 3}, 1, "")
         assert running.result_expires_at == LATER + timedelta(seconds=60)
 
     def test_succeed_without_a_result_says_that_none_was_kept(self, running):
-        store.succeed(running.pk, 3, {}, None, now=LATER)
+        call_at(LATER, store.succeed, running.pk, 3, {}, None)
         running.refresh_from_db()
         assert running.result_expires_at is None
 
@@ -67,10 +68,10 @@ class TestWhatAVerbWrites:
     @pytest.mark.parametrize("verb", ["fail", "bury", "retry", "take_back"])
     def test_a_failed_attempt_is_kept_with_why_and_when(self, verb, running):
         go = {
-            "fail": lambda: store.fail(running.pk, 3, REFUSED, now=LATER),
-            "bury": lambda: store.fail(running.pk, 3, REFUSED, dead=True, now=LATER),
-            "retry": lambda: store.retry(running.pk, 3, REFUSED, delay=10, now=LATER),
-            "take_back": lambda: store.take_back(running.pk, 3, REFUSED, 3, now=LATER),
+            "fail": lambda: call_at(LATER, store.fail, running.pk, 3, REFUSED),
+            "bury": lambda: call_at(LATER, store.fail, running.pk, 3, REFUSED, dead=True),
+            "retry": lambda: call_at(LATER, store.retry, running.pk, 3, REFUSED, delay=10),
+            "take_back": lambda: call_at(LATER, store.take_back, running.pk, 3, REFUSED, 3),
         }
         assert go[verb]()
         running.refresh_from_db()
@@ -81,7 +82,7 @@ class TestWhatAVerbWrites:
         assert (kept.worker, kept.start_time, kept.end_time) == (running.worker, running.start_time, LATER)
 
     def test_bury_notes_when_the_job_died(self, running):
-        store.fail(running.pk, 3, REFUSED, dead=True, now=LATER)
+        call_at(LATER, store.fail, running.pk, 3, REFUSED, dead=True)
         running.refresh_from_db()
         assert (running.died_at, running.end_time) == (LATER, LATER)
 
@@ -98,7 +99,7 @@ class TestWhatAVerbWrites:
         assert noted == {running.pk: key_of("ValueError: no"), other.pk: None}
 
     def test_retry_waits_out_the_delay_and_counts(self, running):
-        store.retry(running.pk, 3, REFUSED, delay=10, now=LATER)
+        call_at(LATER, store.retry, running.pk, 3, REFUSED, delay=10)
         running.refresh_from_db()
         assert (running.due_at, running.retries, running.queue.name) == (LATER + timedelta(seconds=10), 1, "default")
 
@@ -109,7 +110,7 @@ class TestWhatAVerbWrites:
         assert running.queue.name == "retries"
 
     def test_snooze_waits_and_counts_nothing(self, running):
-        store.snooze(running.pk, 3, {"page": 2}, delay=10, now=LATER)
+        call_at(LATER, store.snooze, running.pk, 3, {"page": 2}, delay=10)
         running.refresh_from_db()
         assert (running.due_at, running.retries, running.crashes) == (LATER + timedelta(seconds=10), 0, 0)
         assert running.stats == {"page": 2}
@@ -120,7 +121,7 @@ class TestWhatAVerbWrites:
     )
     def test_take_back_counts_the_crash_and_waits_twice_as_long_after_each(self, before, pause, running):
         Job.objects.update(crashes=before)
-        store.take_back(running.pk, 3, KILLED, 9999, now=LATER)
+        call_at(LATER, store.take_back, running.pk, 3, KILLED, 9999)
         running.refresh_from_db()
         assert (running.crashes, running.retries) == (before + 1, 0)
         assert running.due_at == LATER + timedelta(seconds=pause)
@@ -128,7 +129,7 @@ class TestWhatAVerbWrites:
     @pytest.mark.parametrize("crashes", [0, 2])
     def test_take_back_of_what_had_not_started_counts_no_crash(self, crashes):
         job = make_job(TenantFactory(), Status.QUEUED, attempt=3, crashes=crashes)
-        assert store.take_back(job.pk, 3, KILLED, 1, now=LATER) == "scheduled"
+        assert call_at(LATER, store.take_back, job.pk, 3, KILLED, 1) == "scheduled"
         job.refresh_from_db()
         assert (job.crashes, job.due_at) == (crashes, LATER + timedelta(seconds=max(crashes, 1)))
 
@@ -136,14 +137,14 @@ class TestWhatAVerbWrites:
         job = make_job(
             TenantFactory(), Status.DEAD, attempt=7, retries=5, crashes=3, progress=0.5, dedup_key=uuid.uuid4()
         )
-        store.revive(job.pk, tenant_id=EVERY_TENANT, now=LATER)
+        call_at(LATER, store.revive, job.pk, tenant_id=EVERY_TENANT)
         job.refresh_from_db()
         assert (job.attempt, job.retries, job.crashes, job.ready_at) == (7, 0, 0, LATER)
         assert (job.died_at, job.progress, job.dedup_key) == (None, None, None)
 
     def test_cancel_notes_when(self):
         job = make_job(TenantFactory(), Status.QUEUED)
-        store.cancel([job.pk], tenant_id=EVERY_TENANT, now=LATER)
+        call_at(LATER, store.cancel, [job.pk], tenant_id=EVERY_TENANT)
         job.refresh_from_db()
         assert job.end_time == LATER
 

@@ -24,6 +24,7 @@ from jobs.store import Failure, Holder
 from jobs.store.attempts import most_time
 from tenants.models import Tenant as Owner
 from tenants.models import TenantQueue
+from tests.clock import call_at
 from tests.conftest import request_for
 from tests.factories import TenantFactory
 
@@ -111,11 +112,11 @@ class Twin:
     def submit(self, tenant: Tenant, queue: Queue, priority: int, user: str, jobs: int) -> None:
         asked = {"queue": self._names[queue.id], "priority": priority, "user_key": user, "timeout": LONGEST}
         requests = [request_for(self._owners[tenant.id], next(self._sources), **asked) for _ in range(jobs)]
-        for answer in store.insert(requests, now=self.moment):
+        for answer in call_at(self.moment, store.insert, requests):
             self.books.arrive(self.books.lane(tenant.id, queue.id), Job((priority << 58) + answer.id, user))
 
     def start(self, held: Held) -> None:
-        assert store.start(held.id, held.attempt, WORKERS[held.pool], now=self.moment)
+        assert call_at(self.moment, store.start, held.id, held.attempt, WORKERS[held.pool])
         held.since = self.now
 
     def end(self, held: Held, how: str) -> None:
@@ -127,16 +128,16 @@ class Twin:
             return
         by = Holder(WORKERS[held.pool], os.getpid(), self.origin + timedelta(seconds=held.since), lost=how == "lose")
         if how == "retry":
-            assert store.retry(held.id, held.attempt, FAILED, delay=1.0, by=by, now=self.moment)
+            assert call_at(self.moment, store.retry, held.id, held.attempt, FAILED, delay=1.0, by=by)
             self.retrying[held.id] = held.lane, Job(held.job.place, held.job.user)
         elif how in {"fail", "lose"}:
-            assert store.fail(held.id, held.attempt, FAILED, by=by, now=self.moment)
+            assert call_at(self.moment, store.fail, held.id, held.attempt, FAILED, by=by)
         else:
-            assert store.succeed(held.id, held.attempt, {}, None, by=by, now=self.moment)
+            assert call_at(self.moment, store.succeed, held.id, held.attempt, {}, None, by=by)
         self._free(held, lost=how == "lose")
 
     def promote(self) -> None:
-        for due in store.promote(now=self.moment) if self.retrying else ():
+        for due in call_at(self.moment, store.promote) if self.retrying else ():
             self.books.arrive(*self.retrying.pop(due.id))
 
     def stir(self, time: Callable[[], float]) -> None:
@@ -158,7 +159,7 @@ class Twin:
         """Pass after pass, compared after each."""
         borrow = False
         for _ in range(200):
-            claimed = store.claim_within(borrow=borrow, now=self.moment)
+            claimed = call_at(self.moment, store.claim_within, borrow=borrow)
             done = make_pass(self.books, self.now, borrow=borrow)
             self.seen.update(passes=1, claims=len(claimed), more=claimed.more, uncounted=claimed.uncounted)
             self.seen["lent"] += borrow and len(claimed)
@@ -214,7 +215,7 @@ class Twin:
 
     def _follow(self, held: Held) -> None:
         by = Holder(WORKERS[held.pool], os.getpid(), self.origin + timedelta(seconds=held.since or 0.0))
-        applied, started = store.succeed_and_follow(held.id, held.attempt, {}, None, by=by, now=self.moment)
+        applied, started = call_at(self.moment, store.succeed_and_follow, held.id, held.attempt, {}, None, by=by)
         following = follow(held.lane, held.job, self.books.pools[held.pool])
         assert applied
         assert (started and started.id) == (following and following.place & BY_NUMBER)

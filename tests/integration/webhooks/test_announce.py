@@ -18,6 +18,7 @@ from jobs.engine.webhooks.announce import announce
 from jobs.engine.webhooks.posting import NotDelivered
 from jobs.models import Job, WebhookEndpoint, WebhookEvent
 from tenants.models import Change
+from tests.clock import call_at
 from tests.factories import TenantFactory
 
 pytestmark = pytest.mark.django_db
@@ -143,7 +144,7 @@ class TestTold:
 
         def announced(job_id) -> bool:
             day = timedelta(days=1)
-            store.archive("cancelled", 0, now - day, now + day, now=now + day)
+            call_at(now + day, store.archive, "cancelled", 0, now - day, now + day)
             assert store.restore(job_id, tenant_id=job.tenant_id)
             cancel(job_id, tenant_id=job.tenant_id)
             return Job.objects.get(pk=job_id).announced
