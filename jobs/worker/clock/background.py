@@ -9,7 +9,7 @@ from jobs import store, telemetry
 from jobs.engine.schedules.declared import declare
 from jobs.engine.schedules.run import run_due
 from jobs.worker.clock.clock import LOCK_TIMEOUT, SHORTEST_SLEEP, Clock
-from jobs.worker.clock.duties import Duty, given_up_in_time, recording_duties, slow_duties
+from jobs.worker.clock.duties import Duty, recording_duties, slow_duties, try_step
 from jobs.worker.clock.time import LONGEST_SLEEP
 from jobs.worker.message import WORKER_ID
 from jobs.worker.threads.watchdog import Progress
@@ -65,7 +65,7 @@ class Schedules(Background):
         super().__init__(stop, clock, "schedules", timeout=30.0, duties=[Duty(60.0, declare)])
 
     def turn(self) -> float:
-        given_up_in_time(run_due)
+        try_step(run_due)
         super().turn()  # last: a fault in the list of one job type must not stop the due jobs
         seconds = store.next_run()
         if seconds is None:

@@ -8,7 +8,7 @@ from jobs import store, telemetry
 from jobs.engine import numbers, recover
 from jobs.engine.dispatch import dispatch
 from jobs.engine.promote import lapse, promote
-from jobs.worker.clock.duties import duties, given_up_in_time
+from jobs.worker.clock.duties import duties, try_step
 from jobs.worker.clock.time import LONGEST_SLEEP, Time
 from jobs.worker.message import WORKER_ID
 from jobs.worker.threads.watchdog import Progress
@@ -68,9 +68,9 @@ class Clock:
     def _tick(self) -> None:
         looked = self._time.look()
         moment = store.next_moment()  # read it before the work, so that a moment that passes meanwhile is not missed
-        moved = [given_up_in_time(step) for step in (lapse, promote)]  # what is due too late is not promoted
-        given_up_in_time(lambda: dispatch(in_line=False))  # what others missed, and what has a token again
-        given_up_in_time(lambda: recover.declare_gone(self._time.watched, looked))
+        moved = [try_step(step) for step in (lapse, promote)]  # what is due too late is not promoted
+        try_step(lambda: dispatch(in_line=False))  # what others missed, and what has a token again
+        try_step(lambda: recover.declare_gone(self._time.watched, looked))
         for duty in self._duties:
             duty.run_if_due()
         if moment is not None and moment <= 0 and not any(moved):

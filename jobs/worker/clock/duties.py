@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import psycopg
-from django.db import OperationalError, connection
+from django.db import DatabaseError, connection
 
 from jobs import store, telemetry
 from jobs.conf import settings
@@ -23,18 +23,23 @@ _IN_TIME = (
 )
 
 
-def given_up_in_time(step: Callable[[], object]) -> object:
-    """Run a step. If its session gave up waiting, log it; the step runs again at its next turn.
+def try_step(step: Callable[[], object]) -> object:
+    """Run a step. If its session gave up waiting, or PostgreSQL refused a statement, log it, and go on with the others.
 
-    Raises the database's error if the session was lost.
+    The step runs again at its next turn. Raises the database's error if the session was lost, or is of no more use.
     """
     try:
         return step()
-    except OperationalError as error:
-        session = connection.connection
-        if session is None or session.closed or not isinstance(error.__cause__, _IN_TIME):
+    except DatabaseError as error:
+        session, why = connection.connection, type(error.__cause__).__name__
+        if session is None or session.closed:
             raise
-        telemetry.noticed("clock was held up", error=type(error.__cause__).__name__)
+        if isinstance(error.__cause__, _IN_TIME):
+            telemetry.noticed("clock was held up", error=why)
+        elif store.may_pass(error):
+            raise
+        else:
+            telemetry.noticed("duty of the clock failed", duty=getattr(step, "__qualname__", None), error=why)
         return None
 
 
@@ -49,7 +54,7 @@ class Duty:
 
     def run_if_due(self) -> None:
         if (begins := time.monotonic()) >= self.next_at:
-            given_up_in_time(self.run)
+            try_step(self.run)
             ends = time.monotonic()
             self.next_at = ends + max(self.every, self.rest * (ends - begins))
 

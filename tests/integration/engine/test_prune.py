@@ -6,6 +6,8 @@ from datetime import timedelta
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.contenttypes.models import ContentType
+from django.contrib.sessions.backends import db as sessions
+from django.contrib.sessions.backends.base import SessionBase
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
@@ -82,11 +84,14 @@ def test_logs(monkeypatch):
     assert LogEntry.objects.get().action_time == YOUNG
 
 
-def test_sessions_that_have_expired():
+def test_sessions_that_have_expired_if_their_engine_can(monkeypatch, caplog):
     for name, days in [("over", -1), ("alive", 1)]:
         Session.objects.create(session_key=name, session_data="", expire_date=timezone.now() + timedelta(days=days))
     call_at(NOW, prune.prune)
     assert Session.objects.get().session_key == "alive"
+    monkeypatch.setattr(sessions.SessionStore, "clear_expired", SessionBase.clear_expired)
+    prune.prune(NOW)
+    assert "sessions not cleared error=NotImplementedError" in caplog.messages
 
 
 def test_batches_that_nobody_closes_are_closed_when_nothing_was_added_for_long(monkeypatch, settings, thing):  # noqa: F811

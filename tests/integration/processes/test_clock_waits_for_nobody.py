@@ -164,22 +164,29 @@ class TestADuty:
         stop.set()
         thread.join()
 
-    def test_that_fails_in_the_upkeep_has_another_turn(self, monkeypatch):
-        turns, stop = [], threading.Event()
+    def test_that_fails_in_the_upkeep_has_another_turn_and_so_have_those_behind_it_if_the_session_lives(
+        self, monkeypatch
+    ):
+        turns, others, stop = [], [], threading.Event()
 
         def fails() -> None:
             turns.append(True)
-            raise DatabaseError
+            if len(turns) == 1:
+                raise DatabaseError
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT 1 / 0")
 
-        monkeypatch.setattr(background, "slow_duties", lambda: [Duty(0.0, fails)])
+        in_turn = [Duty(0.0, fails), Duty(0.0, lambda: others.append(len(turns)))]
+        monkeypatch.setattr(background, "slow_duties", lambda: in_turn)
         monkeypatch.setattr(background, "LONGEST_SLEEP", 0.01)
         one = Clock(stop)
         one.leads.set()
-        thread = threading.Thread(target=upkeep(stop, one).run)
+        thread = threading.Thread(target=lambda: (upkeep(stop, one).run(), connection.close()))
         thread.start()
-        wait_until(lambda: len(turns) > 1, "it has another turn")
+        wait_until(lambda: len(turns) > 3, "it has another turn")
         stop.set()
         thread.join()
+        assert others[0] == 2
 
 
 class TestTime:
