@@ -99,4 +99,4 @@ def _said(options: Options) -> dict[str, Any]:
 
 
 ADD = Subcommand("add", "Add a recurring job; it is due from now on.", NEW, _add)
-CHANGE = Subcommand("change", "Change a recurring job; it is due anew, from now on.", CHANGED, _change)
+CHANGE = Subcommand("change", "Change a recurring job; by another rule it is due from now on.", CHANGED, _change)

@@ -35,14 +35,16 @@ def add(tenant: Tenant, *, by_tenant: bool = False, **fields: Any) -> Schedule:
 
 @transaction.atomic
 def change(schedule: Schedule, **fields: Any) -> Schedule:
-    """Store these fields; the due times start anew from now on.
+    """Store these fields. With another rule the due times start anew from now on; else what is due stays due.
 
     Raises InvalidRequest, naming the field, and Schedule.DoesNotExist if somebody has deleted it.
     """
     schedule = _locked(schedule)
+    rule = _rule(schedule)
     for name, value in _given(fields).items():
         setattr(schedule, name, value)
-    return _store(schedule, call=not schedule.paused or not fields.keys().isdisjoint(CALL))
+    call = not schedule.paused or not fields.keys().isdisjoint(CALL)
+    return _store(schedule, call=call, anew=_rule(schedule) != rule)
 
 
 def pause(schedule: Schedule) -> Schedule:
@@ -100,10 +102,15 @@ def _locked(schedule: Schedule) -> Schedule:
     return Schedule.objects.select_for_update(no_key=True, of=("self",)).get(pk=schedule.pk)
 
 
-def _store(schedule: Schedule, *, call: bool = True) -> Schedule:
+def _rule(schedule: Schedule) -> list[Any]:
+    return [getattr(schedule, name) for name in ("every", "cron", "tz", "starts_at", "ends_at", "paused")]
+
+
+def _store(schedule: Schedule, *, call: bool = True, anew: bool = True) -> Schedule:
     check(schedule, call=call)
-    now = store.database_now()
-    due = None if schedule.paused else first_due(schedule, now)
+    due = schedule.next_due
+    if anew:
+        due = None if schedule.paused else first_due(schedule, store.database_now())
     try:
         with transaction.atomic():
             if schedule._state.adding:

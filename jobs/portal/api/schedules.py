@@ -51,7 +51,7 @@ def read_schedule(request: CallerRequest, schedule_id: inputs.PathId) -> dict[st
 
 @router.patch("schedules/{schedule_id}", response={200: told.Schedule, 409: schemas.Problem})
 def change_schedule(request: CallerRequest, schedule_id: inputs.PathId, wanted: taken.ScheduleChange) -> dict[str, Any]:
-    """Change a schedule; it is due anew, from now on. 409: it is declared by the code."""
+    """Change a schedule; by another rule it is due from now on. 409: it is declared by the code."""
     schedule = _own_schedule_of(request, schedule_id)
     values = change.replacing(wanted.model_dump(exclude_unset=True))
     if values:  # by_tenant: what an operator made may call more, until its tenant changes it

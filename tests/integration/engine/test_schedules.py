@@ -197,6 +197,11 @@ class TestAPerson:
         schedule = change.change(hourly(thing), every=None, cron="0 6 * * *", tz="Europe/Berlin")
         assert schedule.next_due.astimezone(UTC).hour in (4, 5)
 
+    def test_takes_no_due_time_away_by_another_name_or_by_resuming_what_is_not_paused(self, thing):
+        schedule = change.resume(change.change(hourly(thing, 3 * HOUR), name="renamed", jitter=0.001))
+        assert run_due() == 1
+        assert notes(schedule) == [(True, "")]
+
     def test_says_when_it_starts(self, thing):
         start = timezone.now() + 30 * HOUR
         schedule = change.add(
