@@ -80,7 +80,7 @@ def note(credentials: dict[str, Any], request: HttpRequest | None = None, **_: A
 def _buckets(request: HttpRequest, name: str) -> list[tuple[tuple[str, ...], int]]:
     # As the form reads it, however it is written: with spaces around it, or in letters of full width. Cut before,
     # since Python takes hours for the normal form of a million accents.
-    address = request.META.get("REMOTE_ADDR", "")
+    machine = request.META.get("REMOTE_ADDR", "")
     name = normalize("NFKC", name.strip()[:LONGEST_NAME]).strip().lower()
-    keys = {"both": (address, name), "address": (address,), "name": ("", name)}
+    keys = {"both": (machine, name), "address": (machine,), "name": ("", name)}
     return [((kind, *key), WIDER[kind] * login_failures()) for kind, key in keys.items()]

@@ -10,7 +10,7 @@ from jobs.engine.schedules.declared import declare
 from jobs.engine.schedules.run import run_due
 from jobs.worker.clock.clock import LOCK_TIMEOUT, SHORTEST_SLEEP, Clock
 from jobs.worker.clock.duties import Duty, recording_duties, slow_duties, try_step
-from jobs.worker.clock.time import LONGEST_SLEEP
+from jobs.worker.clock.steady_time import LONGEST_SLEEP
 from jobs.worker.message import WORKER_ID
 from jobs.worker.threads.watchdog import Progress
 

@@ -9,7 +9,7 @@ from jobs.engine import numbers, recover
 from jobs.engine.dispatch import dispatch
 from jobs.engine.promote import lapse, promote
 from jobs.worker.clock.duties import duties, try_step
-from jobs.worker.clock.time import LONGEST_SLEEP, Time
+from jobs.worker.clock.steady_time import LONGEST_SLEEP, SteadyTime
 from jobs.worker.message import WORKER_ID
 from jobs.worker.threads.watchdog import Progress
 
@@ -25,7 +25,7 @@ class Clock:
     def __init__(self, stop: threading.Event) -> None:
         self._stop = stop
         self._session: object = None  # the connection that holds the leader's lock
-        self._time = Time()
+        self._steady = SteadyTime()
         self._duties = duties()
         self.leads = threading.Event()
 
@@ -59,18 +59,18 @@ class Clock:
                 telemetry.noticed("silent clock deposed")
             return False
         self._session = connection.connection
-        self._time = Time()
+        self._steady = SteadyTime()
         numbers.skip_on_a_new_server()
         self.leads.set()
         telemetry.begun("this clock leads")
         return True
 
     def _tick(self) -> None:
-        looked = self._time.look()
+        looked = self._steady.look()
         moment = store.next_moment()  # read it before the work, so that a moment that passes meanwhile is not missed
         moved = [try_step(step) for step in (lapse, promote)]  # what is due too late is not promoted
         try_step(lambda: dispatch(in_line=False))  # what others missed, and what has a token again
-        try_step(lambda: recover.declare_gone(self._time.watched, looked))
+        try_step(lambda: recover.declare_gone(self._steady.watched, looked))
         for duty in self._duties:
             duty.run_if_due()
         if moment is not None and moment <= 0 and not any(moved):

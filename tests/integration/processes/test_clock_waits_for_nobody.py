@@ -18,7 +18,7 @@ from jobs.worker.clock import background, clock, duties
 from jobs.worker.clock.background import upkeep
 from jobs.worker.clock.clock import Clock
 from jobs.worker.clock.duties import Duty
-from jobs.worker.clock.time import Time
+from jobs.worker.clock.steady_time import SteadyTime
 from jobs.worker.threads.watchdog import Progress
 from tests.conftest import request_for
 from tests.factories import TenantFactory, make_job
@@ -102,8 +102,8 @@ class TestALockedRow:
         due = make_job(tenant, Status.SCHEDULED)
         lock(due)
         ticks: list[float] = []
-        look = Time.look
-        monkeypatch.setattr(Time, "look", lambda self: (ticks.append(time.monotonic()), look(self)))
+        look = SteadyTime.look
+        monkeypatch.setattr(SteadyTime, "look", lambda self: (ticks.append(time.monotonic()), look(self)))
         start()
         wait_until(lambda: len(ticks) > 5, "it ticks")
         assert all(later - earlier >= clock.SHORTEST_SLEEP for earlier, later in pairwise(ticks))
@@ -200,7 +200,7 @@ class TestTime:
         return clocks
 
     def test_passes_as_long_as_both_clocks_go_alike(self, clocks):
-        watch = Time()
+        watch = SteadyTime()
         for _ in range(20):
             watch.look()
             clocks["ours"] += 1
@@ -209,7 +209,7 @@ class TestTime:
 
     @pytest.mark.parametrize("jump", [6, -6, 3600])
     def test_begins_anew_when_postgresqls_clock_was_set(self, clocks, jump):
-        watch = Time()
+        watch = SteadyTime()
         watch.look()
         clocks["ours"] += 1
         clocks["theirs"] += 1 + jump
@@ -221,7 +221,7 @@ class TestTime:
         assert watch.watched == 1
 
     def test_begins_anew_when_we_or_the_database_stood_still(self, clocks):
-        watch = Time()
+        watch = SteadyTime()
         watch.look()
         clocks["ours"] += 7
         clocks["theirs"] += 7
@@ -229,7 +229,7 @@ class TestTime:
         assert watch.watched == 0
 
     def test_an_answer_that_takes_long_is_no_jump(self, clocks, monkeypatch):
-        watch = Time()
+        watch = SteadyTime()
         watch.look()
         clocks["ours"] += 1
         clocks["theirs"] += 1
@@ -248,7 +248,7 @@ class TestTime:
         """Every beat is old at once, for all workers that live; one that is silent from then on is gone."""
         settings.JOBS_BEAT_INTERVAL = 0.6
         silent = Worker.objects.filter(pk=register())
-        look, database_time, watched, ahead = Time.look, store.database_time, [], [0.0]
+        look, database_time, watched, ahead = SteadyTime.look, store.database_time, [], [0.0]
         monkeypatch.setattr(store, "database_time", lambda: database_time() + ahead[0])
 
         def set_after_a_while(self) -> None:
@@ -261,7 +261,7 @@ class TestTime:
                 return
             silent.update(beat_at=timezone.now())
 
-        monkeypatch.setattr(Time, "look", set_after_a_while)
+        monkeypatch.setattr(SteadyTime, "look", set_after_a_while)
         start()
         wait_until(lambda: silent.get().gone_at, "it is gone")
         assert ahead[0]
@@ -277,7 +277,7 @@ class TestTime:
 
         def takes_long(**_) -> None:
             worker.update(beat_at=Now())
-            if one._time.watched > 0.3:
+            if one._steady.watched > 0.3:
                 stop.set()
                 with connection.cursor() as cursor:
                     cursor.execute("SELECT pg_sleep(0.4)")

@@ -1,4 +1,4 @@
-"""Check whether time passes normally, so that no worker is declared gone because a clock was set."""
+"""For how long time has passed steadily, so that no worker is declared gone because a clock was set."""
 
 import time
 from datetime import UTC, datetime
@@ -9,8 +9,8 @@ from jobs.conf import settings
 LONGEST_SLEEP = 1.0  # seconds; also how soon another clock takes over, and how soon a stop is heard
 
 
-class Time:
-    """Checks whether time passes normally. After a disturbance all beats look old, and no worker is to blame for it.
+class SteadyTime:
+    """Watches whether time passes steadily. After a disturbance all beats look old, and no worker is to blame for it.
 
     Disturbances are: an election, which follows an outage; a change of PostgreSQL's clock; a standstill of this process
     or of the database. After one, each worker gets time to beat again before any is declared gone.
@@ -22,7 +22,7 @@ class Time:
 
     @property
     def watched(self) -> float:
-        """Seconds for which time has passed normally."""
+        """Seconds for which time has passed steadily."""
         return time.monotonic() - self._since
 
     def look(self) -> datetime:
