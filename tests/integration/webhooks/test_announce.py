@@ -316,6 +316,15 @@ class TestTheCommand:
             call_command("webhooks", "remove", str(endpoint.pk))
 
 
+def test_an_operators_page_tells_the_secret_once_and_a_reload_adds_nothing(admin_client, tenant):
+    form = {"tenant": tenant.slug, "url": URL, "next": "/ops/webhooks/"}
+    page = admin_client.post("/ops/webhooks/add", form, follow=True)
+    secret = signing.secret_of(WebhookEndpoint.objects.get().salt)
+    assert (secret in page.content.decode(), "no-store" in page["Cache-Control"]) == (True, True)
+    assert page.redirect_chain == [("/ops/webhooks/", 303)]
+    assert secret not in admin_client.get("/ops/webhooks/").content.decode()
+
+
 def test_no_log_and_no_audit_entry_has_a_secret(owner, caplog):
     secret = owner.post("/api/v1/webhooks", {"url": URL}, content_type="application/json").json()["secret"]
     salt = WebhookEndpoint.objects.get().salt

@@ -1,8 +1,7 @@
 """Webhooks: where tenants' own systems are told how their jobs ended, and whether it works; to add and remove them."""
 
-from typing import Any
-
 from django.http import HttpRequest, HttpResponse
+from django.utils.html import format_html
 
 from jobs.console.operations.named import tenant_named
 from jobs.console.ops import live
@@ -19,28 +18,22 @@ MOST = 200
 
 @page_for("jobs.view_webhookendpoint")
 def show(request: HttpRequest) -> HttpResponse:
-    return _listed(request)
-
-
-def _listed(request: HttpRequest, **more: Any) -> HttpResponse:
-    """`tenant`: only this one's. Those that fail come first. more: what an action says."""
+    """`tenant`: only this one's. Those that fail come first."""
     slug = texts(request.GET, ("tenant",))["tenant"]
     found = WebhookEndpoint.objects.select_related("tenant").order_by("failing_since", "pk")
     if slug:
         found = found.filter(**{f"tenant__{TENANT_SLUG}": slug})
-    shown = {"webhooks": found[:MOST], "slug": slug, **more}
-    return live.page(request, "webhooks", "Webhooks", (), shown, every=0)
+    return live.page(request, "webhooks", "Webhooks", (), {"webhooks": found[:MOST], "slug": slug}, every=0)
 
 
 @action_for("jobs.add_webhookendpoint")
 def add(request: HttpRequest) -> HttpResponse:
-    """The answer itself shows the secret: nobody is shown it again."""
+    """The next page tells the secret: nobody is shown it again."""
     slug, url, types, batches = texts(request.POST, ("tenant", "url", "types", "batches")).values()
     named = [name.strip() for name in batches.split(",") if name.strip()]
     made, secret = endpoints.add(tenant_named(slug), url, types.replace(",", " ").split(), named)
-    shown = _listed(request, made=made, secret=secret)
-    shown["Cache-Control"] = "no-store"
-    return shown
+    told = "Webhook {} is told of jobs that are submitted from now on. Its secret is shown only now: <code>{}</code>"
+    return done(request, format_html(told, made.pk, secret))
 
 
 @action_for("jobs.delete_webhookendpoint")
