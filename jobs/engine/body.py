@@ -16,6 +16,7 @@ from jobs.authoring import current
 from jobs.authoring.memory import MISSING
 from jobs.calls import registry, sources
 from jobs.calls.arguments import stats_as_json
+from jobs.calls.refusals import InvalidRequest
 from jobs.calls.registry import Target
 from jobs.conf import settings
 from jobs.engine import process_state, user_code
@@ -105,7 +106,11 @@ def run(job: Started, host: Host) -> Outcome:
 def _find(job: Started, outcome: Outcome, host: Host) -> tuple[current.CurrentJob, Target, Model | None]:
     """The job, its code and its object. If PostgreSQL is away, it waits, as with an outcome: no body has begun."""
     drop_cut_connections()  # a restart may have cut them since the last body: nothing else would notice it
-    target = registry.resolve(job.source_type, job.source_method)
+    try:
+        target = registry.resolve(job.source_type, job.source_method)
+    except InvalidRequest as refused:
+        why = f"{refused.message}. If it is one by now, restart this worker: it runs older code"
+        raise InvalidRequest(refused.field, why) from None
     running = _enter(job, target, outcome, host)
     if target.class_level:
         return running, target, None
