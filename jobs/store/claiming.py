@@ -13,7 +13,7 @@ from jobs.allocation import order
 from jobs.sql import statement
 from jobs.store import clock
 from jobs.store.attempts import logged_start, most_time, starting
-from jobs.store.pipeline import Pipeline, pipeline
+from jobs.store.pipeline import pipeline
 from jobs.store.rows import Claimed, Process, Started, log, prepared, rows
 from jobs.store.session import session, transaction
 from jobs.store.settling import Ending
@@ -85,6 +85,8 @@ def claim(
     if session().in_atomic_block:
         raise TransactionManagementError("A dispatch is a transaction of its own; ask for it on commit.")
     plan()
+    given = _parameters(locked, borrow=borrow)
+    begun = None
     try:
         with pipeline() as pipe:
             if ahead is not None:
@@ -96,7 +98,11 @@ def claim(
                 if not _waits(knocked):
                     pipe.add("COMMIT")
                     return Pass(went_home=True)
-            folded, claimed, begun = _add_pass(pipe, keeper, _parameters(locked, borrow=borrow))
+            pipe.add(statement("enter"))
+            folded, claimed = pipe.add(statement("fold"), **given.fold), pipe.add(statement("claim"), **given.claim)
+            pipe.add("COMMIT")
+            if keeper is not None:  # durable, unlike the claim; the other jobs are handed over only after this
+                begun = pipe.add(statement("start_kept"), **starting(keeper.process))
     finally:
         if ahead is not None:
             ahead.hear()
@@ -130,17 +136,6 @@ def plan() -> None:
         pipe.add(statement("claim"), **given.claim)
         pipe.add("COMMIT")
     _planned.add(connection.connection)
-
-
-def _add_pass(pipe: Pipeline, keeper: Keeper | None, given: "_Parameters") -> tuple[Answer, Answer, Answer | None]:
-    """Add what follows the knock; return the answers of the fold, the claim and the start."""
-    pipe.add(statement("enter"))
-    folded, claimed = pipe.add(statement("fold"), **given.fold), pipe.add(statement("claim"), **given.claim)
-    pipe.add("COMMIT")
-    if keeper is None:
-        return folded, claimed, None
-    # The start is durable, unlike the claim; the other jobs are handed over only after this.
-    return folded, claimed, pipe.add(statement("start_kept"), **starting(keeper.process))
 
 
 def _waits(knocked: Answer) -> bool:
