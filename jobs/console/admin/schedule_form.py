@@ -1,5 +1,6 @@
 """The form of a schedule. The engine checks it by storing it in a transaction that is rolled back."""
 
+import json
 from typing import Any
 
 from django import forms
@@ -34,6 +35,18 @@ HELP = {
 }
 
 
+class Storable(json.JSONDecoder):
+    """Refuses as no JSON what Python could neither read nor show again: very deep lists, and half a character."""
+
+    def decode(self, text: str, *args: Any) -> Any:
+        try:
+            found = super().decode(text, *args)
+            json.dumps(found, ensure_ascii=False).encode()
+        except (RecursionError, UnicodeEncodeError):
+            raise json.JSONDecodeError("cannot be stored", text, 0) from None
+        return found
+
+
 class ScheduleForm(AsShown):
     together = ("every", "cron", "tz")
     job_type = forms.ChoiceField(widget=Select)
@@ -59,6 +72,7 @@ class ScheduleForm(AsShown):
         for name in ("args", "starts_at"):
             self.fields[name].required = False
         self.fields["args"].widget.attrs["rows"] = 3
+        self.fields["args"].decoder = Storable  # type: ignore[attr-defined]  # it is a JSONField
         self.fields["tz"].label = "Time zone"
         for name, text in HELP.items():
             zone = f"{timezone.get_current_timezone_name()}. " if name in MOMENTS else ""
