@@ -76,11 +76,9 @@ def job(tenant_id: int, job_id: int) -> AnyJob | None:
     """
     if job_id > LARGEST_ID:
         return None
-    owned = {"id": job_id, "tenant_id": tenant_id}
-    # The second statement reads both tables: the job may just be moving from one to the other.
-    rows = prepared("read_job", **owned) or prepared("read_any_job", **owned)
-    if not rows:
-        return None
+    rows = prepared("read_job", id=job_id, tenant_id=tenant_id)
+    if not rows:  # this reads both tables: the job may just be moving from one to the other
+        return AnyJob.objects.filter(pk=job_id, tenant_id=tenant_id).select_related("queue").first()
     queue_name, *values = rows[0]
     found = AnyJob.from_db("default", SHOWN, values)
     found.args, found.stats = json.loads(found.args), json.loads(found.stats)

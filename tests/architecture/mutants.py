@@ -100,7 +100,7 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     "odd_states": ("tests/integration/engine/test_inspection.py",),
     "missing_partition": ("tests/integration/store/test_partitions.py",),
     **dict.fromkeys(("erase_jobs", "erase_history"), ("tests/integration/engine/test_erase.py",)),
-    **dict.fromkeys(("read_job", "read_any_job"), ("tests/integration/api/test_archived.py",)),
+    "read_job": ("tests/integration/api/test_read.py",),
     "read_states": ("tests/integration/store/test_verbs_of_strangers.py",),
     **dict.fromkeys(("gone_tenants", "without_queue"), ("tests/concurrency/test_locks_of_strangers.py",)),
     "places": ("tests/integration/engine/test_explain.py",),

@@ -35,11 +35,6 @@ def whole(least: int, most: int = MOST_NUMBER) -> Callable[[str], int]:
     return read
 
 
-def whole_or_none(least: int, most: int = MOST_NUMBER) -> Callable[[str], int | None]:
-    """A whole number in a range, or "none" for no limit."""
-    return or_none(whole(least, most))
-
-
 def or_none(number: Callable[[str], T]) -> Callable[[str], T | None]:
     """What the other reads, or "none" for no limit."""
 

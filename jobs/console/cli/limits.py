@@ -38,11 +38,12 @@ def _option(name: str, limit: Limit) -> Argument:
 
 def _reader(limit: Limit) -> Callable[[str], Any]:
     if limit.kind is Kind.WHOLE:
-        whole = inputs.whole_or_none if limit.optional else inputs.whole
-        return whole(int(limit.least or 0), int(limit.most or inputs.MOST_NUMBER))
-    if limit.kind is Kind.SECONDS:
-        return inputs.or_none(inputs.seconds) if limit.optional else inputs.seconds
-    return inputs.names if limit.kind is Kind.NAMES else str
+        number: Callable[[str], float] = inputs.whole(int(limit.least or 0), int(limit.most or inputs.MOST_NUMBER))
+    elif limit.kind is Kind.SECONDS:
+        number = inputs.seconds
+    else:
+        return inputs.names if limit.kind is Kind.NAMES else str
+    return inputs.or_none(number) if limit.optional else number
 
 
 def given(options: Options, table: Iterable[Limit]) -> dict[str, Any]:

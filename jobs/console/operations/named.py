@@ -1,4 +1,4 @@
-"""The tenant, the queue or the workers that an operator names. A refusal lists those that there are."""
+"""The tenant, the queue, the pool or the workers that an operator names. A refusal lists those that there are."""
 
 from typing import Any
 
@@ -21,6 +21,12 @@ def tenant_named(slug: str) -> Tenant:
 def queue_named(name: str) -> Queue:
     """Raises InvalidRequest."""
     return Queue.objects.filter(name=name).first() or _unknown("queue", name, Queue.objects.values_list("name"))
+
+
+def pool_named(name: str) -> str:
+    """Raises InvalidRequest."""
+    pools = Queue.objects.order_by("pool").values_list("pool").distinct()
+    return name if (name,) in pools else _unknown("pools", name, pools)
 
 
 def workers_named(name: str) -> list[Worker]:

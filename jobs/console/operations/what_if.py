@@ -18,7 +18,7 @@ from jobs.calls.refusals import InvalidRequest
 from jobs.console.operations import what_if_process
 from jobs.console.operations.filters import moment
 from jobs.console.operations.limits import OF_QUEUE, OF_TENANT
-from jobs.console.operations.named import MAX_LISTED, queue_named, tenant_named
+from jobs.console.operations.named import pool_named, queue_named, tenant_named
 from jobs.forecasting.replay.compare import MOST_ERROR, Answer, answer
 from jobs.forecasting.replay.pauses import pauses
 from jobs.forecasting.replay.record import POOL, QUEUE, TENANT, Hypothesis
@@ -89,14 +89,6 @@ class Question:
                 found[KINDS[kind], subject] = limits
         return found
 
-    @classmethod
-    def from_document(cls, said: Mapping[str, Any], *, now: datetime) -> "Question":
-        """Raises InvalidRequest."""
-        return cls.of(said["since"], said["until"], said["changes"], now=now)
-
-    def document(self) -> dict[str, Any]:
-        return {"since": self.since, "until": self.until, "changes": self.changes}
-
 
 def read(lines: Iterable[tuple[str, str, str, str]]) -> Changes:
     """The changes that somebody wrote: kind, name, limit, value. Raises InvalidRequest."""
@@ -121,7 +113,7 @@ def ask(question: Question, by: str) -> WhatIf:
     young = timezone.now() - timedelta(seconds=what_if_process.SECONDS)
     if WhatIf.objects.filter(ended_at=None, asked_at__gt=young).exists():
         raise InvalidRequest("what-if", "another one is being replayed; ask again in a minute")
-    row = WhatIf.objects.create(asked_by=by, question=stored(question.document()))
+    row = WhatIf.objects.create(asked_by=by, question=stored(asdict(question)))
     transaction.on_commit(partial(what_if_process.start, row.pk))
     return row
 
@@ -141,7 +133,7 @@ def told(question: Question, most: int = MOST) -> dict[str, Any]:
     pause = pauses(record.past)
     found = answer(record, pause, question.hypothesis())
     return {
-        **question.document(),
+        **asdict(question),
         "attempts": found.attempts,
         "not_replayed": found.unreplayed,
         "error": None if found.error is None else asdict(found.error),
@@ -180,7 +172,7 @@ def _limits(kind: str, name: str, given: Mapping[str, Any]) -> tuple[int | str, 
         if limit not in known:
             raise InvalidRequest(f"{kind}.{name}.{limit}", f"is no limit; known: {', '.join(known)}")
     if kind == POOLS:
-        return _pool(name), {limit: _processes(f"{kind}.{name}.{limit}", value) for limit, value in given.items()}
+        return pool_named(name), {limit: _processes(f"{kind}.{name}.{limit}", value) for limit, value in given.items()}
     row = TenantQueue.of(tenant_named(name)) if kind == TENANTS else queue_named(name)
     for limit, value in given.items():
         try:
@@ -194,13 +186,6 @@ def _limits(kind: str, name: str, given: Mapping[str, Any]) -> tuple[int | str, 
         raise InvalidRequest(f"{kind}.{name}.{field}", " ".join(messages)) from None
     subject = row.tenant_id if isinstance(row, TenantQueue) else row.pk
     return subject, {limit: getattr(row, limit) for limit in given}
-
-
-def _pool(name: str) -> str:
-    pools = sorted(set(Queue.objects.values_list("pool", flat=True)))
-    if name not in pools:
-        raise InvalidRequest("pools", f"{name!r} is unknown; known: {', '.join(pools[:MAX_LISTED]) or 'none'}")
-    return name
 
 
 def _processes(field: str, value: Any) -> int:

@@ -56,7 +56,8 @@ def answer(pk: int) -> None:
 
     row = WhatIf.objects.get(pk=pk)
     try:
-        question = what_if.Question.from_document(row.question, now=timezone.now())
+        asked = row.question
+        question = what_if.Question.of(asked["since"], asked["until"], asked["changes"], now=timezone.now())
         if not replay.begin_alone():
             raise InvalidRequest("what-if", "another one is being replayed; ask again in a minute")
         row.answer = what_if.stored(what_if.told(question))

@@ -30,8 +30,6 @@ class Facts:
     """A job and its limits at one moment. None means no limit; moments are aware."""
 
     id: int
-    tenant_id: int
-    queue_id: int
     status: str
     attempt: int
     retries: int

@@ -16,7 +16,7 @@ slots AS (
     SELECT u.n AS by_tenant, coalesce((u.users ->> job.user_key)::int, 0) AS by_user FROM job JOIN own_use u USING (tenant_id)
 )
 SELECT
-    job.id, job.tenant_id, job.queue_id, job.status, job.attempt, job.retries, job.max_retries, job.last_error, job.user_key,
+    job.id, job.status, job.attempt, job.retries, job.max_retries, job.last_error, job.user_key,
     job.source_type, job.source_method, job.slot, job.progress, job.cancel_requested_at IS NOT NULL AS stopping,
     job.dedup_key IS NOT DISTINCT FROM %(erased)s AS erased,
     job.created_at, job.due_at, job.ready_at, job.expires_at, job.reason, job.queued_at, job.handed_at, job.start_time, job.end_time,

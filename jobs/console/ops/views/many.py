@@ -15,7 +15,7 @@ from jobs.calls.refusals import InvalidRequest
 from jobs.console.operations.verbs import CANCEL, DISCARD, REVIVE, Verb
 from jobs.console.ops.access import action_for, page_for, plain_page
 from jobs.console.ops.answers import back, done, refused
-from jobs.console.ops.runs import Found, Letters, Run, Selection, Step, ids, signed_run
+from jobs.console.ops.runs import Found, Letters, Run, Selection, ids, signed_run
 from jobs.lifecycle import Status
 from jobs.pages.answers import SeeOther, existing
 from jobs.reading import queries
@@ -53,7 +53,7 @@ class Action:
         return self._begin(request, self._chosen(request))
 
     def _begin(self, request: HttpRequest, run: Run) -> HttpResponse:
-        first = self._step(run, MAX_COUNTED)
+        first = self.selection.step(run, self.verb, MAX_COUNTED)
         run = replace(run, total=len(first.ids), more=first.position is not None)
         if not run.total and not run.more:
             return refused(request, f"Nothing to {self.verb.name}: the jobs are {_either(self.verb)} no longer.")
@@ -83,11 +83,8 @@ class Action:
     def _signed(self, request: HttpRequest, text: str) -> Run:
         return existing(signed_run(text, self.name, cast("User", request.user).pk))
 
-    def _step(self, run: Run, most: int) -> Step:
-        return self.selection.step(run, self.verb, most)
-
     def _continue(self, request: HttpRequest, run: Run) -> HttpResponse:
-        step = self._step(run, MAX_A_REQUEST)
+        step = self.selection.step(run, self.verb, MAX_A_REQUEST)
         outcomes = Counter(run.outcomes)
         bulk = None if len(run.chosen) == 1 else UUID(run.bulk)
         outcomes += Counter(self.verb.each(step.ids, bulk=bulk, filters=run.in_words()).values())
