@@ -4,7 +4,6 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Min
 from django.db.models.functions import Now
 
 from jobs.models import Job, Recorded, Schedule, ScheduleRun
@@ -88,5 +87,6 @@ def advance_schedules(moved: Iterable[Schedule]) -> None:
 
 def next_run() -> float | None:
     """Seconds until a schedule is due (negative: late); None if none is to come."""
-    left: timedelta | None = Schedule.objects.aggregate(left=Min("next_at") - Now())["left"]
-    return None if left is None else left.total_seconds()
+    # Not their difference: psycopg cannot read intervals in a style that a database may have.
+    coming = Schedule.objects.exclude(next_at=None).order_by("next_at").values_list("next_at", Now()).first()
+    return None if coming is None else (coming[0] - coming[1]).total_seconds()

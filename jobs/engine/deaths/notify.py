@@ -66,7 +66,7 @@ def notify() -> None:
             with unannounced(name) as deaths:
                 if deaths:
                     import_string(name)(deaths)
-        except Exception as error:  # log only the class: the text may contain an address
+        except BaseException as error:  # one may even exit; log only the class: the text may contain an address
             telemetry.noticed("deaths not announced", notifier=name, error=type(error).__name__)
 
 

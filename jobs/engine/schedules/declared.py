@@ -37,7 +37,7 @@ def _declare(name: str, target: Target) -> int:
     assert target.spec.for_each_tenant is not None  # noqa: S101 - for the type checker: the decorator says so
     try:
         wanted = ids_of(target.spec.for_each_tenant())
-    except Exception as error:  # a stranger's code; those that there are go on
+    except BaseException as error:  # a stranger's code, which may even exit; those that there are go on
         telemetry.noticed("schedule not declared", schedule=name, error=type(error).__name__)
         return 0
     with transaction.atomic():

@@ -92,13 +92,14 @@ def test_a_tenants_own_of_the_same_name_stays(tenants):
 
 def test_a_list_of_tenants_that_fails_changes_nothing_and_is_noticed(tenants, declared, caplog):
     declare()
+    for error in (RuntimeError("a text for nobody"), SystemExit(1)):
 
-    def fail():
-        raise RuntimeError("a text for nobody")
+        def fail(error=error):
+            raise error
 
-    declared(for_each_tenant=fail)
-    assert declare() == 0
-    assert len(rows()) == 3
+        declared(for_each_tenant=fail)
+        assert declare() == 0
+        assert len(rows()) == 3
     assert "schedule not declared" in caplog.text
     assert "for nobody" not in caplog.text
 
