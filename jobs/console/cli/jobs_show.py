@@ -4,6 +4,8 @@ import json
 from dataclasses import asdict
 from typing import Any
 
+from django.core.management.base import CommandError
+
 from jobs.console.cli import inputs, job_view
 from jobs.console.cli.screen import Column, Screen, length, utc
 from jobs.console.cli.subcommands import Options, Subcommand, argument
@@ -115,8 +117,12 @@ def tell(options: Options, screen: Screen) -> None:
 
 
 def _newest_waiting() -> int:
-    newest = Job.objects.filter(ready_at__isnull=False).order_by("-pk").values_list("pk", flat=True).first()
-    return inputs.existing(newest, "id: no job is waiting; give the id of a job")
+    """Of those in line; else of those that wait for a moment or a person, or for other jobs."""
+    for witness in ("ready_at", "due_at", "blocked_at"):
+        found = Job.objects.filter(**{f"{witness}__isnull": False})
+        if newest := found.order_by("-pk").values_list("pk", flat=True).first():
+            return int(newest)
+    raise CommandError("id: no job is waiting; give the id of a job")
 
 
 def _since(found: Explanation) -> str | None:

@@ -272,8 +272,12 @@ class TestExplain:
         assert shown.startswith(found["sentence"])
         assert "manage.py tenants slots acme --resume" in shown
 
-    def test_a_job_that_does_not_exist(self, tenant):
+    def test_a_job_that_does_not_exist_and_without_a_number_one_that_waits(self, tenant):
         assert refusal("explain", 999) == "id: there is no job 999"
+        assert refusal("explain") == "id: no job is waiting; give the id of a job"
+        for status in (Status.BLOCKED, Status.SCHEDULED, Status.CREATED):
+            make_job(tenant, status)
+            assert run_json("explain")["status"] == status
 
 
 class TestChange:
