@@ -1,4 +1,5 @@
-"""Skip numbers of jobs after a failover or a restore: the new server may not know the last ones that were given out.
+"""Skip numbers of jobs, and of events for webhooks, after a failover or a restore: the new server may not know the last
+ones that were given out.
 
 The jobs of those numbers are lost; but their bodies may still run, and messages, results and links name them. Attempts
 and results are fenced in any case; with new numbers, nothing that is lost has the name of something else.

@@ -25,11 +25,15 @@ SELECT
     ) AS server_known
 
 -- name: skip_numbers
--- Change: the next job gets a number that is greater by so many than any that was given out here, or that a job has. Returns
---         it. Who: the clock after a failover or restore; an operator. Locks: none; setval waits for nobody.
+-- Change: the next job gets a number that is greater by so many than any that was given out here, or that a job has; and so
+--         does the next event, after which receivers of webhooks know a message that they have had. Returns the job's. Who: the clock after a failover or restore; an operator. Locks: none; setval waits for nobody.
 -- Index:  primary keys.
-SELECT setval(sequence, greatest(nextval(sequence), known.most) + %(by)s)
-FROM (SELECT pg_get_serial_sequence('jobs', 'id')::regclass AS sequence) jobs_id
+SELECT setval(of_jobs, greatest(nextval(of_jobs), known.most) + %(by)s), setval(of_events, nextval(of_events) + %(by)s)
+FROM (
+    SELECT
+        pg_get_serial_sequence('jobs', 'id')::regclass AS of_jobs,
+        pg_get_serial_sequence('webhook_events', 'id')::regclass AS of_events
+) sequences
 CROSS JOIN (
     SELECT greatest((SELECT max(id) FROM jobs), (SELECT max(id) FROM job_history)) AS most
 ) known
