@@ -67,7 +67,7 @@ class Question:
     def of(cls, begin: str | None, end: str | None, changes: Changes, *, now: datetime) -> "Question":
         """begin, end: as `moment` reads them; by default the last hour. Raises InvalidRequest with the field."""
         until = moment("until", end, now) if end else now
-        since = moment("since", begin, now) if begin else until - HOUR
+        since = moment("since", begin, now) if begin else max(until, now - log_kept()) - HOUR
         for name, at in (("since", since), ("until", until)):
             if at > now:
                 raise InvalidRequest(name, "must not be in the future")

@@ -96,12 +96,14 @@ def badge(state: str) -> SafeString:
 
 @register.filter
 def setting(value: Any) -> str:
-    """The value of a limit: 3, yes, mail, critical; a dash for none."""
+    """The value of a limit: 3, 1,000,000, 0.5, yes, a name, or mail, critical; a dash for none."""
     if value is None or value == []:
         return "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return ", ".join(value) if isinstance(value, list) else f"{value:g}"
+    if isinstance(value, str):
+        return value
+    return ", ".join(value) if isinstance(value, list) else f"{value:,.15g}"
 
 
 @register.filter

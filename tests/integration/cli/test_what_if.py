@@ -113,6 +113,7 @@ def test_an_attempt_before_the_window_and_a_strangers_later_one_are_not_counted(
             "since: must be like 30m, 1h, 7d ago (at most ten years), 14:00 of today or else yesterday,",
         ),
         (["--until", "noon"], "until: must be like 30m"),
+        (["--until", "0001-01-01"], "since: must be before until"),
         (["--since", "1h", "--until", "2h"], "since: must be before until; they are 20"),
     ],
 )

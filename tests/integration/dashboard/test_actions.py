@@ -128,6 +128,8 @@ class TestLimits:
         assert "Queue mail: paused no → yes." in said(response)
         response = admin.post("/ops/queues/mail/change", {"default_timeout": "2.5", "backoff_grows": "False"})
         assert "Queue mail: default timeout none → 2.5, backoff grows yes → no." in said(response)
+        response = admin.post("/ops/queues/mail/change", {"pool": "heavy", "concurrency": "1000000"})
+        assert "Queue mail: pool default → heavy, concurrency 4 → 1,000,000." in said(response)
 
     def test_what_is_not_there_is_not_found(self, admin):
         for path in ("tenants/nobody/change", "queues/none/change", "schedules/1/act", f"schedules/{2**70}/act"):
