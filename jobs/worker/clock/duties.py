@@ -1,8 +1,10 @@
 """The duties of the leader, and their intervals."""
 
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import psycopg
 from django.db import DatabaseError, connection
@@ -24,22 +26,24 @@ _IN_TIME = (
 
 
 def try_step(step: Callable[[], object]) -> object:
-    """Run a step. If its session gave up waiting, or PostgreSQL refused a statement, log it, and go on with the others.
+    """Run a step. If it fails, log it, and go on with the others; it runs again at its next turn.
 
-    The step runs again at its next turn. Raises the database's error if the session was lost, or is of no more use.
+    It must not end the worker, which runs jobs: the next leader's would end as well. Raises the database's error if the
+    session was lost, or is of no more use.
     """
     try:
         return step()
-    except DatabaseError as error:
-        session, why = connection.connection, type(error.__cause__).__name__
-        if session is None or session.closed:
-            raise
-        if isinstance(error.__cause__, _IN_TIME):
-            telemetry.noticed("clock was held up", error=why)
-        elif store.may_pass(error):
+    except Exception as error:
+        why, session = error.__cause__ or error, connection.connection
+        lost = session is None or session.closed
+        if isinstance(why, _IN_TIME) and not lost:
+            telemetry.noticed("clock was held up", error=type(why).__name__)
+        elif store.may_pass(error) or (isinstance(error, DatabaseError) and lost):
             raise
         else:
-            telemetry.noticed("duty of the clock failed", duty=getattr(step, "__qualname__", None), error=why)
+            lines = [f"{Path(at.filename).name}:{at.lineno}" for at in traceback.extract_tb(error.__traceback__)[1:]]
+            duty = getattr(step, "__qualname__", None)
+            telemetry.noticed("duty of the clock failed", duty=duty, error=type(why).__name__, at=",".join(lines))
         return None
 
 

@@ -165,7 +165,7 @@ class TestADuty:
         thread.join()
 
     def test_that_fails_in_the_upkeep_has_another_turn_and_so_have_those_behind_it_if_the_session_lives(
-        self, monkeypatch
+        self, monkeypatch, caplog
     ):
         turns, others, stop = [], [], threading.Event()
 
@@ -173,6 +173,8 @@ class TestADuty:
             turns.append(True)
             if len(turns) == 1:
                 raise DatabaseError
+            if len(turns) == 2:
+                raise KeyError("a text for nobody")
             with connection.cursor() as cursor:
                 cursor.execute("SELECT 1 / 0")
 
@@ -186,7 +188,9 @@ class TestADuty:
         wait_until(lambda: len(turns) > 3, "it has another turn")
         stop.set()
         thread.join()
-        assert others[0] == 2
+        assert others[:2] == [2, 3]
+        assert "error=KeyError at=test_clock" in caplog.text
+        assert "for nobody" not in caplog.text
 
 
 class TestTime:
