@@ -75,9 +75,11 @@ def environ(transactional_db) -> dict[str, str]:
 def processes(tmp_path: Path) -> Iterator[Processes]:
     with WarmProcesses() as processes:
         yield processes
+        failed = []
         for log in sorted(tmp_path.glob("*.log")):
-            last = log.read_text(errors="replace").splitlines(keepends=True)[-LAST_LINES:]
-            sys.stdout.write("".join([f"--- {log.name}\n", *last]))
+            lines = log.read_text(errors="replace").splitlines(keepends=True)
+            failed += [line for line in lines if "duty of the clock failed" in line]
+            sys.stdout.write("".join([f"--- {log.name}\n", *lines[-LAST_LINES:]]))
         for process in processes:  # the test is over: nobody need wait for a stop in good order
             process.signal_group(signal.SIGKILL)
     # The server goes on with what they had asked, for as long as that takes; and nobody could drop the database.
@@ -86,6 +88,7 @@ def processes(tmp_path: Path) -> Iterator[Processes]:
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
             " WHERE datname = current_database() AND application_name LIKE 'jobs:%'"
         )
+    assert not failed  # a worker goes on, whatever a duty meets
 
 
 @pytest.fixture
