@@ -109,8 +109,8 @@ def _find(job: Started, outcome: Outcome, host: Host) -> tuple[current.CurrentJo
     try:
         target = registry.resolve(job.source_type, job.source_method)
     except InvalidRequest as refused:
-        why = f"{refused.message}. If it is one by now, restart this worker: it runs older code"
-        raise InvalidRequest(refused.field, why) from None
+        why = f"{refused.message}; if the code is newer than this worker, restart this worker"
+        raise InvalidRequest(refused.field, why) from refused
     running = _enter(job, target, outcome, host)
     if target.class_level:
         return running, target, None

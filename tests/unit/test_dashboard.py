@@ -219,7 +219,7 @@ def test_what_others_wrote_is_as_they_published_it(name):
 def test_nothing_else_is_vendored_and_the_files_are_small():
     assert {path.name for path in (STATIC / "vendor").iterdir()} == set(VENDORED)
     assert (STATIC / "ops.css").stat().st_size <= 20_000
-    assert sum(path.stat().st_size for path in STATIC.glob("*.js")) <= 8_000
+    assert sum(path.stat().st_size for path in STATIC.rglob("*.js")) <= 20_000
 
 
 def test_no_template_has_an_inline_style_or_script():

@@ -66,7 +66,7 @@ class Schedules(Background):
 
     def turn(self) -> float:
         try_step(run_due)
-        super().turn()  # last: a fault in the list of one job type must not stop the due jobs
+        super().turn()
         seconds = store.next_run()
         if seconds is None:
             return LONGEST_SLEEP

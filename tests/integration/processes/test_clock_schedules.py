@@ -1,9 +1,8 @@
-"""The thread of the recurring jobs: it depends on no one schedule, and on no list of tenants."""
+"""The thread of the recurring jobs: it depends on no one schedule."""
 
 import threading
 
 import pytest
-from django.db import IntegrityError
 
 from jobs.engine.schedules import change
 from jobs.models import Job, Schedule
@@ -27,19 +26,6 @@ def due() -> Schedule:
     schedule = change.add(thing.tenant, name="often", every=3600.0, **call)
     Schedule.objects.filter(pk=schedule.pk).update(next_at=schedule.starts_at, next_due=schedule.starts_at)
     return schedule
-
-
-def test_a_list_of_tenants_that_cannot_be_stored_stops_no_job_that_is_due(thread, monkeypatch):
-    due()
-
-    def fail():
-        raise IntegrityError
-
-    monkeypatch.setattr(thread._duties[0], "run", fail)
-    for _ in range(2):
-        with pytest.raises(IntegrityError):
-            thread.turn()
-    assert Job.objects.count() == 1
 
 
 def test_one_that_is_due_and_locked_is_looked_at_again_after_a_pause_and_not_at_once(thread, onlooker):
