@@ -34,7 +34,7 @@ OPS = (
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 NOTHING_OF_THE_DEVICE = "camera=(), geolocation=(), microphone=(), payment=(), usb=()"
-PUBLIC = "/api/v1/docs", "/api/v1/openapi.json"
+DOCS = "/api/v1/docs"
 
 
 def traceable(get_response: View) -> View:
@@ -72,8 +72,7 @@ def secured(get_response: View) -> View:
         response = get_response(request)
         response.headers.setdefault("Content-Security-Policy", _policy(request.path_info))
         response.headers.setdefault("Permissions-Policy", NOTHING_OF_THE_DEVICE)
-        if request.path_info not in PUBLIC:
-            response.headers.setdefault("Cache-Control", "no-store")
+        response.headers.setdefault("Cache-Control", "no-store")
         return response
 
     return secured_view
@@ -82,7 +81,7 @@ def secured(get_response: View) -> View:
 def _policy(path: str) -> str:
     if path.startswith("/ops/"):
         return OPS
-    return WITH_INLINE if path.startswith("/admin/") or path == PUBLIC[0] else OWN
+    return WITH_INLINE if path.startswith("/admin/") or path == DOCS else OWN
 
 
 def readable(get_response: View) -> View:

@@ -8,6 +8,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.module_loading import import_string
+from django.views.decorators.cache import never_cache
 
 from tenants import audit
 from tenants.addresses import in_admin
@@ -37,6 +38,7 @@ def for_members(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse
     Nobody logged in: the login. An operator without a tenant: the admin, if there is one. Else: 403, with the reason.
     """
 
+    @never_cache  # a project may keep the answers of its whole site
     @login_required
     @wraps(view)
     def with_tenant(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from django.db import connection
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.cache import never_cache
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
@@ -26,7 +27,6 @@ from jobs.reading.health.looks import TIMEOUT, ForecastLook, TotalLook, look_for
 from jobs.reading.looking import looking
 
 SECONDS_BETWEEN_LOOKS = 5.0  # seconds between two looks of a process, however many ask
-NOT_CACHED = {"Cache-Control": "no-store"}
 AWAY = "The database does not answer in time."
 PROXIED = ("X-Forwarded-For", "Forwarded", "X-Real-IP")
 View = Callable[[HttpRequest], HttpResponse]
@@ -50,6 +50,7 @@ def of_tenants() -> dict[str, Numbers] | None:
 def for_monitors(view: View) -> View:
     """The view for callers with the token; without a token, for those on this machine. Http404 for anybody else."""
 
+    @never_cache
     @wraps(view)
     def guarded(request: HttpRequest) -> HttpResponse:
         if not _may_ask(request):
@@ -74,11 +75,11 @@ def tenants(request: HttpRequest) -> HttpResponse:
 def _encoded(request: HttpRequest, seen: Seen | None, collector: Callable[[Seen], Collector]) -> HttpResponse:
     if seen is None:
         connection.close()
-        return HttpResponse(f"{AWAY}\n", status=503, content_type="text/plain", headers=NOT_CACHED)
+        return HttpResponse(f"{AWAY}\n", status=503, content_type="text/plain")
     registry = CollectorRegistry(auto_describe=False)
     registry.register(collector(seen))
     encode, content_type = choose_encoder(request.headers.get("Accept", ""))
-    return HttpResponse(encode(registry), content_type=content_type, headers=NOT_CACHED)
+    return HttpResponse(encode(registry), content_type=content_type)
 
 
 @for_monitors
@@ -91,7 +92,7 @@ def health(request: HttpRequest) -> HttpResponse:
         found = [Condition("no_database", "critical", AWAY, runbook("no_database"))]
     critical = any(condition.severity == "critical" for condition in found)
     document = {"healthy": not critical, "conditions": [asdict(condition) for condition in found]}
-    return JsonResponse(document, status=503 if critical else 200, headers=NOT_CACHED)
+    return JsonResponse(document, status=503 if critical else 200)
 
 
 def _may_ask(request: HttpRequest) -> bool:

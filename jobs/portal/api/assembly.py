@@ -10,6 +10,7 @@ from typing import Any, cast, get_args
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.template import TemplateDoesNotExist
+from django.views.decorators.cache import never_cache
 from ninja import NinjaAPI
 from ninja.errors import ValidationError, ValidationErrorContext
 from ninja.openapi.docs import Swagger
@@ -39,7 +40,8 @@ class ProblemAPI(NinjaAPI):
         patterns, app_name, namespace = super().urls
         for pattern in cast(list[Any], patterns):
             root = pattern.name == "api-root"  # the docs page derives the API's address from it
-            pattern.callback = problems.no_such_address if root else _with_405_as_problem(pattern.callback)
+            answered = problems.no_such_address if root else _with_405_as_problem(pattern.callback)
+            pattern.callback = never_cache(answered)  # the next who asks may have the key of another tenant
         return patterns, app_name, namespace
 
     def validation_error_from_error_contexts(

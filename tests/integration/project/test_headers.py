@@ -28,6 +28,23 @@ def test_nothing_of_a_tenant_is_kept_on_the_way(owner, mate, tenant, report):
         assert "default-src 'self'" in response["Content-Security-Policy"], path
 
 
+def test_a_projects_cache_of_its_whole_site_keeps_no_answer(owner, stranger, mate, tenant, settings, subtests):
+    settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "site"}}
+    cached = "django.middleware.cache.UpdateCacheMiddleware", "django.middleware.cache.FetchFromCacheMiddleware"
+    strangers_middleware = "scheduler_project.middleware.secured"
+    settings.MIDDLEWARE = [cached[0], *(m for m in settings.MIDDLEWARE if m != strangers_middleware), cached[1]]
+    operator = Client()
+    operator.force_login(UserFactory(is_staff=True, is_superuser=True))
+    job = make_job(tenant, Status.RUNNING)
+    for caller, path in [(owner, f"/api/v1/jobs/{job.pk}"), (mate, f"/jobs/{job.pk}/"), (operator, f"/ops/jobs/{job.pk}/")]:
+        with subtests.test(path):
+            assert caller.get(path).status_code == 200
+            assert "private" in caller.get(path)["Cache-Control"]
+            assert stranger.get(path).status_code in (302, 404)
+    with subtests.test("metrics"):
+        assert "private" in Client().get("/metrics")["Cache-Control"]
+
+
 def test_our_own_pages_run_no_script_of_their_text(mate, report):
     for path in ("/", f"/reports/{report.pk}/", "/accounts/password/", "/nowhere/"):
         response = mate.get(path)
