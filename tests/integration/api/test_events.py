@@ -45,8 +45,10 @@ def test_each_change_is_told_until_the_end(listen, running):
     assert (data[2]["status"], data[2]["rows"]) == ("success", 3)
 
 
-def test_a_wsgi_server_sends_each_event_as_it_comes(listen, running):
-    stream = Client().get(path_of(running), headers={"Authorization": f"Bearer {listen.key(running.tenant)}"})
+def test_a_wsgi_server_sends_each_event_as_it_comes_in_a_project_that_compresses(listen, running, settings):
+    settings.MIDDLEWARE = ["django.middleware.gzip.GZipMiddleware", *settings.MIDDLEWARE]
+    headers = {"Authorization": f"Bearer {listen.key(running.tenant)}", "Accept-Encoding": "gzip"}
+    stream = Client().get(path_of(running), headers=headers)
     assert not stream.is_async
     try:
         assert next(stream.streaming_content).startswith(b"retry: ")
