@@ -8,7 +8,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.module_loading import import_string
-from django.views.decorators.cache import never_cache
+from django.views.decorators.cache import cache_control
 
 from tenants import audit
 from tenants.addresses import in_admin
@@ -38,7 +38,7 @@ def for_members(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse
     Nobody logged in: the login. An operator without a tenant: the admin, if there is one. Else: 403, with the reason.
     """
 
-    @never_cache  # a project may keep the answers of its whole site
+    @cache_control(private=True, no_store=True)  # a project may keep the answers of its whole site
     @login_required
     @wraps(view)
     def with_tenant(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:

@@ -13,7 +13,7 @@ from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import reverse
-from django.views.decorators.cache import never_cache
+from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_POST, require_safe
 
 from jobs.calls.refusals import InvalidRequest
@@ -49,7 +49,7 @@ def action_for(permission: str) -> Callable[[View], View]:
 def _guarded(view: View, permission: str) -> View:
     permission = named(permission)
 
-    @never_cache
+    @cache_control(private=True, no_store=True)
     @wraps(view)
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if not request.user.is_authenticated:

@@ -11,9 +11,10 @@ from functools import wraps
 from ipaddress import ip_address
 from typing import TypeVar
 
+from django.contrib.auth.decorators import login_not_required
 from django.db import connection
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from django.views.decorators.cache import never_cache
+from django.views.decorators.cache import cache_control
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
@@ -50,7 +51,8 @@ def of_tenants() -> dict[str, Numbers] | None:
 def for_monitors(view: View) -> View:
     """The view for callers with the token; without a token, for those on this machine. Http404 for anybody else."""
 
-    @never_cache
+    @login_not_required
+    @cache_control(private=True, no_store=True)
     @wraps(view)
     def guarded(request: HttpRequest) -> HttpResponse:
         if not _may_ask(request):

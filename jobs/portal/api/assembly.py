@@ -7,10 +7,11 @@ from functools import cache, wraps
 from http import HTTPStatus
 from typing import Any, cast, get_args
 
+from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.template import TemplateDoesNotExist
-from django.views.decorators.cache import never_cache
+from django.views.decorators.cache import cache_control
 from ninja import NinjaAPI
 from ninja.errors import ValidationError, ValidationErrorContext
 from ninja.openapi.docs import Swagger
@@ -24,6 +25,7 @@ from jobs.portal.api.problems import ProblemError
 from tenants.rendering import page
 
 View = Callable[..., Any]
+kept_by_nobody = cache_control(private=True, no_store=True)  # the next who asks may have the key of another tenant
 RETRIED = {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}
 RETRY_AFTER = {"description": "Seconds after which to try again.", "schema": {"type": "integer"}}
 
@@ -41,7 +43,7 @@ class ProblemAPI(NinjaAPI):
         for pattern in cast(list[Any], patterns):
             root = pattern.name == "api-root"  # the docs page derives the API's address from it
             answered = problems.no_such_address if root else _with_405_as_problem(pattern.callback)
-            pattern.callback = never_cache(answered)  # the next who asks may have the key of another tenant
+            pattern.callback = login_not_required(kept_by_nobody(answered))  # Ninja asks for the key or the session
         return patterns, app_name, namespace
 
     def validation_error_from_error_contexts(

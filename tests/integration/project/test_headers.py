@@ -31,8 +31,8 @@ def test_nothing_of_a_tenant_is_kept_on_the_way(owner, mate, tenant, report):
 def test_a_projects_cache_of_its_whole_site_keeps_no_answer(owner, stranger, mate, tenant, settings, subtests):
     settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "site"}}
     cached = "django.middleware.cache.UpdateCacheMiddleware", "django.middleware.cache.FetchFromCacheMiddleware"
-    strangers_middleware = "scheduler_project.middleware.secured"
-    settings.MIDDLEWARE = [cached[0], *(m for m in settings.MIDDLEWARE if m != strangers_middleware), cached[1]]
+    our_own = "scheduler_project.middleware.secured"
+    settings.MIDDLEWARE = [cached[0], *(m for m in settings.MIDDLEWARE if m != our_own), cached[1]]
     operator = Client()
     operator.force_login(UserFactory(is_staff=True, is_superuser=True))
     job = make_job(tenant, Status.RUNNING)
@@ -43,6 +43,13 @@ def test_a_projects_cache_of_its_whole_site_keeps_no_answer(owner, stranger, mat
             assert stranger.get(path).status_code in (302, 404)
     with subtests.test("metrics"):
         assert "private" in Client().get("/metrics")["Cache-Control"]
+
+
+def test_a_project_that_asks_everybody_to_log_in_leaves_keys_and_monitors_alone(owner, settings):
+    settings.MIDDLEWARE = [*settings.MIDDLEWARE, "django.contrib.auth.middleware.LoginRequiredMiddleware"]
+    for caller, path in [(owner, "/api/v1/jobs"), (Client(), "/api/v1/docs"), (Client(), "/metrics/health")]:
+        assert caller.get(path).status_code in (200, 503), path
+    assert Client().get("/api/v1/jobs").status_code == 401
 
 
 def test_our_own_pages_run_no_script_of_their_text(mate, report):
