@@ -12,6 +12,13 @@ from tests.factories import UserFactory, make_job
 pytestmark = pytest.mark.django_db
 
 
+@pytest.fixture
+def operator(db):
+    operator = Client()
+    operator.force_login(UserFactory(is_staff=True, is_superuser=True))
+    return operator
+
+
 def test_nothing_of_a_tenant_is_kept_on_the_way(owner, mate, tenant, report):
     job = make_job(tenant, Status.RUNNING)
     for caller, path in [
@@ -28,21 +35,17 @@ def test_nothing_of_a_tenant_is_kept_on_the_way(owner, mate, tenant, report):
         assert "default-src 'self'" in response["Content-Security-Policy"], path
 
 
-def test_a_projects_cache_of_its_whole_site_keeps_no_answer(owner, stranger, mate, tenant, settings, subtests):
+def test_a_projects_cache_of_its_whole_site_keeps_no_answer(owner, mate, operator, tenant, settings):
     settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "site"}}
     cached = "django.middleware.cache.UpdateCacheMiddleware", "django.middleware.cache.FetchFromCacheMiddleware"
     our_own = "scheduler_project.middleware.secured"
-    settings.MIDDLEWARE = [cached[0], *(m for m in settings.MIDDLEWARE if m != our_own), cached[1]]
-    operator = Client()
-    operator.force_login(UserFactory(is_staff=True, is_superuser=True))
-    job = make_job(tenant, Status.RUNNING)
-    for caller, path in [(owner, f"/api/v1/jobs/{job.pk}"), (mate, f"/jobs/{job.pk}/"), (operator, f"/ops/jobs/{job.pk}/")]:
-        with subtests.test(path):
-            assert caller.get(path).status_code == 200
-            assert "private" in caller.get(path)["Cache-Control"]
-            assert stranger.get(path).status_code in (302, 404)
-    with subtests.test("metrics"):
-        assert "private" in Client().get("/metrics")["Cache-Control"]
+    settings.MIDDLEWARE = [cached[0], *(one for one in settings.MIDDLEWARE if one != our_own), cached[1]]
+    job = make_job(tenant, Status.RUNNING).pk
+    pages = [(owner, f"/api/v1/jobs/{job}"), (mate, f"/jobs/{job}/"), (operator, f"/ops/jobs/{job}/")]
+    for caller, path in [*pages, (Client(), "/metrics")]:
+        assert caller.get(path).status_code == 200, path
+        assert Client().get(path).status_code in (302, 401) or path == "/metrics", path
+        assert "private" in caller.get(path)["Cache-Control"], path
 
 
 def test_a_project_that_asks_everybody_to_log_in_leaves_keys_and_monitors_alone(owner, settings):
@@ -62,9 +65,7 @@ def test_our_own_pages_run_no_script_of_their_text(mate, report):
     assert "<style" not in Client().get("/accounts/login/").content.decode()
 
 
-def test_the_admin_and_the_docs_page_may_use_their_own_scripts_and_nobody_elses():
-    operator = Client()
-    operator.force_login(UserFactory(is_staff=True, is_superuser=True))
+def test_the_admin_and_the_docs_page_may_use_their_own_scripts_and_nobody_elses(operator):
     for path in ("/admin/", "/api/v1/docs"):
         policy = operator.get(path)["Content-Security-Policy"]
         assert "default-src 'self'" in policy
