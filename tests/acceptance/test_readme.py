@@ -64,10 +64,10 @@ def test_the_five_minutes(reader: Reader, browser: Browser) -> None:
 
     admin = reader.log_in(browser, "/admin/tenants/tenantqueue/", "admin")  # 3
     row = admin.locator("tr", has_text=TENANT)
-    expect(row.locator("input[name$=num_slots]")).to_have_value("5")
-    row.locator("input[name$=num_slots]").fill("0")
+    expect(row.locator("input[type=number][name$=num_slots]")).to_have_value("5")
+    row.locator("input[type=number][name$=num_slots]").fill("0")
     admin.click("[name=_save]")
-    expect(row.locator("input[name$=num_slots]")).to_have_value("0")
+    expect(row.locator("input[type=number][name$=num_slots]")).to_have_value("0")
     ines.click("#run button")
     expect(ines.locator("#status")).to_have_text("Waiting")
     typed = shell("manage jobs list")

@@ -222,6 +222,11 @@ def test_nothing_else_is_vendored_and_the_files_are_small():
     assert sum(path.stat().st_size for path in STATIC.rglob("*.js")) <= 20_000
 
 
+def test_no_script_imports_another():
+    """Where files have names with digests, the import would have the plain name, and the page would have both."""
+    assert not [path.name for path in STATIC.glob("*.js") if "import" in path.read_text()]
+
+
 def test_no_template_has_an_inline_style_or_script():
     for path in (REPOSITORY / "jobs" / "templates" / "jobs" / "ops").rglob("*.html"):
         text = path.read_text(encoding="utf-8")

@@ -1,9 +1,8 @@
 // Single keys: go to a page, walk through the rows, select, search, help. They can be switched off in the help.
-import { remember, remembered, toggle } from "./live.js";
-
 const help = document.getElementById("help");
 const dialog = document.getElementById("keys");
 const on = document.getElementById("keys-on");
+const live = document.getElementById("live");
 let going = false;
 let row = -1;
 
@@ -44,7 +43,7 @@ function press(event) {
     j: () => walk(1),
     k: () => walk(-1),
     x: select,
-    l: toggle,
+    l: () => live?.click(),
     "?": () => dialog.showModal(),
   }[key];
   if (!does) return;
@@ -59,8 +58,10 @@ function count() {
   if (shown) shown.textContent = all ? "all that fit" : number ? `${number} selected` : "";
 }
 
-on.checked = remembered("ops.keys") !== "0";
-on.addEventListener("change", () => remember("ops.keys", on.checked ? "1" : "0"));
+try { on.checked = localStorage.getItem("ops.keys") !== "0"; } catch { on.checked = true; }
+on.addEventListener("change", () => {
+  try { localStorage.setItem("ops.keys", on.checked ? "1" : "0"); } catch { /* it lasts until the page is left */ }
+});
 help.hidden = false;
 help.addEventListener("click", () => dialog.showModal());
 document.addEventListener("keydown", press);

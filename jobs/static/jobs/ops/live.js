@@ -11,11 +11,11 @@ let timer = 0;
 let asking = false;
 let last = new Date();
 
-export function remembered(name) {
+function remembered(name) {
   try { return localStorage.getItem(name); } catch { return null; }
 }
 
-export function remember(name, value) {
+function remember(name, value) {
   try { localStorage.setItem(name, value); } catch { /* it lasts until the page is left */ }
 }
 
@@ -74,8 +74,7 @@ async function turn() {
   timer = setTimeout(turn, wait);
 }
 
-export function toggle() {
-  if (!button) return;
+function toggle() {
   paused = !paused;
   remember("ops.paused", paused ? "1" : "0");
   show();
