@@ -14,6 +14,10 @@ NEEDED = {
     "worker_prefetch_multiplier": 1,
     # Our messages are JSON, and a worker that took pickle would run whatever somebody writes into the broker.
     **{"accept_content": ["json"], "task_serializer": "json", "result_serializer": "json"},
+    # A job has its own time limit, which also tells of its end; and a job's message waits for no rate limit of tasks.
+    **{"task_time_limit": None, "task_soft_time_limit": None, "task_annotations": None},
+    "worker_disable_rate_limits": True,
+    "task_create_missing_queues": True,  # of the pools
     "worker_enable_prefetch_count_reduction": False,  # it would miscount after a lost connection
     "CELERY_DB_REUSE_MAX": 1_000_000,  # else Celery's Django fix-up closes the connection before and after every job
 }

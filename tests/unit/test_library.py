@@ -273,6 +273,8 @@ def test_a_setting_is_its_default_unless_the_project_has_one(settings) -> None:
 def test_what_the_guarantees_need_goes_before_the_projects_celery_settings(monkeypatch, namespace, url) -> None:
     monkeypatch.setenv("CELERY_BROKER_URL", url)  # Celery itself reads it, before all settings
     theirs = {"worker_prefetch_multiplier": 8, "broker_connection_timeout": 9, "accept_content": ["pickle"]}
+    theirs |= {"task_time_limit": 300, "task_soft_time_limit": 200, "task_default_rate_limit": "10/m"}
+    theirs |= {"task_annotations": {"*": {"time_limit": 300}}, "task_create_missing_queues": False}
     theirs["broker_transport_options"] = {"global_keyprefix": "x:", "socket_timeout": 3}
     app = Celery("theirs", set_as_current=False)
     app.config_from_object(
@@ -281,7 +283,9 @@ def test_what_the_guarantees_need_goes_before_the_projects_celery_settings(monke
     celery.configure(app)
     assert app.conf.worker_prefetch_multiplier == 1
     assert app.conf.accept_content == ["json"]
-    assert app.conf.worker_disable_prefetch is True
+    assert app.conf.worker_disable_prefetch is app.conf.worker_disable_rate_limits is True
+    assert app.conf.task_time_limit is app.conf.task_soft_time_limit is app.conf.task_annotations is None
+    assert app.amqp.queues["heavy"].name == "heavy"
     assert app.conf.broker_connection_timeout == 9
     assert app.conf.task_default_queue == "celery", "where tasks go, which no worker of jobs takes"
     assert app.conf.broker_transport_options["global_keyprefix"] == "x:"
