@@ -17,6 +17,7 @@ from jobs.store import partitions
 from tenants.models import Tenant
 from tests.factories import QueueFactory, TenantFactory
 from tests.plans import buffers, fill
+from tests.waiting import wait_until
 
 FEW, MANY = 2_000, 20_000
 ARCHIVE = """
@@ -31,6 +32,10 @@ SELECT whole.* FROM gone CROSS JOIN LATERAL jsonb_populate_record(
     to_jsonb(gone)
     || jsonb_build_object('failed_attempts', '[]'::jsonb, 'end_time', %(now)s - id %% 90 * interval '1 day')
 ) AS whole
+"""
+OLD_SNAPSHOTS = """
+SELECT count(*) FROM pg_stat_activity
+WHERE datname = current_database() AND backend_xmin IS NOT NULL AND pid <> pg_backend_pid()
 """
 NOW = datetime(2031, 3, 15, tzinfo=UTC)
 
@@ -49,6 +54,13 @@ def grow(tenants, count: int) -> None:
     with connection.cursor() as cursor:
         cursor.execute(ARCHIVE, {"count": count * 5 // 6, "now": NOW})
     fill(QueueFactory().pk, [tenants[0].pk], 20, finished=True)
+    wait_until(no_old_snapshot, "no snapshot, as of autovacuum, from before the deletion, which keeps the index full")
+
+
+def no_old_snapshot() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(OLD_SNAPSHOTS)
+        return cursor.fetchone() == (0,)
 
 
 def cost(work) -> int:
