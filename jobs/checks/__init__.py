@@ -193,6 +193,13 @@ def times_have_zones() -> Iterator[Fault]:
         yield "USE_TZ is False.", "Set USE_TZ to True."
 
 
+@check("jobs.W011")
+def the_database_tells_utc() -> Iterator[Fault]:
+    """The pages say that their times are in UTC."""
+    if (zone := project.DATABASES["default"].get("TIME_ZONE")) not in (None, "UTC"):
+        yield f"The database tells times in {zone}.", 'Remove "TIME_ZONE" from DATABASES["default"].'
+
+
 @check("jobs.W002")
 def connections_last() -> Iterator[Fault]:
     """A new one costs milliseconds at every job, but changes no outcome. Other databases have other options."""

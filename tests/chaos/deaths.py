@@ -18,6 +18,7 @@ from tests.chaos.world import World
 
 RECOVERY = 12.0  # seconds between two deaths of the same engine: a supervisor restarts what dies often ever more slowly
 LONGEST_LOCK = 30.0  # seconds
+LONGEST_ROUND = 60.0  # seconds beyond those that were asked for
 
 
 MARGIN = 5.0  # seconds: a process that has started an attempt looks its object up, and waits for PostgreSQL, first
@@ -39,6 +40,7 @@ class Deaths:
         self._chance = chance
         self._pause = pause
         self._stop = threading.Event()
+        self._round_over = threading.Event()  # of the kinds that come first
         self._thread = threading.Thread(target=self._run, name="deaths", daemon=True)
         self._engine_died: dict[str, float] = {}
         self._kinds: dict[str, tuple[int, Callable[[], bool]]] = {
@@ -61,7 +63,8 @@ class Deaths:
         self._thread.start()
 
     def stop(self) -> None:
-        """No more."""
+        """No more, once each kind that comes first has struck: beside a load that takes longer."""
+        self._round_over.wait(LONGEST_ROUND)
         self._stop.set()
         self._thread.join()
 
@@ -82,6 +85,9 @@ class Deaths:
                     break
             if not self.struck[kind]:
                 due.insert(len(due) // 2, kind)  # later
+            if not any(name.startswith("database") for name in due):
+                self._round_over.set()
+        self._round_over.set()
 
     def _worker(self) -> int:
         return self._chance.choice(self._world.workers).pid

@@ -147,6 +147,7 @@ def test_the_remedies_name_the_cache_that_is_used(project) -> None:
     [
         ("jobs.E007", {"OPTIONS": OPTIONS | {"pool": True}}),
         ("jobs.E027", {"AUTOCOMMIT": False}),
+        ("jobs.W011", {"TIME_ZONE": "Asia/Tokyo"}),
         ("jobs.W002", {"CONN_MAX_AGE": 0}),
         ("jobs.W003", {"OPTIONS": {}}),
     ],

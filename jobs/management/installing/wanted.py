@@ -32,6 +32,7 @@ LINES = {
     "jobs.E001": POSTGRESQL,
     "jobs.E007": 'DATABASES["default"]["OPTIONS"].pop("pool")',
     "jobs.E027": 'DATABASES["default"]["AUTOCOMMIT"] = True',
+    "jobs.W011": 'DATABASES["default"].pop("TIME_ZONE")',
     "jobs.W002": 'DATABASES["default"]["CONN_MAX_AGE"] = None',
     "jobs.W003": 'DATABASES["default"].setdefault("OPTIONS", {})["prepare_threshold"] = 2',
     "jobs.E016": 'DATABASE_ROUTERS = ["jobs.store.routing.Primary", *DATABASE_ROUTERS]',
