@@ -8,7 +8,6 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.module_loading import import_string
-from django.views.decorators.cache import cache_control
 
 from tenants import audit
 from tenants.addresses import in_admin
@@ -16,7 +15,7 @@ from tenants.conf import membership
 from tenants.mirror import tenant_of
 from tenants.models import Member, Tenant
 from tenants.operators import is_operator
-from tenants.rendering import page
+from tenants.rendering import kept_by_nobody, page
 
 
 def tenant_of_request(request: HttpRequest) -> Tenant | None:
@@ -38,7 +37,7 @@ def for_members(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse
     Nobody logged in: the login. An operator without a tenant: the admin, if there is one. Else: 403, with the reason.
     """
 
-    @cache_control(private=True, no_store=True)  # a project may keep the answers of its whole site
+    @kept_by_nobody
     @login_required
     @wraps(view)
     def with_tenant(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:

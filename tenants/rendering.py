@@ -9,8 +9,12 @@ from django.http import HttpRequest, HttpResponse
 from django.template import TemplateDoesNotExist, engines
 from django.template.backends.django import DjangoTemplates
 from django.template.context import make_context
+from django.views.decorators.cache import cache_control
 
 from tenants import addresses
+
+# For views: a project may keep the answers of its whole site, and the next who asks may be of another tenant.
+kept_by_nobody = cache_control(private=True, no_store=True)
 
 
 def page(request: HttpRequest, template: str, context: Mapping[str, Any], status: int = 200) -> HttpResponse:

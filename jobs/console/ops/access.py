@@ -13,7 +13,6 @@ from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import reverse
-from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_POST, require_safe
 
 from jobs.calls.refusals import InvalidRequest
@@ -49,7 +48,7 @@ def action_for(permission: str) -> Callable[[View], View]:
 def _guarded(view: View, permission: str) -> View:
     permission = named(permission)
 
-    @cache_control(private=True, no_store=True)
+    @rendering.kept_by_nobody
     @wraps(view)
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if not request.user.is_authenticated:

@@ -14,7 +14,6 @@ from typing import TypeVar
 from django.contrib.auth.decorators import login_not_required
 from django.db import connection
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from django.views.decorators.cache import cache_control
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
@@ -26,6 +25,7 @@ from jobs.pages.cached import cached
 from jobs.reading.health import Condition, Facts, conditions, look, runbook
 from jobs.reading.health.looks import TIMEOUT, ForecastLook, TotalLook, look_forecasts, look_totals
 from jobs.reading.looking import looking
+from tenants.rendering import kept_by_nobody
 
 SECONDS_BETWEEN_LOOKS = 5.0  # seconds between two looks of a process, however many ask
 AWAY = "The database does not answer in time."
@@ -52,7 +52,7 @@ def for_monitors(view: View) -> View:
     """The view for callers with the token; without a token, for those on this machine. Http404 for anybody else."""
 
     @login_not_required
-    @cache_control(private=True, no_store=True)
+    @kept_by_nobody
     @wraps(view)
     def guarded(request: HttpRequest) -> HttpResponse:
         if not _may_ask(request):

@@ -11,7 +11,6 @@ from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.template import TemplateDoesNotExist
-from django.views.decorators.cache import cache_control
 from ninja import NinjaAPI
 from ninja.errors import ValidationError, ValidationErrorContext
 from ninja.openapi.docs import Swagger
@@ -22,10 +21,9 @@ from ninja.signature import ViewSignature
 
 from jobs.portal.api import problems
 from jobs.portal.api.problems import ProblemError
-from tenants.rendering import page
+from tenants.rendering import kept_by_nobody, page
 
 View = Callable[..., Any]
-kept_by_nobody = cache_control(private=True, no_store=True)  # the next who asks may have the key of another tenant
 RETRIED = {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}
 RETRY_AFTER = {"description": "Seconds after which to try again.", "schema": {"type": "integer"}}
 
