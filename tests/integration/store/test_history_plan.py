@@ -33,9 +33,13 @@ SELECT whole.* FROM gone CROSS JOIN LATERAL jsonb_populate_record(
     || jsonb_build_object('failed_attempts', '[]'::jsonb, 'end_time', %(now)s - id %% 90 * interval '1 day')
 ) AS whole
 """
-OLD_SNAPSHOTS = """
-SELECT count(*) FROM pg_stat_activity
-WHERE datname = current_database() AND backend_xmin IS NOT NULL AND pid <> pg_backend_pid()
+# A scan forgets an index entry of a deleted row when no snapshot of this database needs it, and only when no
+# transaction of the whole cluster, as of another worker of these tests, is older than the deletion (GetSnapshotData).
+ALL_LATER = """
+SELECT pg_snapshot_xmin(pg_current_snapshot()) >= %s::text::xid8 AND NOT EXISTS (
+    SELECT FROM pg_stat_activity
+    WHERE datname = current_database() AND backend_xmin IS NOT NULL AND pid <> pg_backend_pid()
+)
 """
 NOW = datetime(2031, 3, 15, tzinfo=UTC)
 
@@ -53,14 +57,16 @@ def grow(tenants, count: int) -> None:
     fill(QueueFactory().pk, [tenants[1].pk], count, finished=True)
     with connection.cursor() as cursor:
         cursor.execute(ARCHIVE, {"count": count * 5 // 6, "now": NOW})
-    fill(QueueFactory().pk, [tenants[0].pk], 20, finished=True)
-    wait_until(no_old_snapshot, "no snapshot, as of autovacuum, from before the deletion, which keeps the index full")
+        fill(QueueFactory().pk, [tenants[0].pk], 20, finished=True)
+        cursor.execute("SELECT pg_snapshot_xmax(pg_current_snapshot())::text")
+        deleted = cursor.fetchone()
+    wait_until(lambda: all_later(deleted), "the end of older transactions, which keep the index full")
 
 
-def no_old_snapshot() -> bool:
+def all_later(deleted) -> bool:
     with connection.cursor() as cursor:
-        cursor.execute(OLD_SNAPSHOTS)
-        return cursor.fetchone() == (0,)
+        cursor.execute(ALL_LATER, deleted)
+        return cursor.fetchone() == (True,)
 
 
 def cost(work) -> int:
