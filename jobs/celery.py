@@ -18,6 +18,9 @@ NEEDED = {
     **{"task_time_limit": None, "task_soft_time_limit": None, "task_annotations": None},
     "worker_disable_rate_limits": True,
     "task_create_missing_queues": True,  # of the pools
+    # What a broker refuses for a while must not end the worker: Redis that is a replica now, or what may not be asked;
+    # RabbitMQ a channel on which a message waited at a worker for its consumer_timeout.
+    "broker_channel_error_retry": True,
     "worker_enable_prefetch_count_reduction": False,  # it would miscount after a lost connection
     "CELERY_DB_REUSE_MAX": 1_000_000,  # else Celery's Django fix-up closes the connection before and after every job
 }
@@ -81,8 +84,6 @@ def _needed(app: Celery) -> dict[str, Any]:
     if is_redis(conf.broker_url):
         needed["worker_disable_prefetch"] = True  # no message waits at a busy worker; RabbitMQ: worker/prefetch.py
         needed["broker_transport_options"] = {**REDIS, **(conf.broker_transport_options or {})}
-    else:  # RabbitMQ closes the channel if a message waits at a worker for its consumer_timeout; else the worker ends
-        needed["broker_channel_error_retry"] = True
     # Celery looks for the name with the prefix first, in all places.
     prefix = getattr(app, "namespace", None)
     return needed | ({f"{prefix}_{name.upper()}": value for name, value in needed.items()} if prefix else {})

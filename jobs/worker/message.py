@@ -90,5 +90,5 @@ def hand_over(claimed: Sequence[Claimed]) -> None:
                 )
                 unsent.popleft()
     except Exception as error:  # any error of the broker's library
-        why = "out of memory" if "OOM" in str(error) else type(error).__name__  # it answers, but accepts nothing
-        telemetry.noticed("broker out of reach", error=why, unsent=len(unsent))
+        why = error.__cause__ or error  # of the broker's library, where Celery has put its own before it
+        telemetry.noticed("broker out of reach", error=type(why).__name__, unsent=len(unsent))

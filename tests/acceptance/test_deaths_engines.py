@@ -151,19 +151,25 @@ def test_what_is_submitted_while_no_broker_can_be_reached_runs_when_it_is_back(e
 
 @pytest.mark.django_db(transaction=True)
 def test_messages_that_a_flush_of_the_broker_has_lost_are_sent_again(start_worker, register, tmp_path):
-    start_worker(concurrency=1)
+    worker = start_worker(concurrency=1)
     register(concurrency=1)  # only a row: what it is given waits in the broker
     thing = ThingFactory(tenant=TenantFactory(queue__num_slots=2))
     first = thing.async_.wait_for_file(str(tmp_path / "go"))
     running(first)
     others = thing.async_.echo.many([{"value": n} for n in range(3)])
     wait_until(lambda: Job.objects.filter(status="queued").exists(), "one of them waits in the broker")
-    for url in (settings.CELERY_BROKER_URL, settings.CACHES["default"]["LOCATION"]):
-        with redis.Redis.from_url(url) as client:
-            client.flushdb()  # others have databases on this Valkey, too
-    (tmp_path / "go").touch()
+    broker, cache = map(redis.Redis.from_url, (settings.CELERY_BROKER_URL, settings.CACHES["default"]["LOCATION"]))
+    with broker, cache:
+        broker.flushdb()  # others have databases on this Valkey, too
+        cache.flushdb()
+        broker.set(f"{settings.DEPLOYMENT}:default", "of a stranger")  # so that it refuses what it is asked
+        (tmp_path / "go").touch()
+        log = next(tmp_path.glob("default*.log"))
+        wait_until(lambda: "WRONGTYPE" in log.read_text(), "the worker has asked")
+        broker.delete(f"{settings.DEPLOYMENT}:default")
     for job_id in [first, *others]:
         check(job_id)
+    assert worker.alive
 
 
 @pytest.mark.django_db(transaction=True)

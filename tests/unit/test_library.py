@@ -473,7 +473,7 @@ def test_every_address_of_a_broker_that_celery_takes_is_known(url, redis, monkey
     app = Celery("host", set_as_current=False)
     app.conf.broker_url = url
     celery.configure(app)
-    assert (app.conf.get("worker_disable_prefetch", False), app.conf.broker_channel_error_retry) == (redis, not redis)
+    assert (app.conf.get("worker_disable_prefetch", False), app.conf.broker_channel_error_retry) == (redis, True)
 
 
 def test_the_command_that_starts_a_worker_names_no_app_of_ours(settings) -> None:

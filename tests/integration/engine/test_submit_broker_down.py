@@ -1,6 +1,7 @@
 """Submitting while the broker is down: the job is stored, nobody waits, nothing is raised."""
 
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -58,6 +59,6 @@ def test_a_broker_that_refuses_connections_is_no_obstacle(scheme, closed_port, r
     assert list(Job.objects.order_by("pk").values_list("pk", flat=True)) == ids
     # Claimed, and their message noted as unsent: recover sends it again.
     assert set(Job.objects.values_list("status", flat=True)) == {"queued"}
-    assert "broker out of reach" in logged
+    assert re.search(r"broker out of reach error=Connection\w*Error ", logged)  # not Celery's one name for all errors
     assert "unsent=20" in logged
     assert seconds < 5
