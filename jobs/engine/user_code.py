@@ -107,8 +107,8 @@ def _end_copy_of(process: int, error: BaseException | None = None) -> None:
     os._exit(status & 0xFF)
 
 
-def in_a_thread(question: Question) -> Answer:
-    """Ask in a thread of its own for at most ANSWER_SECONDS."""
+def in_a_thread(question: Question, seconds: float = ANSWER_SECONDS, thread: str = "user code") -> Answer:
+    """Ask in a thread of its own, of this name, for at most so many seconds."""
     answer: Future[Answer] = Future()
 
     def ask() -> None:
@@ -119,8 +119,8 @@ def in_a_thread(question: Question) -> Answer:
         finally:
             connections.close_all()
 
-    threading.Thread(target=ask, name="user code", daemon=True).start()
+    threading.Thread(target=ask, name=thread, daemon=True).start()
     try:
-        return answer.result(ANSWER_SECONDS)
+        return answer.result(seconds)
     except TimeoutError:
-        return Answer(error=TimeoutError(f"gave no answer for {ANSWER_SECONDS:g} s"))
+        return Answer(error=TimeoutError(f"gave no answer for {seconds:g} s"))

@@ -1,6 +1,7 @@
 """The notifiers: functions that JOBS_DEATH_NOTIFIERS names by dotted path. They tell people that jobs died.
 
-Each takes a sequence of Deaths, the largest group first. If it raises, it gets them again at the next interval.
+Each takes a sequence of Deaths, the largest group first. If it raises, or takes longer than a minute, it gets them
+again at the next interval.
 Messages name tenants, job types, ids and errors, never arguments or results.
 """
 

@@ -11,9 +11,11 @@ from django.utils.module_loading import import_string
 
 from jobs import telemetry
 from jobs.conf import settings
+from jobs.engine.user_code import in_a_thread
 from jobs.models import DeathNotice
 from jobs.store.rows import objects
 
+NOTIFIER_SECONDS = 60.0  # that each has
 SETTLED = 5.0  # seconds after which a death is certainly committed
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -65,9 +67,19 @@ def notify() -> None:
         try:
             with unannounced(name) as deaths:
                 if deaths:
-                    import_string(name)(deaths)
+                    _tell(name, deaths)
         except BaseException as error:  # one may even exit; log only the class: the text may contain an address
             telemetry.noticed("deaths not announced", notifier=name, error=type(error).__name__)
+
+
+def _tell(notifier: str, deaths: list[Deaths]) -> None:
+    """In a thread of its own: one that hangs keeps no transaction open, and is not asked again before it has ended."""
+    thread = f"notifier {notifier}"
+    if any(one.name == thread for one in threading.enumerate()):
+        raise TimeoutError
+    answer = in_a_thread(lambda: import_string(notifier)(deaths), NOTIFIER_SECONDS, thread)
+    if answer.error:
+        raise answer.error
 
 
 def notify_in_background() -> None:

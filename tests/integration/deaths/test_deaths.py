@@ -1,6 +1,7 @@
 """A job dies: the signal says so once, and people are told of many deaths in one message."""
 
 import json
+import re
 import sys
 import threading
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ from jobs.store import EVERY_TENANT, Failure
 from jobs.worker.clock import duties
 from tests.clock import call_at
 from tests.factories import TenantFactory, make_job
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -329,5 +331,17 @@ class TestTheWebhook:
         monkeypatch.setattr(channels, "mail_admins", lambda *_: sys.exit(1))
         notify()
         assert len(receiver.got) == 1
-        for error in ("ModuleNotFoundError", "SystemExit"):
-            assert f"notifier=jobs.engine.deaths.channels.mail error={error}" in caplog.text
+        asked, answers = [], threading.Event()
+        monkeypatch.setattr(channels, "mail_admins", lambda *_: asked.append(answers.wait(30)))
+        monkeypatch.setattr("jobs.engine.deaths.notify.NOTIFIER_SECONDS", 0.1)
+        for _ in range(2):  # at the second time it still hangs
+            notify()
+        assert len(receiver.got) == 1
+        failed = "notifier=jobs.engine.deaths.channels.mail error="
+        errors = ["ModuleNotFoundError", "SystemExit", "TimeoutError", "TimeoutError"]
+        assert re.findall(rf"{failed}(\w+)", caplog.text) == errors
+        answers.set()
+        wait_until(lambda: "notifier" not in str(threading.enumerate()), "it has ended")
+        monkeypatch.setattr("jobs.engine.deaths.notify.NOTIFIER_SECONDS", 30)
+        notify()
+        assert len(asked) == 2
