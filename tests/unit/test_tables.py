@@ -7,7 +7,7 @@ ROWS = [("mail", 3), ("<b>", None)]
 
 
 def rendered(columns, rows=ROWS, options="", **context):
-    text = f"{{% load ops %}}{{% table rows as name jobs {options} %}}{columns}{{% endtable %}}"
+    text = f"{{% load jobs_ops %}}{{% table rows as name jobs {options} %}}{columns}{{% endtable %}}"
     return Template(text).render(Context({"rows": rows, **context}))
 
 
@@ -60,12 +60,12 @@ def test_without_rows_there_is_no_table_but_what_is_said_instead():
 
 def test_a_table_that_names_no_row_is_refused():
     with pytest.raises(TemplateSyntaxError, match="must be like: table rows as row"):
-        Template("{% load ops %}{% table rows of row %}{% endtable %}")
+        Template("{% load jobs_ops %}{% table rows of row %}{% endtable %}")
 
 
 @pytest.mark.parametrize("value", ["", " – "])
 def test_a_fact_without_a_value_is_left_out(value):
-    fact = Template('{% load ops %}{% fact "Ran" "name" bad=bad %}{{ value }}{% endfact %}')
+    fact = Template('{% load jobs_ops %}{% fact "Ran" "name" bad=bad %}{{ value }}{% endfact %}')
     assert not fact.render(Context({"value": value}))
     told = fact.render(Context({"value": "<3 s", "bad": 2}))
     assert told == '<div class="bad"><dt>Ran</dt><dd class="name">&lt;3 s</dd></div>'

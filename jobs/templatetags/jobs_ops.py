@@ -1,4 +1,4 @@
-"""`{% load ops %}`: Django looks for tags here."""
+"""`{% load jobs_ops %}`: Django looks for tags here."""
 
 from jobs.console.ops.tags import register
 
