@@ -1,15 +1,17 @@
 """Errors outside the views: problem documents for programs, a page for people."""
 
 import sys
+from collections.abc import Callable
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.views import defaults
 
-from jobs.portal.api.problems import ProblemError, respond
+from jobs.portal.api.problems import NO_SUCH_ADDRESS, ProblemError, respond
 from jobs.store import may_pass
 
+Handler = Callable[[HttpRequest, Exception], HttpResponse]
 RETRY_AFTER = {"Retry-After": "5"}  # seconds
 AWAY = "The database does not answer in time, or takes no changes now. Nothing was changed by this request; try again."
 
@@ -18,23 +20,18 @@ def is_api(path: str) -> bool:
     return path == "/api" or path.startswith("/api/")
 
 
-def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Answer a bad request, for example with a foreign Host."""
-    if is_api(request.path_info):
-        return respond(ProblemError(400, "The request is malformed, or its Host is not one of this site's."))
-    return defaults.bad_request(request, exception)
+def _told(status: int, detail: str, for_people: Handler) -> Handler:
+    def handler(request: HttpRequest, exception: Exception) -> HttpResponse:
+        if is_api(request.path_info):
+            return respond(ProblemError(status, detail))
+        return for_people(request, exception)
+
+    return handler
 
 
-def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
-    if is_api(request.path_info):
-        return respond(ProblemError(403, "This is not allowed."))
-    return defaults.permission_denied(request, exception)
-
-
-def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    if is_api(request.path_info):
-        return respond(ProblemError(404, "This address does not exist; see the API's docs page."))
-    return defaults.page_not_found(request, exception)
+bad_request = _told(400, "The request is malformed, or its Host is not one of this site's.", defaults.bad_request)
+forbidden = _told(403, "This is not allowed.", defaults.permission_denied)
+not_found = _told(404, NO_SUCH_ADDRESS, defaults.page_not_found)
 
 
 def failed(request: HttpRequest) -> HttpResponse:

@@ -119,8 +119,6 @@ AUTH_PASSWORD_VALIDATORS = [
         "MinimumLengthValidator": {"min_length": 12},
     }.items()
 ]
-X_FRAME_OPTIONS = "DENY"
-SECURE_REFERRER_POLICY = "same-origin"
 # Seconds for which browsers use only TLS after a first visit by TLS.
 SECURE_HSTS_SECONDS = HSTS_SECONDS = env.int("HSTS_SECONDS", 0)
 
@@ -175,9 +173,6 @@ if "Redis" in CACHES["default"]["BACKEND"]:  # its default serializer, pickle, c
 CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", "redis://127.0.0.1:6379/0")
 CELERY_WORKER_MAX_TASKS_PER_CHILD = env.int("WORKER_MAX_TASKS_PER_CHILD", 1000)
 CELERY_WORKER_MAX_MEMORY_PER_CHILD = env.int("WORKER_MAX_MEMORY_KIB_PER_CHILD", 400_000)
-CELERY_WORKER_HIJACK_ROOT_LOGGER = False
-CELERY_TASK_SERIALIZER = "json"
-CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_BROKER_TRANSPORT_OPTIONS = env.json("CELERY_BROKER_TRANSPORT_OPTIONS", {})
 if is_redis(CELERY_BROKER_URL):
     CELERY_BROKER_TRANSPORT_OPTIONS["global_keyprefix"] = f"{DEPLOYMENT}:"

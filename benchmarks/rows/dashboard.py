@@ -151,7 +151,7 @@ def _scripts() -> list[str]:
 
 def _refresh(client: Client) -> dict[str, float]:
     """With everything fresh: nothing has changed; and the weight of the largest region."""
-    for kept in (snapshot.current, live.alarms, past.drawn, past.failing_in, past.use_of_last_hour, past.fairness):
+    for kept in (snapshot.current, live.facts, past.drawn, past.failing_in, past.use_of_last_hour, past.fairness):
         kept.seconds = 3600.0
     page = client.get("/ops/").content.decode()
     known = [f"{name}={version}" for name, version in re.findall(r'data-region="(\w+)" data-v="(\w+)"', page)]

@@ -140,20 +140,13 @@ def looking(seconds: float | None = None) -> Iterator[None]:
 
 
 @contextmanager
-def as_sets(planner: str = PLANNER) -> Iterator[None]:
-    """A transaction for statements that read all lanes: their plan does not depend on statistics. planner: how."""
+def reading_as_sets(planner: str = PLANNER) -> Iterator[None]:
+    """A transaction for reads of all lanes: their plan does not depend on statistics. planner: how."""
     with transaction.atomic():
         with session().cursor() as cursor:
             cursor.execute(planner)
         yield
-
-
-@contextmanager
-def reading_as_sets(planner: str = PLANNER) -> Iterator[None]:
-    """As as_sets, for reads alone: a rollback gives the caller's transaction its own settings back."""
-    with as_sets(planner):
-        yield
-        transaction.set_rollback(True)
+        transaction.set_rollback(True)  # this restores the settings of the caller's transaction
 
 
 def look_slots() -> list[SlotsInUse]:

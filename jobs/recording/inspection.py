@@ -40,8 +40,8 @@ def look() -> Look:
     """Collect suspects that only a second look can judge."""
     excesses = {(excess.level, excess.name): excess for excess in store.excesses()}
     heads = store.heads(BOUND, LANES)
-    lost = frozenset(head.id for head in heads if head.lost)
-    return Look(excesses, frozenset(head.id for head in heads if _nothing_holds(head.id)), lost)
+    next_in_line = frozenset(job_id for job_id, _ in heads if _nothing_holds(job_id))
+    return Look(excesses, next_in_line, frozenset(job_id for job_id, is_lost in heads if is_lost))
 
 
 def findings(before: Look, after: Look) -> list[Finding]:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple
+from typing import Any
 from weakref import WeakSet
 
 import psycopg
@@ -85,7 +85,7 @@ def claim(
     if session().in_atomic_block:
         raise TransactionManagementError("A dispatch is a transaction of its own; ask for it on commit.")
     plan()
-    given = _parameters(locked, borrow=borrow)
+    to_fold, to_claim = _parameters(locked, borrow=borrow)
     begun = None
     try:
         with pipeline() as pipe:
@@ -99,7 +99,7 @@ def claim(
                     pipe.add("COMMIT")
                     return Pass(went_home=True)
             pipe.add(statement("enter"))
-            folded, claimed = pipe.add(statement("fold"), **given.fold), pipe.add(statement("claim"), **given.claim)
+            folded, claimed = pipe.add(statement("fold"), **to_fold), pipe.add(statement("claim"), **to_claim)
             pipe.add("COMMIT")
             if keeper is not None:  # durable, unlike the claim; the other jobs are handed over only after this
                 begun = pipe.add(statement("start_kept"), **starting(keeper.process))
@@ -131,9 +131,9 @@ def plan() -> None:
         pipe.add("BEGIN ISOLATION LEVEL READ COMMITTED")
         pipe.add(statement("knock"), **OUT_OF_LINE)
         pipe.add(statement("leave_door"))
-        given = _parameters((), borrow=False)
-        pipe.add(statement("fold"), **given.fold)
-        pipe.add(statement("claim"), **given.claim)
+        to_fold, to_claim = _parameters((), borrow=False)
+        pipe.add(statement("fold"), **to_fold)
+        pipe.add(statement("claim"), **to_claim)
         pipe.add("COMMIT")
     _planned.add(connection.connection)
 
@@ -153,9 +153,9 @@ def claim_within(*, borrow: bool = False) -> Pass:
 
     The statements are those of `claim`. The door stays closed to others until the transaction ends.
     """
-    given = _parameters((), borrow=borrow)
+    to_fold, to_claim = _parameters((), borrow=borrow)
     rows("enter_within")
-    done = decided(prepared("fold", **given.fold), prepared("claim", **given.claim))
+    done = decided(prepared("fold", **to_fold), prepared("claim", **to_claim))
     rows("leave_door")
     return done
 
@@ -177,16 +177,10 @@ def inside_the_door() -> Iterator[None]:
         rows("leave_door")
 
 
-class _Parameters(NamedTuple):
-    """Those of the two statements of a pass."""
-
-    fold: dict[str, Any]
-    claim: dict[str, Any]
-
-
-def _parameters(locked: Collection[str], *, borrow: bool) -> _Parameters:
+def _parameters(locked: Collection[str], *, borrow: bool) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Those of the fold, and those of the claim."""
     both = {"now": clock.moment(), "borrow": borrow}
-    return _Parameters(most_time() | both, RULES | both | {"locked": list(locked)})
+    return most_time() | both, RULES | both | {"locked": list(locked)}
 
 
 def decided(folded: Sequence[tuple[Any, ...]], claimed: Sequence[tuple[Any, ...]]) -> Pass:

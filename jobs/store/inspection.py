@@ -59,17 +59,11 @@ def recount_books() -> list[WrongBook]:
         return objects(WrongBook, "recount_books")
 
 
-@dataclass(frozen=True)
-class Head:
-    """The first job of a lane. lost: no dispatch will visit that lane."""
-
-    id: int
-    lost: bool
-
-
-def heads(bound: float, most: int) -> list[Head]:
-    """The first jobs of at most `most` lanes that have waited for `bound` seconds."""
-    return objects(Head, "heads", bound=bound, most=most)
+def heads(bound: float, most: int) -> list[tuple[int, bool]]:
+    """The first jobs of `most` lanes at most that have waited for `bound` seconds; each with whether its lane is lost:
+    no dispatch will visit it.
+    """
+    return rows("heads", bound=bound, most=most)
 
 
 def open_lanes() -> None:

@@ -9,7 +9,7 @@ import json
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Protocol
+from typing import Any
 
 from asgiref.sync import sync_to_async
 from django.core.cache import BaseCache, caches
@@ -18,7 +18,10 @@ from django.utils import timezone
 from jobs import telemetry
 from jobs.conf import settings
 from jobs.models import JobRow
+from jobs.store.erasing import WithResult
+from jobs.store.rows import Started
 
+Executed = Started | JobRow | WithResult  # an attempt that has begun: as its holder has it, or as its row says
 MIN_COUNTED_BYTES = 64 * 1024  # bytes; smaller results are not counted, since counting costs more than they do
 
 
@@ -31,19 +34,6 @@ class Result:
     """A kept result; its value may be None."""
 
     value: Any
-
-
-class Executed(Protocol):
-    """An execution: an attempt of a job that has started, as its holder has it or as its row says."""
-
-    @property
-    def id(self) -> int: ...
-    @property
-    def attempt(self) -> int: ...
-    @property
-    def tenant_id(self) -> int: ...
-    @property
-    def start_time(self) -> datetime | None: ...
 
 
 def is_table(result: Result | None) -> bool:

@@ -52,7 +52,7 @@ def list_all_batches(request: OperatorRequest, wanted: Query[SoughtBatches]) -> 
     """List the batches of all tenants, newest first, in pages."""
     tenant_id = EVERY_TENANT if wanted.tenant is None else tenant_named(wanted.tenant).pk
     found, before = listing.batches(wanted.limit, tenant_id=tenant_id, before=wanted.before)
-    older = pages.onward(reverse("api:operator_batches"), wanted, before=before) if before else None
+    older = pages.onward(reverse("api:operator_batches"), wanted, before=before)
     return AnyBatches(batches=_shown(found), next=older)
 
 

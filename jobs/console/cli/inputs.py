@@ -20,6 +20,7 @@ from tenants.bounds import LARGEST_ID
 
 T = TypeVar("T")
 Row = TypeVar("Row", bound=Model)
+UNSET: Any = ...  # the default of an option where "none" is a value
 MOST_NUMBER = 2**31 - 1  # what the columns hold
 
 
@@ -35,14 +36,14 @@ def whole(least: int, most: int = MOST_NUMBER) -> Callable[[str], int]:
     return read
 
 
-def or_none(number: Callable[[str], T]) -> Callable[[str], T | None]:
-    """What the other reads, or "none" for no limit."""
+def or_none(other: Callable[[str], T]) -> Callable[[str], T | None]:
+    """What the other reads, or "none"."""
 
     def read(text: str) -> T | None:
         try:
-            return None if text == "none" else number(text)
+            return None if text == "none" else other(text)
         except ArgumentTypeError as refused:
-            raise ArgumentTypeError(f"{refused}; or none for no limit") from None
+            raise ArgumentTypeError(f"{refused}; or none") from None
 
     return read
 

@@ -15,7 +15,6 @@ from jobs.engine import limits
 from jobs.models import Queue
 from tenants.models import TenantQueue
 
-UNSET: Any = ...  # "none" is a value
 METAVARS = {Kind.WHOLE: "N", Kind.SECONDS: "SECONDS", Kind.NAME: "NAME", Kind.NAMES: "A,B"}
 
 
@@ -30,7 +29,7 @@ def options(table: Iterable[Limit], names: Mapping[str, str]) -> list[Argument]:
 
 
 def _option(name: str, limit: Limit) -> Argument:
-    about = {"dest": limit.name, "default": UNSET, "help": limit.told('"none"')}
+    about = {"dest": limit.name, "default": inputs.UNSET, "help": limit.told('"none"')}
     if limit.kind is Kind.SWITCH:
         return argument(name, action=BooleanOptionalAction, **about)
     return argument(name, type=_reader(limit), metavar=METAVARS[limit.kind], **about)
@@ -47,7 +46,7 @@ def _reader(limit: Limit) -> Callable[[str], Any]:
 
 
 def given(options: Options, table: Iterable[Limit]) -> dict[str, Any]:
-    changes = {one.name: options[one.name] for one in table if options.get(one.name, UNSET) is not UNSET}
+    changes = {one.name: options[one.name] for one in table if options.get(one.name, inputs.UNSET) is not inputs.UNSET}
     return changes | (dict(zip(RATE, options["rate"], strict=True)) if options["rate"] else {})
 
 

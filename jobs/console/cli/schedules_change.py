@@ -21,12 +21,7 @@ FIELDS = (
     *("name", "source_type", "source_id", "source_method", "args", "queue", "priority", "every", "cron", "tz"),
     *("jitter", "starts_at", "ends_at", "catch_up", "overlap"),
 )
-UNSET: Any = ...  # "none" is a value
-option = partial(argument, default=UNSET)
-
-
-def _or_none(read: Callable[[str], Any]) -> Callable[[str], Any]:
-    return lambda text: None if text == "none" else read(text)
+option = partial(argument, default=inputs.UNSET)
 
 
 def _source_id(text: str) -> str | None:
@@ -39,16 +34,16 @@ OPTIONS = (
     option("--tz", metavar="ZONE", help="The zone of --cron, e.g. Europe/Berlin; else UTC."),
     # Not "args": Django takes an option of that name for the positional arguments of the command.
     option("--args", dest="call", type=inputs.json_object, metavar="JSON", help="The arguments by name."),
-    option("--queue", type=_or_none(str), metavar="NAME", help="Instead of the method's own; or none."),
+    option("--queue", type=inputs.or_none(str), metavar="NAME", help="Instead of the method's own; or none."),
     option(
         "--priority",
-        type=_or_none(inputs.whole(0, LAST_PRIORITY)),
+        type=inputs.or_none(inputs.whole(0, LAST_PRIORITY)),
         metavar="N",
         help="0 is first, 10 last; or none: the method's own.",
     ),
     option("--jitter", type=inputs.seconds, metavar="SECONDS", help="It runs later by its part of them."),
     option("--starts-at", type=inputs.moment, metavar="MOMENT", help="E.g. 2030-01-31T09:00:00+01:00."),
-    option("--ends-at", type=_or_none(inputs.moment), metavar="MOMENT", help="Nothing is due later; or none."),
+    option("--ends-at", type=inputs.or_none(inputs.moment), metavar="MOMENT", help="Nothing is due later; or none."),
     option("--catch-up", choices=CATCH_UP, help="Of the times missed; else one."),
     option("--overlap", choices=OVERLAP, help="While the last run is not over; else queue."),
     argument("--dry-run", action="store_true", help="Check and show it; store nothing."),
@@ -95,7 +90,7 @@ def _store(options: Options, screen: Screen, verb: Callable[[dict[str, Any]], Sc
 
 def _said(options: Options) -> dict[str, Any]:
     given = {name: options["call" if name == "args" else name] for name in FIELDS}
-    return {name: value for name, value in given.items() if value is not UNSET}
+    return {name: value for name, value in given.items() if value is not inputs.UNSET}
 
 
 ADD = Subcommand("add", "Add a recurring job; it is due from now on.", NEW, _add)

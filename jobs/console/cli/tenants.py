@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 from django.db import transaction
 
 from jobs.authoring.text import about
-from jobs.console.cli import limits
+from jobs.console.cli import inputs, limits
 from jobs.console.cli.screen import Column, Screen, count, rate
 from jobs.console.cli.subcommands import Options, Subcommand, argument
 from jobs.console.operations.limits import OF_TENANT
@@ -115,8 +115,8 @@ NEW = (
 CHANGED = (
     argument("slug", nargs="?", help="The tenant. Default: all tenants."),
     *OPTIONS,
-    argument("--pause", dest="paused", action="store_true", default=limits.UNSET),
-    argument("--resume", dest="paused", action="store_false", default=limits.UNSET),
+    argument("--pause", dest="paused", action="store_true", default=inputs.UNSET),
+    argument("--resume", dest="paused", action="store_false", default=inputs.UNSET),
 )
 SLOTS = Subcommand("slots", "Show the slots of all tenants and their use, or change those of one.", CHANGED, _slots)
 ADD = Subcommand("add", "Add a tenant, with one slot or as many as --set says.", NEW, _add)

@@ -1,7 +1,6 @@
 """The frame of the operators' pages, around their live regions: the menu, and what is wrong."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from django.db import Error
@@ -38,8 +37,8 @@ def page(
     with, if it is not the page's own.
     """
     seen = snapshot.current()
-    known = alarms() if request.user.has_perm(named("jobs.view_worker")) else None
-    hold = [one for one in known.conditions if one.severity != "info"] if known else None
+    known = facts() if request.user.has_perm(named("jobs.view_worker")) else None
+    hold = [one for one in conditions(known) if one.severity != "info"] if known else None
     counted = menu(request, _counts(seen, hold))
     context = {"snapshot": seen, "now": seen.now, "conditions": hold, **shown, "menu": counted, **frame(request, title)}
     everywhere = EVERYWHERE if name != "health" else EVERYWHERE[:1]  # Health lists all conditions
@@ -55,19 +54,10 @@ def _counts(seen: Snapshot, hold: Sequence[Condition] | None) -> dict[str, str]:
     return signs | {"health": str(len(hold)) if hold else ""}
 
 
-@dataclass(frozen=True)
-class Alarms:
-    """conditions: those that hold, critical ones first."""
-
-    facts: Facts
-    conditions: Sequence[Condition]
-
-
 @cached(CONDITIONS_SECONDS, before=None)
-def alarms() -> Alarms | None:
-    """What is wrong. None if the database has not answered in time: nobody knows whether all is well."""
+def facts() -> Facts | None:
+    """What tells whether anything is wrong. None if the database has not answered in time: nobody knows."""
     try:
-        facts = look()  # not the snapshot: what rests there is old, and its parts are of different moments
+        return look()  # not the snapshot: what rests there is old, and its parts are of different moments
     except Error:  # and not `waits`: the requests of tenants share the threads that viewers would wait in
         return None
-    return Alarms(facts, conditions(facts))

@@ -33,7 +33,7 @@ class Look(Collector):
         yield from _attempts(self._totals)
 
 
-def _gauge(name: str, text: str, labels: Sequence[str], rows: Iterable[tuple[Sequence[str], float]]) -> Metric:
+def gauge(name: str, text: str, labels: Sequence[str], rows: Iterable[tuple[Sequence[str], float]]) -> Metric:
     family = GaugeMetricFamily(f"scheduler_{name}", text, labels=labels)
     for of, value in rows:
         family.add_metric(of, value)
@@ -43,42 +43,42 @@ def _gauge(name: str, text: str, labels: Sequence[str], rows: Iterable[tuple[Seq
 def _queues(facts: Facts) -> Iterator[Metric]:
     of = [([one.queue.name], one) for one in facts.standings]
     waiting = [(name, one.waiting) for name, one in of]
-    yield _gauge("waiting_jobs", "Jobs scheduled or ready, about.", ["queue"], waiting)
-    yield _gauge("held_jobs", "Jobs that hold a slot.", ["queue"], [(name, one.in_use) for name, one in of])
+    yield gauge("waiting_jobs", "Jobs scheduled or ready, about.", ["queue"], waiting)
+    yield gauge("held_jobs", "Jobs that hold a slot.", ["queue"], [(name, one.in_use) for name, one in of])
     oldest = [(name, facts.seconds(one.first_since)) for name, one in of]
-    yield _gauge("oldest_waiting_seconds", "Longest time that a first job has been ready.", ["queue"], oldest)
+    yield gauge("oldest_waiting_seconds", "Longest time that a first job has been ready.", ["queue"], oldest)
 
 
 def _pools(facts: Facts) -> Iterator[Metric]:
     of = facts.pools
-    yield _gauge("pool_processes", "Processes of its live workers.", ["pool"], [([p.name], p.processes) for p in of])
-    yield _gauge("pool_held", "Jobs that hold a slot.", ["pool"], [([p.name], p.in_use) for p in of])
+    yield gauge("pool_processes", "Processes of its live workers.", ["pool"], [([p.name], p.processes) for p in of])
+    yield gauge("pool_held", "Jobs that hold a slot.", ["pool"], [([p.name], p.in_use) for p in of])
     late = [([p.name], p.late) for p in of]
-    yield _gauge("may_run_jobs", "Jobs that only lacked a process in both of two looks, of up to 200.", ["pool"], late)
+    yield gauge("may_run_jobs", "Jobs that only lacked a process in both of two looks, of up to 200.", ["pool"], late)
     waits = [([p.name], p.late_seconds) for p in of]
-    yield _gauge("may_run_seconds", "Longest time that one of them has only lacked a process.", ["pool"], waits)
-    yield _gauge("pool_demand", "Processes that could be busy now.", ["pool"], [([p.name], p.demand) for p in of])
+    yield gauge("may_run_seconds", "Longest time that one of them has only lacked a process.", ["pool"], waits)
+    yield gauge("pool_demand", "Processes that could be busy now.", ["pool"], [([p.name], p.demand) for p in of])
     workers = [([pool, state], count) for pool, state, count in facts.worker_states]
-    yield _gauge("workers", "Workers: live, draining, silent, or lost in the last hour.", ["pool", "state"], workers)
+    yield gauge("workers", "Workers: live, draining, silent, or lost in the last hour.", ["pool", "state"], workers)
 
 
 def _tenants(facts: Facts) -> Iterator[Metric]:
     counts = [([state.value], facts.sample.states.get(state.value, 0)) for state in State if state != State.IDLE]
-    yield _gauge("tenants", "Tenants with work, in the recorder's newest sample.", ["state"], counts)
+    yield gauge("tenants", "Tenants with work, in the recorder's newest sample.", ["state"], counts)
     fairness = facts.sample.fairness
     value: list[tuple[list[str], float]] = [] if fairness is None else [([], fairness)]
-    yield _gauge("fairness_jain_ratio", "Jain's index of what tenants got of their shares in the last hour.", [], value)
+    yield gauge("fairness_jain_ratio", "Jain's index of what tenants got of their shares in the last hour.", [], value)
 
 
 def _server(facts: Facts) -> Iterator[Metric]:
     server = facts.server
-    yield _gauge("clock_leads", "1 if a clock leads.", [], [([], server.clock_leads)])
+    yield gauge("clock_leads", "1 if a clock leads.", [], [([], server.clock_leads)])
     age: list[tuple[list[str], float]] = [] if server.recorder_age is None else [([], server.recorder_age)]
-    yield _gauge("recorder_age_seconds", "Since the recorder last looked.", [], age)
-    yield _gauge("oldest_transaction_seconds", "Of this database.", [], [([], server.oldest_transaction)])
-    yield _gauge("database_connections", "To the server of this database.", [], [([], server.connections)])
-    yield _gauge("database_max_connections", "That the server allows.", [], [([], server.max_connections)])
-    yield _gauge("dead_jobs", "Dead letters, counted to 10,000.", [], [([], server.dead)])
+    yield gauge("recorder_age_seconds", "Since the recorder last looked.", [], age)
+    yield gauge("oldest_transaction_seconds", "Of this database.", [], [([], server.oldest_transaction)])
+    yield gauge("database_connections", "To the server of this database.", [], [([], server.connections)])
+    yield gauge("database_max_connections", "That the server allows.", [], [([], server.max_connections)])
+    yield gauge("dead_jobs", "Dead letters, counted to 10,000.", [], [([], server.dead)])
     repairs = CounterMetricFamily("scheduler_repairs", "What the clock had to repair.", labels=["kind"])
     for repair in facts.repairs:
         repairs.add_metric([repair.kind], repair.count)
@@ -88,13 +88,13 @@ def _server(facts: Facts) -> Iterator[Metric]:
 def _conditions(facts: Facts) -> Iterator[Metric]:
     holding = {condition.code for condition in conditions(facts)}
     rows = [([rule.code, rule.severity], float(rule.code in holding)) for rule in RULES]
-    yield _gauge("condition", "1 while it holds: see docs/runbooks.", ["code", "severity"], rows)
+    yield gauge("condition", "1 while it holds: see docs/runbooks.", ["code", "severity"], rows)
 
 
 def _predictions(said: PredictionsLook) -> Iterator[Metric]:
     held = {"0.5": (said.held_50, said.known_50), "0.9": (said.held_90, said.known_90)}
     coverage = [([q], part / known) for q, (part, known) in held.items() if known]
-    yield _gauge(
+    yield gauge(
         "prediction_coverage_ratio",
         "Part of the predictions of the last day whose job started by the moment that was said.",
         ["quantile"],
@@ -104,7 +104,7 @@ def _predictions(said: PredictionsLook) -> Iterator[Metric]:
     of["last waits"] = said.past_50, said.past_90
     rows = [([q, method], loss) for method, both in of.items() for q, loss in zip(held, both, strict=True)]
     losses = [(labels, loss) for labels, loss in rows if loss is not None]
-    yield _gauge("prediction_loss_seconds", "Mean pinball loss of the last day.", ["quantile", "method"], losses)
+    yield gauge("prediction_loss_seconds", "Mean pinball loss of the last day.", ["quantile", "method"], losses)
 
 
 def _forecasts(look: ForecastLook) -> Iterator[Metric]:
@@ -113,9 +113,9 @@ def _forecasts(look: ForecastLook) -> Iterator[Metric]:
         said.add_metric([reason or "yes"], count)
     yield said
     ages = [([pool], age) for pool, age in look.ages.items()]
-    yield _gauge("forecast_age_seconds", "Of the newest; no line if no job is in line.", ["pool"], ages)
+    yield gauge("forecast_age_seconds", "Of the newest; no line if no job is in line.", ["pool"], ages)
     took: list[tuple[list[str], float]] = [] if look.seconds is None else [([], look.seconds)]
-    yield _gauge("forecast_seconds", "That the last one took, of all pools.", [], took)
+    yield gauge("forecast_seconds", "That the last one took, of all pools.", [], took)
 
 
 def _attempts(totals: Sequence[TotalLook]) -> Iterator[Metric]:

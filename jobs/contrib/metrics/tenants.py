@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
 from jobs import store
+from jobs.contrib.metrics.collector import gauge
 from jobs.reading import present
 from jobs.reading.health.looks import TIMEOUT
 from tenants.conf import TENANT_SLUG
@@ -28,10 +29,8 @@ class TenantsLook(Collector):
 
     def collect(self) -> Iterator[Metric]:
         for place, (name, text) in enumerate(GAUGES.items()):
-            family = GaugeMetricFamily(f"scheduler_tenant_{name}", text, labels=["tenant"])
-            for slug, numbers in self._numbers.items():
-                family.add_metric([slug], numbers[place])
-            yield family
+            rows = [([slug], numbers[place]) for slug, numbers in self._numbers.items()]
+            yield gauge(f"tenant_{name}", text, ["tenant"], rows)
 
 
 def look_tenants(slugs: Sequence[str]) -> dict[str, Numbers]:

@@ -73,7 +73,7 @@ def close_batch(request: CallerRequest, batch_id: inputs.PathId) -> Batch:
 def list_batches(request: CallerRequest, wanted: Query[WantedBatches]) -> Batches:
     """Your batches, newest first, a page at a time."""
     found, before = listing.batches(wanted.limit, tenant_id=request.auth.tenant.pk, before=wanted.before)
-    older = pages.onward(reverse("api:batches"), wanted, before=before) if before else None
+    older = pages.onward(reverse("api:batches"), wanted, before=before)
     return Batches(batches=[Batch.of(one) for one in found], next=older)
 
 

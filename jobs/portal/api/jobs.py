@@ -103,7 +103,7 @@ def list_jobs(request: CallerRequest, wanted: Query[inputs.Wanted]) -> schemas.J
     others = Q(**{COLUMNS.get(name, name): value for name, value in filters.items()})
     sought = Sought(request.auth.tenant, wanted.status, wanted.batch, others)
     found = listing.page(sought, wanted.limit, before=wanted.before)
-    older = None if found.before is None else pages.onward(reverse("api:jobs"), wanted, before=found.before)
+    older = pages.onward(reverse("api:jobs"), wanted, before=found.before)
     return schemas.JobPage(jobs=[schemas.ListedJob(**schemas.listed(job)) for job in found.jobs], next=older)
 
 

@@ -26,6 +26,8 @@ def page(found: QuerySet[Row], address: str, wanted: Any, by: str = "pk") -> tup
     return rows, onward(address, wanted, **{edge: getattr(rows[-1], by)})
 
 
-def onward(address: str, wanted: BaseModel, **position: Any) -> str:
-    """The address of a page with the same filters, from another position."""
+def onward(address: str, wanted: BaseModel, **position: Any) -> str | None:
+    """The address of a page with the same filters, from another position; None if that is None: this is the last."""
+    if None in position.values():
+        return None
     return f"{address}?{urlencode(wanted.model_dump(exclude_none=True) | position)}"

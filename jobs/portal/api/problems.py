@@ -20,6 +20,7 @@ from tenants.tenant_model import get_tenant_model
 
 MEDIA_TYPE = "application/problem+json"
 MOST_ERRORS = 20  # in one answer
+NO_SUCH_ADDRESS = "This address does not exist; see the API's docs page."
 Found = TypeVar("Found")
 LONGEST_FIELD, LONGEST_MESSAGE = 100, 1_000  # characters: both may quote the input
 
@@ -78,7 +79,7 @@ def _missing(what: str) -> ProblemError:
 @csrf_exempt  # otherwise a POST would get an error about its token, not about the address
 def no_such_address(request: HttpRequest) -> HttpResponse:
     """The view of all unknown addresses under the API."""
-    return respond(ProblemError(404, "This address does not exist; see the API's docs page."))
+    return respond(ProblemError(404, NO_SUCH_ADDRESS))
 
 
 def add_to(api: NinjaAPI) -> None:

@@ -1,13 +1,15 @@
 """What the pages show of the past: of the right tenants, queues and pools, from what the recorder wrote."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from importlib import import_module
 
 import pytest
 
 from jobs.console.ops import live, past
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, JobMinute, PausedJobType, Sample, TenantHour
-from jobs.reading.health import RULES, Condition
+from jobs.reading.health import RULES, conditions
 from jobs.reading.statistics import BUCKETS
 from tests.factories import QueueFactory, TenantFactory, make_job
 
@@ -134,13 +136,13 @@ def test_every_page_shows_the_worst_condition_to_those_who_may_see_workers(clien
     assert "<strong>Critical:</strong> No clock leads" in page
     assert '<span class="count">1</span>' in page
     assert "No clock leads" not in operator("view_job").get("/ops/jobs/").content.decode()
-    assert live.alarms().conditions[0].code == "no_clock"
+    assert conditions(live.facts())[0].code == "no_clock"
 
 
 def test_what_no_job_suffers_from_is_told_on_health_alone(client, monkeypatch):
     rule = next(rule for rule in RULES if rule.severity == "info")
-    known = live.Alarms(live.alarms().facts, [Condition(rule.code, rule.severity, "Only so that you know.", "")])
-    monkeypatch.setattr(live, "alarms", lambda: known)
+    holds = replace(rule, told=lambda facts: ["Only so that you know."])
+    monkeypatch.setattr(import_module("jobs.reading.health.conditions"), "RULES", (holds,))
     page = client.get("/ops/health/").content.decode()
     assert "Only so that you know." in page
     assert '<span class="count">' not in page

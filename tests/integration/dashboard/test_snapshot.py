@@ -150,7 +150,7 @@ def test_a_page_takes_few_statements_however_many_rows_it_shows(path, monkeypatc
     client.force_login(UserFactory(is_staff=True, is_superuser=True))
     tenant = TenantFactory(slug="acme")
     monkeypatch.setattr(snapshot.current, "seconds", 3600.0)
-    monkeypatch.setattr(live, "alarms", lambda: None)  # has a test of its own
+    monkeypatch.setattr(live, "facts", lambda: None)  # has a test of its own
 
     def statements() -> int:
         snapshot.forget()
@@ -175,4 +175,4 @@ def test_the_conditions_are_not_told_of_a_snapshot_whose_lanes_rest(monkeypatch)
     resting = replace(snapshot.current(), lanes=[])
     monkeypatch.setattr(snapshot.current, "read", lambda: resting)
     assert snapshot.current().waiting == 0
-    assert live.alarms().facts.standings[0].waiting == 1
+    assert live.facts().standings[0].waiting == 1

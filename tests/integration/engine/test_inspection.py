@@ -91,7 +91,7 @@ def test_a_lane_that_no_dispatch_looks_at_is_found_and_brought_back(tenant, harm
     inspect = inspection.Inspection()
     inspect.run(), inspect.run()
     fold()
-    assert not store.heads(0, 9)[0].lost
+    assert not store.heads(0, 9)[0][1]
     assert repairs.counts()[repairs.LANE] == 1
 
 

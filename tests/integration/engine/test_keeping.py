@@ -190,8 +190,8 @@ class TestTheSuccess:
         parameters = claiming._parameters
 
         def of_no_moment(*given, **more):
-            right = parameters(*given, **more)
-            return right._replace(claim=right.claim | {"now": "no moment"})
+            to_fold, to_claim = parameters(*given, **more)
+            return to_fold, to_claim | {"now": "no moment"}
 
         monkeypatch.setattr(claiming, "_parameters", of_no_moment)
         execute(two[0], 1, host)

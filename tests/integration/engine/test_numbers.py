@@ -138,6 +138,6 @@ class TestTheCommand:
     @pytest.mark.parametrize("by", ["0", "-1", "1000000000001"])
     def test_refuses_to_go_back_or_too_far(self, next_number, by):
         before = next_number()
-        with pytest.raises(CommandError, match="--by must be from 1 to"):
+        with pytest.raises(CommandError, match="--by: must be a whole number from 1 to"):
             call_command("jobs", "skip-numbers", "--by", by)
         assert next_number() == before + 1

@@ -339,7 +339,7 @@ def sql(text: str, **parameters: object) -> None:
 
 
 def plan(name: str) -> dict:
-    with looking.as_sets(), connection.cursor() as cursor:
+    with looking.reading_as_sets(), connection.cursor() as cursor:
         said = {"now": None, "default_timeout": 1.0, "overtime": 1.0, "tenants": None, **PARAMETERS[name]}
         cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statement(name)}", said)
         return cursor.fetchone()[0][0]["Plan"]
