@@ -15,6 +15,7 @@ from jobs.engine.cancel import cancel
 from jobs.engine.history import DAY
 from jobs.models import (
     Batch,
+    BatchTally,
     DeathNotice,
     Job,
     JobEdge,
@@ -52,6 +53,7 @@ def prune() -> None:
     while forgotten := store.close_forgotten(settings.JOBS_DEAD_TTL, BATCH):
         telemetry.noticed("batches closed that nobody closed", batches=len(forgotten), first=forgotten[0])
     _all(lambda: store.forget_batches(kept, BATCH))
+    BatchTally.objects.exclude(Exists(Batch.objects.filter(pk=OuterRef("pk")))).delete()
     days = ExpressionWrapper(F("tenant__jobs_queue__history_days") * timedelta(days=1), DurationField())
     logs = JobLog.objects.filter(Q(at__lt=old) | Q(at__lt=now - days)).values("pk")[:BATCH]  # few job types have any
     _all(lambda: JobLog.objects.filter(pk__in=logs).delete()[0])

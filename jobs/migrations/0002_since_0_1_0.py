@@ -92,10 +92,10 @@ def tenant(**options):
     )
 
 
-def of_batch(related_name):
+def of_batch(related_name, on_delete):
     return models.OneToOneField(
-        db_constraint=False, on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name=related_name,
-        serialize=False, to=named('jobs.batch'),
+        db_constraint=False, on_delete=on_delete, primary_key=True, related_name=related_name, serialize=False,
+        to=named('jobs.batch'),
     )
 
 
@@ -251,7 +251,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='BatchTally',
             fields=[
-                ('batch', of_batch('tally')),
+                ('batch', of_batch('tally', models.DO_NOTHING)),
                 ('success', models.IntegerField(db_default=0, default=0)),
                 ('error', models.IntegerField(db_default=0, default=0)),
                 ('dead', models.IntegerField(db_default=0, default=0)),
@@ -262,7 +262,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='BatchCancel',
             fields=[
-                ('batch', of_batch('+')),
+                ('batch', of_batch('+', models.CASCADE)),
                 ('tenant_id', models.BigIntegerField(null=True)),
                 ('bulk', models.UUIDField()),
                 ('after', models.BigIntegerField(db_default=0, default=0)),

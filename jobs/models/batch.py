@@ -36,9 +36,13 @@ class Batch(models.Model):
 
 
 class BatchTally(Table):
-    """How many jobs of a batch have ended, and how. Only the reader of ends writes it, from the news."""
+    """How many jobs of a batch have ended, and how. Only the reader of ends writes it, from the news.
 
-    batch = models.OneToOneField(Batch, models.CASCADE, primary_key=True, db_constraint=False, related_name="tally")
+    The deletion of a tenant leaves it for `prune`: the reader would wait for that transaction, and the followers of all
+    tenants with it.
+    """
+
+    batch = models.OneToOneField(Batch, models.DO_NOTHING, primary_key=True, db_constraint=False, related_name="tally")
     success = models.IntegerField(default=0, db_default=0)
     error = models.IntegerField(default=0, db_default=0)
     dead = models.IntegerField(default=0, db_default=0)

@@ -12,6 +12,7 @@ from django.db import connection, transaction
 
 from jobs import store
 from jobs.calls.refusals import InvalidRequest
+from jobs.engine.batches import open_batch
 from jobs.engine.dispatch import dispatch
 from jobs.engine.memory import Remembering, StoredMemory
 from jobs.engine.promote import promote
@@ -19,7 +20,7 @@ from jobs.engine.prune import forget_orphans, prune
 from jobs.engine.schedules import change
 from jobs.engine.schedules.run import run_due
 from jobs.engine.submit import submit, submit_all
-from jobs.models import Job, JobMemory, Queue, Schedule
+from jobs.models import BatchTally, Job, JobMemory, Queue, Schedule
 from jobs.store import Failure, answers
 from jobs.worker.clock import clock, duties
 from jobs.worker.clock.clock import Clock
@@ -248,6 +249,34 @@ class TestATenantThatIsDeleted:
             assert dispatch() == 1
             forget_orphans()
             assert Job.objects.get().status == "queued"
+
+    def test_while_its_deletion_is_open_the_followers_of_others_go_on(self, tenant, elsewhere, within, register, sent):
+        worker = register(concurrency=100)
+        job = store.insert([request_for(tenant, batch_id=open_batch("nightly", "", tenant.pk).id)])[0].id
+        first = store.insert([request_for(other := TenantFactory())])[0].id
+        last = submit(request_for(other, after=(first,))).id
+        dispatch()
+        for message in sent:
+            finish(message, worker)  # the end of `job` is news of its batch
+        deleted, over = threading.Event(), threading.Event()
+
+        @transaction.atomic
+        def deletes() -> None:
+            Tenant.objects.get(pk=tenant.pk).delete()
+            deleted.set()
+            over.wait()
+
+        deleting = elsewhere(deletes)
+        try:
+            assert deleted.wait(SOON)
+            within(dispatch)
+            assert [message.id for message in sent] == [job, first, last]
+        finally:
+            over.set()
+            deleting.result(SOON)
+        assert BatchTally.objects.exists()
+        prune()
+        assert not BatchTally.objects.exists()
 
     def is_left_and_goes(self, job_id: int) -> None:
         other = store.insert([request_for(TenantFactory())])[0].id
