@@ -52,6 +52,9 @@ class Batch:
         for index, request in enumerate(requests):
             if request.tenant_id != self.tenant_id:
                 raise InvalidRequest("tenant", "is not the one of the batch", index)
+            if self.id in request.predecessors:
+                field = "after" if self.id in request.after else "after_end"
+                raise InvalidRequest(field, "names the batch that the job is to belong to: neither would ever end", index)
         submitted = submit_all([request.within(self.id) for request in requests])
         new = sum(not one.deduplicated for one in submitted)
         caller = current_job()

@@ -80,7 +80,7 @@ def submit_all(requests: Sequence[JobRequest]) -> list[Submitted]:
 
 
 def _refuse_unknown_predecessors(requests: Sequence[JobRequest]) -> None:
-    """Only jobs that exist, so there are no circles; only the tenant's own, so there are no leaks."""
+    """Only jobs that exist, so these make no circle; only the tenant's own, so there are no leaks."""
     looked: dict[tuple[int, tuple[int, ...]], list[int]] = {}
     for index, request in enumerate(requests):
         of = request.tenant_id, request.predecessors

@@ -232,6 +232,10 @@ def test_an_open_batch_is_not_over(of, thing):
     last = thing.async_(after_end=nightly).echo()
     assert states(last) == ["blocked"]
     [member] = nightly.add(of())
+    for field in ("after", "after_end"):  # it would wait for its own end
+        with pytest.raises(InvalidRequest) as refused:
+            nightly.add([of(), thing.async_(**{field: nightly}).echo.request()])
+        assert (refused.value.field, refused.value.index) == (field, 1)
     end(member)
     assert states(last) == ["blocked"]
     why = explain(last, tenant_id=thing.tenant.pk).sentence
