@@ -50,7 +50,7 @@ class CurrentJob:
         return self.find_batch()
 
     def results(self, **default: Any) -> dict[int, Any]:
-        """The results of the jobs that this one waited for, by id in the order of their submission.
+        """The results of the jobs that this one waited for, also in batches, by id in the order of their submission.
 
         gone: stands for a result that is gone: of a job that ended otherwise, or that the cache has lost. Without it
         such a result raises ResultGone.

@@ -26,7 +26,7 @@ from jobs.engine.listening import Tail, listening
 from jobs.engine.memory import Remembering, StoredMemory
 from jobs.engine.patience import DATABASE_PATIENCE, patiently
 from jobs.lifecycle import Status
-from jobs.models import AnyJob, Job
+from jobs.models import AnyJob, Batch, Job
 from jobs.store import Ending, Started, results
 from tenants.connections import drop_cut_connections
 from tenants.tenant_model import all_tenants
@@ -186,8 +186,11 @@ def _aside(host: Host, statement: Callable[..., bool], *parameters: Any) -> bool
 
 
 def _results_of(job_id: int) -> dict[int, Any]:
-    """The results of its predecessors, by id; MISSING for one that is gone."""
+    """The results of its predecessors, of a batch those of its jobs, by id; MISSING for one that is gone."""
     ids = Job.objects.filter(pk=job_id).values_list("predecessors", flat=True).first() or []
-    rows = AnyJob.objects.filter(pk__in=ids, status=Status.SUCCESS).in_bulk()
-    kept = {one: results.load(rows[one]) if one in rows else None for one in ids}
+    batches = set(Batch.objects.filter(pk__in=ids).values_list("pk", flat=True))
+    jobs = AnyJob.objects.only("status", "tenant_id", "attempt", "start_time", "result_bytes", "result_expires_at")
+    rows = jobs.in_bulk(ids) | {row.pk: row for row in jobs.filter(batch_id__in=batches)}
+    ended = {one for one, row in rows.items() if row.status == Status.SUCCESS}
+    kept = {one: results.load(rows[one]) if one in ended else None for one in sorted({*ids, *rows} - batches)}
     return {one: MISSING if result is None else result.value for one, result in kept.items()}

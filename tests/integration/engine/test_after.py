@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from jobs import MISSING, ResultGone, chain, current_job, group, job, queries, store
+from jobs import MISSING, ResultGone, batch, chain, current_job, group, job, queries, store
 from jobs.calls.refusals import InvalidRequest
 from jobs.contrib.testing import drain
 from jobs.engine.cancel import cancel
@@ -280,6 +280,10 @@ def test_a_chain_runs_in_its_order_and_each_step_gets_the_results_of_the_one_bef
     drain()
     assert ran == [("a", []), ("b", ["a"]), ("c", ["a"]), ("d", ["b", "c"])]
     assert [status(one) for one in ids] == ["success"] * 4
+    with batch("nightly", on_success=of("f")) as nightly:
+        nightly.add([of("d"), of("e")])
+    drain()
+    assert ran[-1] == ("f", ["d", "e"])
 
 
 def test_of_a_chain_nothing_is_stored_if_a_step_is_refused(thing):
