@@ -140,7 +140,9 @@ DATABASES["default"]["OPTIONS"] = {
     "target_session_attrs": "read-write",
     **DATABASES["default"].get("OPTIONS", {}),
     # To compile a plan of ours takes longer than to run it. The engine needs this level, whatever the role says.
-    "options": "-c jit=off -c default_transaction_isolation=read\\ committed",
+    # Nor can psycopg read each way to write a moment; and the rest is what the engine says itself.
+    "options": "-c jit=off -c default_transaction_isolation=read\\ committed"
+    " -c datestyle=ISO -c extra_float_digits=1 -c array_nulls=on",
     # The claim is planned once per connection, not at every dispatch. 0 behind PgBouncer older than 1.21.
     "prepare_threshold": env.int("DB_PREPARE_THRESHOLD", 2) or None,
 }

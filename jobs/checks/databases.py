@@ -41,6 +41,31 @@ def isolation() -> Iterator[Fault]:
         yield f"Transactions are {level}, and jobs need read committed.", hint
 
 
+@check("jobs.E028", Tags.database)
+def encoding() -> Iterator[Fault]:
+    """Another one lacks letters: a call that has one is refused, and a job whose text has one ends as an error."""
+    with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
+        cursor.execute("SHOW server_encoding")
+        (name,) = cursor.fetchone()
+    if name != "UTF8":
+        hint = "Dump it, and restore it into one of: CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0"
+        yield f"The database is encoded in {name}, and texts of jobs may have any letter.", hint
+
+
+@check("jobs.W012", Tags.database)
+def owner() -> Iterator[Fault]:
+    """The clock makes partitions and drops them. Those of another role the owner of the table could not migrate."""
+    with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
+        cursor.execute(
+            "SELECT quote_ident(current_user), relowner::regrole::text FROM pg_class"
+            " WHERE oid = to_regclass(%s) AND pg_get_userbyid(relowner) <> current_user",
+            [named("attempts")],
+        )
+        for we, other in cursor.fetchall():
+            told = f"Our tables belong to {other}: workers of {we} cannot archive, or make partitions that {other} "
+            yield f"{told}cannot migrate.", f"GRANT {other} TO {we}; ALTER ROLE {we} SET role = {other};"
+
+
 @check("jobs.E018", Tags.database)
 def numbers() -> Iterator[Fault]:
     """After a failover or a restore no number of a job may come again: bodies, messages and results may know it."""

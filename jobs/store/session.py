@@ -29,6 +29,9 @@ STATED = {
     "statement_timeout": "0",
     "lock_timeout": "0",
     "idle_session_timeout": "0",  # a dispatch that finds its session cut would be left to the clock
+    # With fewer digits the clock would see the time jump; without NULL in arrays a text of that name would be stored.
+    "extra_float_digits": "1",
+    "array_nulls": "on",
     # The way that is left must not be switched off as well, nor may the order of the joins be the written one.
     "enable_nestloop": "on",
     "enable_indexscan": "on",

@@ -1,4 +1,5 @@
-"""The engine's sessions are read committed, whatever the role, the database or the project says."""
+"""The engine's sessions are read committed, whatever the role, the database or the project says. And what they are not
+told, a check tells."""
 
 import uuid
 
@@ -8,6 +9,7 @@ from django.db import connection
 from psycopg import IsolationLevel
 
 from jobs import store
+from jobs.checks import databases
 from jobs.store.session import session
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -40,8 +42,8 @@ def level() -> str:
     return level
 
 
-def found() -> list[str]:
-    return [one.hint for one in run_checks(tags=["database"], databases=["default"]) if one.id == "jobs.E017"]
+def found(identity: str = "jobs.E017") -> list[str]:
+    return [one.hint for one in run_checks(tags=["database"], databases=["default"]) if one.id == identity]
 
 
 def test_beside_a_body(otherwise):
@@ -70,13 +72,62 @@ def test_the_check_tells_what_to_say(otherwise):
     assert r"-c default_transaction_isolation=read\ committed" in hint
 
 
-def test_this_project_says_its_own(onlooker):
+ODD = {
+    "default_transaction_isolation": "serializable",
+    "datestyle": "German",  # psycopg reads no moment of it
+    "extra_float_digits": "-10",
+    "array_nulls": "off",
+}
+
+
+def test_this_project_says_its_own_and_how_values_are_written(onlooker):
     name = connection.settings_dict["NAME"]
-    onlooker.execute(f"ALTER DATABASE \"{name}\" SET default_transaction_isolation = 'serializable'")
+    for setting, value in ODD.items():
+        onlooker.execute(f"ALTER DATABASE \"{name}\" SET {setting} = '{value}'")
     connection.close()
     try:
         assert found() == []
         assert level() == "read committed"
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT now(), extract(epoch FROM now())::float8, %s::text[]", [[None]])
+            [(moment, seconds, texts)] = cursor.fetchall()
+        assert (moment.timestamp(), texts) == (seconds, [None])
     finally:
-        onlooker.execute(f'ALTER DATABASE "{name}" RESET default_transaction_isolation')
+        onlooker.execute(f'ALTER DATABASE "{name}" RESET ALL')
         connection.close()
+
+
+ENCODED = "CREATE DATABASE {} TEMPLATE template0 ENCODING 'SQL_ASCII' LOCALE_PROVIDER 'libc' LOCALE 'C'"
+
+
+def test_a_database_that_lacks_letters_is_refused(onlooker, monkeypatch):
+    name = f"{connection.settings_dict['NAME']}_ascii"
+    onlooker.execute(ENCODED.format(name))
+    connection.close()
+    try:
+        with monkeypatch.context() as patch:
+            patch.setitem(connection.settings_dict, "NAME", name)
+            [hint] = found("jobs.E028")
+    finally:
+        connection.close()
+        onlooker.execute(f"DROP DATABASE {name}")
+    assert "ENCODING 'UTF8'" in hint
+    assert found("jobs.E028") == []
+
+
+def test_a_role_that_does_not_own_the_tables_hears_what_to_type(onlooker):
+    """Its workers could keep no partition; or the owner could not migrate those that they made."""
+    assert found("jobs.W012") == []
+    role = f'"of {connection.settings_dict["NAME"]}"'
+    [owner] = onlooker.execute("SELECT quote_ident(current_user)").fetchone()
+    onlooker.execute(f"CREATE ROLE {role}")
+    try:
+        onlooker.execute(f"GRANT {role} TO {owner}")
+        with connection.cursor() as cursor:
+            cursor.execute(f"SET ROLE {role}")
+        [(told, hint)] = databases.owner()
+    finally:
+        connection.close()
+        onlooker.execute(f"DROP ROLE {role}")
+    assert f"belong to {owner}" in told
+    assert hint == f"GRANT {owner} TO {role}; ALTER ROLE {role} SET role = {owner};"

@@ -20,6 +20,8 @@ ODD = {
     "statement_timeout": "59s",
     "lock_timeout": "58s",
     "idle_session_timeout": "57s",
+    "extra_float_digits": "-10",
+    "array_nulls": "off",
     "enable_nestloop": "off",
     "enable_indexscan": "off",
     "enable_indexonlyscan": "off",
@@ -40,6 +42,7 @@ def odd(onlooker, monkeypatch):
         onlooker.execute(f"ALTER DATABASE \"{name}\" SET {setting} = '{value}'")
     connection.close()
     assert said(ODD) == ODD
+    assert ODD.keys() <= OURS.keys()
     yield
     onlooker.execute(f'ALTER DATABASE "{name}" RESET ALL')
     connection.close()
@@ -77,7 +80,7 @@ def test_a_body_has_those_of_its_project(elsewhere):
 
 
 def test_the_claim_says_them_for_its_transaction():
-    of_sessions = {"default_transaction_isolation", "idle_session_timeout"}
+    of_sessions = {"default_transaction_isolation", "idle_session_timeout", "extra_float_digits", "array_nulls"}
     with transaction.atomic():
         rows("knock", **OUT_OF_LINE)
         ours = said(OURS.keys() - of_sessions)
