@@ -54,7 +54,7 @@ class Batch:
                 raise InvalidRequest("tenant", "is not the one of the batch", index)
             if self.id in request.predecessors:
                 field = "after" if self.id in request.after else "after_end"
-                raise InvalidRequest(field, "names the batch that the job is to belong to: neither would ever end", index)
+                raise InvalidRequest(field, "names the batch that the job shall be in: neither would ever end", index)
         submitted = submit_all([request.within(self.id) for request in requests])
         new = sum(not one.deduplicated for one in submitted)
         caller = current_job()
