@@ -27,7 +27,7 @@ from jobs.engine.memory import Remembering, StoredMemory
 from jobs.engine.patience import DATABASE_PATIENCE, patiently
 from jobs.lifecycle import Status
 from jobs.models import AnyJob, Batch, Job
-from jobs.store import Ending, Started, results
+from jobs.store import End, Ending, Started, results
 from tenants.connections import drop_cut_connections
 from tenants.tenant_model import all_tenants
 
@@ -74,7 +74,8 @@ class Outcome:
 
     def as_ending(self, job: Started) -> Ending:
         """The settling of a success, for the pipeline of the next pass. If it fails there, settle."""
-        return Ending(job, self.stats, self.result_ttl, self.result_bytes, peak_memory=self.peak_memory)
+        end: End = {"peak_memory": self.peak_memory, "by": job.holder}
+        return Ending(job, self.stats, self.result_ttl, self.result_bytes, **end)
 
 
 class StillAway(Exception):

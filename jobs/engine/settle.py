@@ -19,7 +19,7 @@ from jobs.engine.failures import as_failure, without_text
 from jobs.engine.patience import patiently
 from jobs.engine.policy import policy_of
 from jobs.engine.user_code import Ask
-from jobs.store import Failure, Started
+from jobs.store import End, Failure, Started
 
 UNASKED = "raised Cancelled, but nobody asked it to stop"
 
@@ -98,7 +98,7 @@ def judge(job: Started, error: BaseException, stats: dict[str, Any] | None, ask:
 
 def _apply(verb: str, job: Started, verdict: Verdict) -> bool:
     failure = verdict.failure or Failure("Cancelled", UNASKED, stats=verdict.stats)
-    end: dict[str, Any] = {"peak_memory": verdict.peak_memory, "by": job.holder}
+    end: End = {"peak_memory": verdict.peak_memory, "by": job.holder}
     match verb:
         case "retry":
             return store.retry(job.id, job.attempt, failure, delay=verdict.delay, queue=verdict.queue, **end)
@@ -119,7 +119,7 @@ def _follow_up(verb: str, job: Started, ask: Ask) -> None:
 
 def _succeed(job: Started, outcome: Outcome, *, follow: bool) -> Started | None:
     call = (job.id, job.attempt, outcome.stats, outcome.result_ttl, outcome.result_bytes)
-    end: dict[str, Any] = {"peak_memory": outcome.peak_memory, "by": job.holder}
+    end: End = {"peak_memory": outcome.peak_memory, "by": job.holder}
     following = None
 
     def succeed() -> tuple[bool, Started | None]:

@@ -3,11 +3,10 @@
 from django.db import models
 from django.db.models import Q
 
-from jobs.models.table import Table
 from tenants.names import named
 
 
-class JobEdge(Table):
+class JobEdge(models.Model):
     """A blocked job, the follower, waits for its predecessor, a job or a batch. The row is deleted when it is met.
 
     whatever: its end is enough, however it ended. patience: seconds in which a predecessor that ended badly may be
@@ -30,7 +29,7 @@ class JobEdge(Table):
         ]
 
 
-class JobEnd(Table):
+class JobEnd(models.Model):
     """News of a job that others wait for, or of a batch, for the reader of ends, who takes the row.
 
     The job or the batch has ended, was revived or closed, or has got followers. success, error, dead, cancelled: the

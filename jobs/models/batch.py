@@ -4,7 +4,6 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from jobs.models.table import Table
 from tenants.conf import TENANT_MODEL
 from tenants.names import named
 from tenants.tenant_key import TenantKey
@@ -35,7 +34,7 @@ class Batch(models.Model):
         return f"batch {self.pk}: {self.name}"
 
 
-class BatchTally(Table):
+class BatchTally(models.Model):
     """How many jobs of a batch have ended, and how. Only the reader of ends writes it, from the news.
 
     The deletion of a tenant leaves it for `prune`: the reader would wait for that transaction, and the followers of all
@@ -53,7 +52,7 @@ class BatchTally(Table):
         default_permissions = ()
 
 
-class BatchCancel(Table):
+class BatchCancel(models.Model):
     """A cancel that is going through the jobs of a batch; the row is deleted when it is through.
 
     tenant_id: who asked for it; null: an operator. bulk: of the entries in the audit log. after: the last job so far.

@@ -6,11 +6,10 @@ plain numbers, so that nothing here keeps a row of another table.
 
 from django.db import models
 
-from jobs.models.table import Table
 from tenants.names import named
 
 
-class LimitChange(Table):
+class LimitChange(models.Model):
     """The limits of a tenant or a queue from that moment on, or a job type that is paused from then on.
 
     subject: the id of the tenant, of the queue, or of the row of the paused type. limits: the columns that decide who
@@ -33,7 +32,7 @@ class LimitChange(Table):
         indexes = [models.Index(fields=["kind", "subject", "id"], name="limit_changes_of_subject")]
 
 
-class PoolChange(Table):
+class PoolChange(models.Model):
     """The processes of a pool from that moment on. leaving: jobs that still run in workers which take no more."""
 
     pk = models.CompositePrimaryKey("pool", "at")
@@ -47,7 +46,7 @@ class PoolChange(Table):
         default_permissions = ()
 
 
-class LeftLine(Table):
+class LeftLine(models.Model):
     """A job that was ready, and left the line without an attempt. why: its reason, or its status from then on."""
 
     at = models.DateTimeField()

@@ -13,11 +13,10 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
-from jobs.models.table import Table
 from tenants.names import named
 
 
-class Arrival(Table):
+class Arrival(models.Model):
     """Work came to a lane. The transaction that brings the work writes the row; the next dispatch takes it.
 
     head: the lowest place of a job that became ready; None if none did. jobs: the change of the number of waiting jobs.
@@ -34,7 +33,7 @@ class Arrival(Table):
         db_table = named("arrivals")
 
 
-class FreedSlot(Table):
+class FreedSlot(models.Model):
     """A tenant gave a slot back, or its limits changed (job_id 0): its closed lanes may open.
 
     slot, ticket, user_key: of the job, to be taken off the books; null if no slot was in use. seconds: the time that
@@ -60,7 +59,7 @@ class FreedSlot(Table):
         db_table = named("freed_slots")
 
 
-class Lane(Table):
+class Lane(models.Model):
     """One tenant's jobs in one queue: exactly one row.
 
     state: ready (in the circle, at `position`), empty (no job waits), or closed (its tenant cannot start jobs now).
@@ -96,7 +95,7 @@ class Lane(Table):
         ]
 
 
-class QueueTurn(Table):
+class QueueTurn(models.Model):
     """A queue's position among the queues of its pool, and the circle of its lanes.
 
     virtual_time: worker-seconds divided by the queue's weight. pool_time: the time of its pool at the last change.
@@ -135,7 +134,7 @@ class Numbers(models.Field):  # type: ignore[type-arg]
         return "int4multirange"
 
 
-class TenantBook(Table):
+class TenantBook(models.Model):
     """What a tenant has in use, in all its lanes: exactly one row for a tenant that has a lane.
 
     slots: the numbers of the slots in use. users: the slots in use of each user who has any; None if the tenant does
@@ -155,7 +154,7 @@ class TenantBook(Table):
         constraints = [models.CheckConstraint(condition=Q(in_use__gte=0), name="tenant_books_in_use_from_0")]
 
 
-class Door(Table):
+class Door(models.Model):
     """The memory of the dispatches, of which one decides at a time: one row.
 
     since, unseen: arrivals and freed slots were taken up to the end of this snapshot, except those of the transactions

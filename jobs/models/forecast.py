@@ -6,11 +6,10 @@ The recorder writes all of it. References are plain numbers, so that nothing her
 from django.db import models
 from django.db.models import Q
 
-from jobs.models.table import Table
 from tenants.names import named
 
 
-class Forecast(Table):
+class Forecast(models.Model):
     """Of a lane, or of one user in it if its tenant limits its users: when jobs at some places in line start.
 
     places: in the order of the line; of each its place (job_place), then, in seconds from made_at: p50, p90, not before
@@ -29,7 +28,7 @@ class Forecast(Table):
         db_table = named("forecasts")
 
 
-class Prediction(Table):
+class Prediction(models.Model):
     """What was said of a job, to be compared with when it started. Seconds from made_at.
 
     kind: its class. raw: before the calibration; said: after; both are kept for classes that say less than both, too.
@@ -63,7 +62,7 @@ class Prediction(Table):
         ]
 
 
-class PredictionTotal(Table):
+class PredictionTotal(models.Model):
     """The predictions since the first, by their reason: the numbers only grow."""
 
     reason = models.CharField(max_length=20, primary_key=True)
@@ -73,7 +72,7 @@ class PredictionTotal(Table):
         db_table = named("prediction_totals")
 
 
-class Calibration(Table):
+class Calibration(models.Model):
     """The factor of a class and a quantile: its logarithm, the outcomes so far, and the part of the last that held."""
 
     pk = models.CompositePrimaryKey("kind", "quantile")

@@ -3,13 +3,12 @@
 from django.db import models
 from django.db.models.functions import Now
 
-from jobs.models.table import Table
 from tenants.conf import TENANT_MODEL
 from tenants.names import named
 from tenants.tenant_key import TenantKey
 
 
-class JobLog(Table):
+class JobLog(models.Model):
     """The end of what one attempt logged and printed. It goes with the history, not with the job."""
 
     tenant = TenantKey(TENANT_MODEL, models.CASCADE, db_index=False, db_constraint=False, related_name="+")

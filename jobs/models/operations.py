@@ -4,7 +4,6 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from jobs.models.table import Table
 from tenants.conf import TENANT_MODEL
 from tenants.names import named
 from tenants.tenant_key import TenantKey
@@ -33,7 +32,7 @@ class Worker(models.Model):
         return f"{self.name} ({self.pool})"
 
 
-class Server(Table):
+class Server(models.Model):
     """A PostgreSQL server that we have lived on: one more after each failover and restore."""
 
     identifier = models.BigIntegerField()  # of the cluster of databases, since initdb
@@ -45,7 +44,7 @@ class Server(Table):
         constraints = [models.UniqueConstraint(fields=["identifier", "timeline"], name="servers_once")]
 
 
-class Repair(Table):
+class Repair(models.Model):
     """The number of the clock's repairs by kind: a metric that should not grow."""
 
     kind = models.CharField(max_length=40, primary_key=True)
@@ -56,7 +55,7 @@ class Repair(Table):
         db_table = named("repairs")
 
 
-class DeathNotice(Table):
+class DeathNotice(models.Model):
     """This notifier knows the deaths up to this moment. The process that announces holds the row's lock."""
 
     notifier = models.CharField(primary_key=True, max_length=255)  # its dotted path
@@ -66,7 +65,7 @@ class DeathNotice(Table):
         db_table = named("death_notices")
 
 
-class KeptAnswer(Table):
+class KeptAnswer(models.Model):
     """The answer to a request with an Idempotency-Key: the same request gets it again for a day."""
 
     tenant = TenantKey(TENANT_MODEL, models.CASCADE, db_index=False, db_constraint=False, related_name="+")

@@ -7,11 +7,10 @@ References are plain numbers, so that nothing here waits for, or keeps, a row of
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
-from jobs.models.table import Table
 from tenants.names import named
 
 
-class Attempt(Table):
+class Attempt(models.Model):
     """An attempt that ended. The statement that ends it adds the row; nobody changes it.
 
     outcome: the job's new status if that is final, else `retry`, `snooze` or `crash`. peak_memory: MiB.
@@ -41,7 +40,7 @@ class Attempt(Table):
         db_table = named("attempts")
 
 
-class Tally(Table):
+class Tally(models.Model):
     """Attempts of one job type in one queue with one outcome: their number, seconds, and two histograms.
 
     run: from start to end; wait: from ready to start. Bucket 0 is the first of `jobs.reading.statistics.BOUNDS`.
@@ -94,7 +93,7 @@ class Total(Tally):
         db_table = named("totals")
 
 
-class Sample(Table):
+class Sample(models.Model):
     """What was under way at a moment of this minute: objects by the id of a tenant or queue, or the name of a pool."""
 
     at = models.DateTimeField(primary_key=True)
@@ -108,7 +107,7 @@ class Sample(Table):
         db_table = named("samples")
 
 
-class TenantShare(Table):
+class TenantShare(models.Model):
     """What a tenant got, and was entitled to, in seconds of processes. The recorder adds each minute; older ones fade.
 
     got, entitled: about of the last 5 minutes; got_hour, entitled_hour: about of the last hour.
@@ -124,7 +123,7 @@ class TenantShare(Table):
         db_table = named("tenant_shares")
 
 
-class FullHour(Table):
+class FullHour(models.Model):
     """The minutes of an hour of the last day in which all slots of a tenant were in use while jobs waited for one."""
 
     pk = models.CompositePrimaryKey("hour", "tenant_id")
@@ -136,7 +135,7 @@ class FullHour(Table):
         db_table = named("full_hours")
 
 
-class Recorded(Table):
+class Recorded(models.Model):
     """How far the recorder is with one of its tasks. A recorder that records holds the row's lock.
 
     The row "missed" is the clock's own: up to when no clock ran, and when it last looked.

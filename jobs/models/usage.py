@@ -4,11 +4,10 @@ from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from django.db.models import F, Q
 
-from jobs.models.table import Table
 from tenants.names import named
 
 
-class ClosedDay(Table):
+class ClosedDay(models.Model):
     """A day whose usage is final. No day before the last closed one gets any usage either."""
 
     day = models.DateField(primary_key=True)
@@ -18,7 +17,7 @@ class ClosedDay(Table):
         db_table = named("closed_days")
 
 
-class UsageDay(Table):
+class UsageDay(models.Model):
     """The attempts of a tenant that this day is billed for, of one job type in one queue with one outcome.
 
     ended_on: the day on which they ended. One that was found after that day was closed is billed for a later day.
@@ -46,7 +45,7 @@ class UsageDay(Table):
         )
 
 
-class SlotPeak(Table):
+class SlotPeak(models.Model):
     """The most slots that a look of this day found in use by a tenant: the recorder looks once a minute."""
 
     pk = models.CompositePrimaryKey("tenant_id", "day")

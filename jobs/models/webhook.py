@@ -4,7 +4,6 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
 
-from jobs.models.table import Table
 from tenants.conf import TENANT_MODEL
 from tenants.names import named
 from tenants.tenant_key import TenantKey
@@ -34,7 +33,7 @@ class WebhookEndpoint(models.Model):
         return self.url
 
 
-class WebhookEvent(Table):
+class WebhookEvent(models.Model):
     """The end of a job whose tenant had an endpoint when it was submitted. The clock takes it, and submits messages."""
 
     id = models.BigAutoField(primary_key=True)

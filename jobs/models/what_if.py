@@ -3,11 +3,10 @@
 from django.db import models
 from django.db.models.functions import Now
 
-from jobs.models.table import Table
 from tenants.names import named
 
 
-class WhatIf(Table):
+class WhatIf(models.Model):
     """question, answer: documents of jobs.console.operations.what_if. refused: why there is no answer.
 
     A process of its own answers it. One that has no end after a while was killed: it was too much.

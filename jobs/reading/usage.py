@@ -11,6 +11,7 @@ from django.db.models import Max
 from jobs.calls.refusals import InvalidRequest
 from jobs.models import ClosedDay, Queue, Recorded, SlotPeak
 from jobs.store.rows import rows
+from tenants.tenant_model import slugs_of
 
 DAY = timedelta(days=1)
 NAMES = ("from", "to", "by")
@@ -167,8 +168,9 @@ def midnight(day: date) -> datetime:
     return datetime.combine(day, time(), UTC)
 
 
-def document(usage: Usage, slugs: Mapping[int, str]) -> dict[str, Any]:
-    """As JSON has it. slugs: of the tenants; one that was deleted is named by its number."""
+def document(usage: Usage) -> dict[str, Any]:
+    """As JSON has it. A tenant that was deleted is named by its number."""
+    slugs = slugs_of({line.tenant_id for line in usage.lines})
     return {
         "from": usage.starts,
         "to": usage.ends,

@@ -56,7 +56,7 @@ from jobs.store.schedules import (
     take_due_times,
 )
 from jobs.store.session import OwnSession, session, speak_as_the_caller
-from jobs.store.settling import Ending, Failure, fail, retry, snooze, stop, succeed, succeed_and_follow, take_back
+from jobs.store.settling import End, Ending, Failure, fail, retry, snooze, stop, succeed, succeed_and_follow, take_back
 from jobs.store.submitting import (
     Answer,
     Gathered,

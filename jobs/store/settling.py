@@ -14,6 +14,8 @@ from jobs.store.rows import ANY_HOLDER, ANY_PROCESS, Holder, Process, Started, l
 from jobs.telemetry import traces
 from tenants.wire import Answer
 
+Stats = dict[str, Any]  # of a job, as JSON has them
+
 
 @dataclass(frozen=True)
 class Failure:
@@ -22,7 +24,7 @@ class Failure:
     error_class: str
     error: str
     traceback: str = ""
-    stats: dict[str, Any] | None = None
+    stats: Stats | None = None
 
     @property
     def key(self) -> int:
@@ -44,14 +46,13 @@ class End(TypedDict, total=False):
 def succeed(
     job_id: int,
     attempt: int,
-    stats: dict[str, Any],
+    stats: Stats,
     result_ttl: float | None,
     result_bytes: int | None = None,
     **end: Unpack[End],
 ) -> bool:
     """running -> success. result_ttl: seconds to keep the result; None: it was not kept. result_bytes: its size."""
-    facts = _result(stats, result_ttl, result_bytes) | _parameters(end)
-    applied = bool(prepared("succeed", id=job_id, attempt=attempt, **facts))
+    applied = bool(prepared("succeed", id=job_id, attempt=attempt, **_success(stats, result_ttl, result_bytes, end)))
     if applied:
         log("succeed", job_id, attempt)
     return applied
@@ -60,13 +61,13 @@ def succeed(
 def succeed_and_follow(
     job_id: int,
     attempt: int,
-    stats: dict[str, Any],
+    stats: Stats,
     result_ttl: float | None,
     result_bytes: int | None = None,
     **end: Unpack[End],
 ) -> tuple[bool, Started | None]:
     """running -> success; and created -> running for the next job of the lane, if any, in this slot and process."""
-    by, facts = end.get("by", ANY_HOLDER), _result(stats, result_ttl, result_bytes) | _parameters(end)
+    by, facts = end.get("by", ANY_HOLDER), _success(stats, result_ttl, result_bytes, end)
     found = prepared("follow", id=job_id, attempt=attempt, default_timeout=default_timeout(), **facts)
     following = started(found, by, by)
     if found:
@@ -84,27 +85,18 @@ class Ending:
     """
 
     def __init__(
-        self,
-        job: Started,
-        stats: dict[str, Any],
-        result_ttl: float | None,
-        result_bytes: int | None = None,
-        *,
-        peak_memory: int | None = None,
+        self, job: Started, stats: Stats, result_ttl: float | None, result_bytes: int | None, **end: Unpack[End]
     ) -> None:
         """running -> success. The parameters are those of `succeed`."""
         self.applied: bool | None = None
         self._ended: Answer | None = None
         self._committed: Answer | None = None
-        self._job = job
-        result = _result(stats, result_ttl, result_bytes)
-        end = _parameters({"peak_memory": peak_memory, "by": job.holder})
-        self._parameters = {"id": job.id, "attempt": job.attempt, **result, **end}
+        self._job, self._facts = job, _success(stats, result_ttl, result_bytes, end)
 
     def send(self, pipe: Pipeline) -> None:
         """Put it into that pipeline."""
         pipe.add("BEGIN ISOLATION LEVEL READ COMMITTED")
-        self._ended = pipe.add(statement("succeed"), **self._parameters)
+        self._ended = pipe.add(statement("succeed"), id=self._job.id, attempt=self._job.attempt, **self._facts)
         self._committed = pipe.add("COMMIT")
 
     def hear(self) -> None:
@@ -117,8 +109,8 @@ class Ending:
             log("succeed", job.id, job.attempt, tenant=job.tenant_id, trace=traces.trace_of(job.trace_parent))
 
 
-def _result(stats: dict[str, Any], result_ttl: float | None, result_bytes: int | None) -> dict[str, Any]:
-    return {"stats": json.dumps(stats), "result_ttl": result_ttl, "result_bytes": result_bytes}
+def _success(stats: Stats, result_ttl: float | None, result_bytes: int | None, end: End) -> dict[str, Any]:
+    return {"stats": json.dumps(stats), "result_ttl": result_ttl, "result_bytes": result_bytes, **_parameters(end)}
 
 
 def _parameters(end: End) -> dict[str, Any]:
@@ -139,24 +131,20 @@ def retry(
     return _end("retry", job_id, attempt, end, by="retry", delay=delay, queue=queue, **failure.parameters())
 
 
-def snooze(job_id: int, attempt: int, stats: dict[str, Any], *, delay: float, **end: Unpack[End]) -> bool:
+def snooze(job_id: int, attempt: int, stats: Stats, *, delay: float, **end: Unpack[End]) -> bool:
     """running -> scheduled after `delay` seconds, without a failure; not if a stop was requested."""
     return _end("snooze", job_id, attempt, end, by="retry", delay=delay, queue=None, **_no_failure(stats))
 
 
 def stop(
-    job_id: int,
-    attempt: int,
-    stats: dict[str, Any] | None = None,
-    failure: Failure | None = None,
-    **end: Unpack[End],
+    job_id: int, attempt: int, stats: Stats | None = None, failure: Failure | None = None, **end: Unpack[End]
 ) -> bool:
     """running -> cancelled if a stop was requested. failure: of a failed attempt; it has stats of its own."""
     facts = _no_failure(stats) if failure is None else failure.parameters()
     return _end("stop", job_id, attempt, end, by="stop", **facts)
 
 
-def _no_failure(stats: dict[str, Any] | None) -> dict[str, Any]:
+def _no_failure(stats: Stats | None) -> dict[str, Any]:
     none = dict.fromkeys(("error_class", "error", "traceback"))
     return none | {"stats": None if stats is None else json.dumps(stats)}
 

@@ -269,7 +269,7 @@ class TestACrowdAtTheDoor:
             assert waiter.knock()
             assert dispatch() == 0  # from now on it is a crowd
             started = store.start(sent[0].id, 1, worker)
-            ending = store.Ending(started, {}, None)
+            ending = store.Ending(started, {}, None, None, by=started.holder)
             assert dispatch_and_keep(keeper, ending) is None
             assert ending.applied
         assert Job.objects.get(pk=sent[0].id).status == "success"

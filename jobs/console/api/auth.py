@@ -25,13 +25,14 @@ class OperatorRequest(HttpRequest):
 
 def may(permission: str) -> list[Any]:
     """The `auth` of an endpoint that requires this permission, such as "jobs.change_queue"."""
-    return [OperatorKey(named(permission)), StaffSession(named(permission))]
+    ways: list[Any] = [OperatorKey(), StaffSession()]
+    for way in ways:
+        way.permission = named(permission)
+    return ways
 
 
 class OperatorKey(Bearer):
-    def __init__(self, permission: str) -> None:
-        super().__init__()
-        self.permission = permission
+    permission: str
 
     def authenticate(self, request: HttpRequest, token: str) -> User | None:
         user = auth.operator_of(token)
@@ -39,9 +40,7 @@ class OperatorKey(Bearer):
 
 
 class StaffSession(SessionAuth):
-    def __init__(self, permission: str) -> None:
-        super().__init__()
-        self.permission = permission
+    permission: str
 
     def __call__(self, request: HttpRequest) -> User | None:
         if "Authorization" in request.headers:

@@ -13,7 +13,6 @@ from jobs.portal.api.inputs import Text
 from jobs.portal.api.last_day import LastDay, QueuesLastDay
 from jobs.portal.api.usage import Period, Usage
 from jobs.reading import last_day, usage
-from tenants.tenant_model import slugs_of
 
 VIEW_JOBS = may("jobs.view_job")
 router = Router(tags=["operators"], auth=may("tenants.view_tenantqueue"))
@@ -33,7 +32,7 @@ def read_usage_of_tenants(request: OperatorRequest, period: Query[AnyPeriod]) ->
     asked = usage.Asked.of(period.starts, period.ends, period.by, now=now)
     tenant = None if period.tenant is None else tenant_named(period.tenant).pk
     found = usage.read(asked, tenant, now)
-    return usage.document(found, slugs_of({line.tenant_id for line in found.lines}))
+    return usage.document(found)
 
 
 @router.get("stats", auth=VIEW_JOBS, response=QueuesLastDay)

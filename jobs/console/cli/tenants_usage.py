@@ -8,7 +8,6 @@ from jobs.console.cli.screen import Column, Screen, count, utc
 from jobs.console.cli.subcommands import Options, Subcommand, argument
 from jobs.console.operations.named import tenant_named
 from jobs.reading import usage
-from tenants.tenant_model import slugs_of
 
 COLUMNS = {
     "tenant": Column("TENANT", "tenant", flexible=True),
@@ -41,7 +40,7 @@ def run(options: Options, screen: Screen) -> None:
     found = usage.read(asked, tenant, now, most=None)
     if options["final"] and not found.final:
         raise CommandError(f"--final: the period up to {found.ends} is not final yet")
-    told = usage.document(found, slugs_of({line.tenant_id for line in found.lines}))
+    told = usage.document(found)
     names = [name for part in asked.by for name in PARTS_OF.get(part, (part,))]
     names += ["attempts", "worker_seconds", "peak_slots"]
     if options["csv"]:
