@@ -168,7 +168,8 @@ def _identity(target: Target, common: JobRequest, args: dict[str, Any]) -> uuid.
     if common.identical != JOIN:
         moment = 0.0
     key = digest(common.source_type, common.source_id, common.source_method, moment, same)
-    return key if not common.predecessors else uuid.uuid5(key, f"after {common.predecessors}")
+    whatever = sorted({*common.after_end} - {*common.after})
+    return key if not common.predecessors else uuid.uuid5(key, f"after {common.predecessors}{whatever or ''}")
 
 
 def _tenant_id(target: Target, instance: models.Model | None, tenant: Tenant | None) -> int:

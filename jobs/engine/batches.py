@@ -17,7 +17,7 @@ from jobs import store
 from jobs.authoring.current import current_job
 from jobs.calls.compose import user_key
 from jobs.calls.refusals import InvalidRequest
-from jobs.calls.request import JobRequest, requests_of
+from jobs.calls.request import JOIN, JobRequest, requests_of
 from jobs.conf import settings
 from jobs.engine import dispatch
 from jobs.engine.submit import submit_all
@@ -136,15 +136,16 @@ def open_batch(name: str, user: str, tenant_id: int | None) -> Batch:
 def call_back(batch: Batch, *, on_success: JobRequest | None = None, on_end: JobRequest | None = None) -> list[int]:
     """Store the jobs that wait for the batch. Raises InvalidRequest."""
     found: list[int] = []
-    for request, waits in (
-        (on_success, {"after": (batch.id,), "after_patience": settings.JOBS_DEAD_TTL}),
-        (on_end, {"after_end": (batch.id,)}),
+    for request, field, patience in (
+        (on_success, "after", {"after_patience": settings.JOBS_DEAD_TTL}),
+        (on_end, "after_end", {}),
     ):
         if request is not None:
             if request.tenant_id != batch.tenant_id:
                 raise InvalidRequest("tenant", "of a job after the batch is not the one of the batch")
+            waits: dict[str, Any] = {field: (*getattr(request, field), batch.id), **patience}
             # never identical to another: each batch has its own
-            found += [submit_all([replace(request, dedup_key=None, **waits)])[0].id]
+            found += [submit_all([replace(request, identical=JOIN, dedup_key=None, **waits)])[0].id]
     return found
 
 

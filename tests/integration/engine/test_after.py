@@ -247,7 +247,9 @@ def test_identical_jobs_wait_for_the_same(thing, submit):
     assert thing.async_(after=[first]).echo() == one
     assert thing.async_(after=second).echo() != one
     assert thing.async_.echo() != one
-    assert JobEdge.objects.count() == 2
+    whatever = thing.async_(after_end=[second, first]).echo()
+    assert thing.async_(after_end=[first, second]).echo() == whatever != thing.async_(after=[first, second]).echo()
+    assert JobEdge.objects.count() == 6
 
 
 def test_many_predecessors_and_many_followers_take_several_turns(thing, submit, monkeypatch):

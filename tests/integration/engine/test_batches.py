@@ -303,6 +303,18 @@ def test_identical_jobs_of_one_batch_are_one_and_those_of_two_are_two(thing):
     assert Job.objects.exclude(pk=outside).count() == 2
 
 
+def test_a_job_at_its_end_waits_also_for_what_it_names_itself_and_is_never_replaced(thing, of):
+    first = thing.async_(identical="replace").echo()
+    for options in ({}, {"identical": "replace"}):
+        with batch("nightly", on_success=of("a", after=first), on_end=thing.async_(**options).echo.request()):
+            pass
+    with batch("nightly", on_end=of("b", after_end=first)) as nightly:
+        nightly.add(of())
+    assert states(first) == ["created"]
+    waits = {(edge.predecessor_id, edge.whatever) for edge in JobEdge.objects.all()}
+    assert waits == {(first, False), (first, True), (nightly.id, True)}
+
+
 def test_it_is_cancelled_with_all_that_waits_and_a_request_to_what_runs(made):
     nightly, members, success, ends = made(4)
     end(members[0])
