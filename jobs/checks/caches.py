@@ -1,6 +1,8 @@
 """System checks of the cache that has the results: the one of CACHES that JOBS_CACHE names."""
 
 from collections.abc import Iterator
+from contextlib import suppress
+from importlib import import_module
 from typing import Any
 
 from django.conf import settings as project
@@ -54,3 +56,14 @@ def results_are_text() -> Iterator[Fault]:
         own = f"add to CACHES a cache with {needed} in its OPTIONS, and name it in JOBS_CACHE"
         hint = f"Add {needed} to the OPTIONS of {its_name()}; if others use that cache, too, {own}."
         yield "Who can write to the cache can run code in every process that reads it: its values are pickled.", hint
+
+
+@check("jobs.W013")
+def cache_has_a_time_limit() -> Iterator[Fault]:
+    """A server that answers no more would hold jobs that have ended, and requests, for ever: redis-py 8 has a limit."""
+    if "Redis" not in chosen()["BACKEND"] or "socket_timeout" in str(chosen()).lower():
+        return
+    with suppress(ImportError):
+        if import_module("redis").Connection().socket_timeout is None:
+            hint = f'Add "socket_timeout": 5 to the OPTIONS of {its_name()}; with django-redis "SOCKET_TIMEOUT": 5.'
+            yield "Jobs and requests would wait for a cache that does not answer, for as long as it does not.", hint

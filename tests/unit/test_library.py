@@ -21,10 +21,14 @@ from tenants import checks as tenant_checks
 from tenants import tenant_model
 
 OPTIONS = {"prepare_threshold": 2}
-SHARED = {"BACKEND": "django.core.cache.backends.redis.RedisCache", "OPTIONS": {"serializer": "jobs.pages.cache.Text"}}
+IN_TIME = {"socket_timeout": 5}
+SHARED = {
+    "BACKEND": "django.core.cache.backends.redis.RedisCache",
+    "OPTIONS": {"serializer": "jobs.pages.cache.Text"} | IN_TIME,
+}
 OTHERS = {
     "BACKEND": "django_redis.cache.RedisCache",
-    "OPTIONS": {"SERIALIZER": "django_redis.serializers.json.JSONSerializer"},
+    "OPTIONS": {"SERIALIZER": "django_redis.serializers.json.JSONSerializer", "SOCKET_TIMEOUT": 5},
 }
 LOCAL = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
 
@@ -67,8 +71,16 @@ def found() -> dict[str, str]:
     return {message.id: message.hint for message in run_checks(tags=[checks.TAG])}
 
 
-def test_a_project_as_the_page_has_it_passes(project) -> None:
+def test_a_project_as_the_page_has_it_passes_and_its_cache_has_a_time_limit_with_an_older_redis_py(
+    project, monkeypatch
+) -> None:
     assert found() == {}
+    monkeypatch.setattr("redis.Connection", lambda: SimpleNamespace(socket_timeout=None))
+    for cache in (SHARED, OTHERS, LOCAL | {"LOCATION": "x"}):
+        project.CACHES = {"default": cache}
+        assert "jobs.W013" not in found()
+    project.CACHES = {"default": SHARED | {"OPTIONS": {"serializer": "jobs.pages.cache.Text"}}}
+    assert list(found()) == ["jobs.W013"]
 
 
 @pytest.mark.parametrize(
@@ -79,11 +91,11 @@ def test_a_project_as_the_page_has_it_passes(project) -> None:
         ("jobs.W001", "CACHES", {"default": LOCAL}, "Redis"),
         ("jobs.W005", "JOBS_MAX_RETRYS", 3, "JOBS_MAX_RETRIES"),
         ("jobs.W005", "JOBS_OF_QUITE_ANOTHER_KIND", "red", "jobs/conf.py"),
-        ("jobs.W006", "CACHES", {"default": {"BACKEND": SHARED["BACKEND"]}}, "jobs.pages.cache.Text"),
+        ("jobs.W006", "CACHES", {"default": SHARED | {"OPTIONS": IN_TIME}}, "jobs.pages.cache.Text"),
         (
             "jobs.W006",
             "CACHES",
-            {"default": OTHERS | {"OPTIONS": {"serializer": "x"}}},
+            {"default": OTHERS | {"OPTIONS": {"serializer": "x"} | IN_TIME}},
             "django_redis.serializers.json",
         ),
         ("jobs.E019", "JOBS_CACHE", "elsewhere", "default"),
@@ -121,7 +133,7 @@ def test_our_pages_need_messages_and_a_project_without_pages_needs_none(project)
     assert told() == []
 
 
-@pytest.mark.parametrize("others", [{"BACKEND": SHARED["BACKEND"]}, LOCAL])
+@pytest.mark.parametrize("others", [SHARED | {"OPTIONS": IN_TIME}, LOCAL])
 @pytest.mark.parametrize("ours", [SHARED, OTHERS, TABLE])
 def test_what_the_default_cache_is_does_not_matter_beside_one_of_our_own(project, others, ours) -> None:
     project.CACHES = {"default": others, "results": ours}
