@@ -6,6 +6,7 @@ The supervisor starts a new worker, and the clock of another worker takes the jo
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.db import connection
@@ -20,17 +21,17 @@ class Progress:
 
     def __init__(self) -> None:
         self.rounds = 0
-        self.asks = False  # waiting for the database, which has its own time limits, is not a standstill
+        self.asks = False  # waiting for the database, or for a resolver of its name, is not a standstill
 
     def note(self) -> None:
         """Note that another round has begun."""
         self.rounds += 1
 
-    def asking(self, execute: Callable[..., Any], *statement: Any) -> Any:
-        """Run a statement on the thread's connection (see Django's `execute_wrapper`)."""
+    def asking(self, ask: Callable[..., Any], *question: Any) -> Any:
+        """Connect to the database, or run a statement there (see Django's `execute_wrapper`)."""
         self.asks = True
         try:
-            return execute(*statement)
+            return ask(*question)
         finally:
             self.asks = False
 
@@ -76,6 +77,8 @@ class Watchdog:
 
     @staticmethod
     def _run(run: Run, progress: Progress) -> None:
+        connect = connection.get_new_connection
+        connection.get_new_connection = partial(progress.asking, connect)  # type: ignore[method-assign]
         try:
             with connection.execute_wrapper(progress.asking):
                 run(progress)

@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from unittest.mock import Mock
 
+import psycopg
 import pytest
 from django.db import OperationalError, connection
 
@@ -268,8 +269,12 @@ class TestTheWatchdog:
         wait_until(lambda: witness.rounds, "a second passes")
         assert aborted == []
 
-    def test_to_wait_for_the_database_is_not_to_stand_still(self, thread, dog, aborted, stop):
-        done = []
+    def test_to_wait_for_the_database_is_not_to_stand_still(self, thread, dog, aborted, stop, monkeypatch):
+        done, connect = [], psycopg.connect
+
+        def unresolved(**parameters: object) -> psycopg.Connection:
+            time.sleep(1)  # for a resolver that does not answer, `connect_timeout` does not count
+            return connect(**parameters)
 
         def waits(progress: Progress) -> None:
             with connection.cursor() as cursor:
@@ -277,6 +282,7 @@ class TestTheWatchdog:
             done.append(list(aborted))
             stop.wait(30)
 
+        monkeypatch.setattr(psycopg, "connect", unresolved)
         dog.start("beat", waits, standstill=0.2)
         thread(dog.run)
         wait_until(lambda: done, "the statement is through")
