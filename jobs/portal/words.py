@@ -11,13 +11,13 @@ from jobs.reading.status_words import WORDS
 ENDS = {
     Status.SUCCESS: "It ended well.",
     Status.ERROR: "It failed.",
-    Status.DEAD: "It failed, and is not tried again.",
+    Status.DEAD: "It failed, and will not be tried again.",
     Status.CANCELLED: "It was cancelled.",
 }
 PAUSED = "Jobs of this kind are paused for now."
 FIRST = "Nothing holds it up: it starts next."
 BEHIND = "Nothing holds it up: the jobs before it in line go first."
-TOO_LATE = "It was cancelled: it had not started in its time."
+TOO_LATE = "It was cancelled: it had not started in time."
 REPLACED = "It was cancelled, {reason}."
 BUSY = "Every worker is busy."
 SCHEDULES = {"on": "On", "late": "Late", "paused": "Paused", "paused itself": "Paused", "ended": "Ended"}
@@ -35,7 +35,7 @@ REASONS = {  # of the gates that a ready job meets; the others are told below
     Gate.POOL_FULL: BUSY,
     Gate.SCHEDULED: "It waits for its time.",
     Gate.QUEUED: "A worker is about to start it.",
-    Gate.RUNNING: "It runs.",
+    Gate.RUNNING: "It is running.",
 }
 
 

@@ -11,7 +11,7 @@ _STATES = [  # word, API's name, meaning
     ("Done", Status.SUCCESS.value, "it ended well"),
     ("Failed", Status.ERROR.value, "it failed, and had no retries"),
     ("Given up", Status.DEAD.value, "its tries are used up"),
-    ("Cancelled", Status.CANCELLED.value, "somebody stopped it, or it had not started in its time"),
+    ("Cancelled", Status.CANCELLED.value, "somebody stopped it, or it had not started in time"),
 ]
 PAUSED = ("Paused", "held", "its kind of job is paused")
 TABLE = [*_STATES, PAUSED]

@@ -12,7 +12,6 @@ from jobs.portal.api.inputs import PathId
 from jobs.portal.api.problems import existing
 from jobs.reading.explain.explanation import explain
 from jobs.reading.explain.reads import MAX_COUNTED_PLACE
-from tenants.bounds import LARGEST_ID
 
 router = Router(tags=["jobs"])
 
@@ -32,5 +31,5 @@ class Reason(Schema):
 def read_reason(request: CallerRequest, job_id: PathId) -> Reason:
     """Read what a job waits for: a limit of yours, of its queue, or a free worker."""
     tenant_id = request.auth.tenant.pk
-    why = existing(explain(job_id, tenant_id=tenant_id) if 0 < job_id <= LARGEST_ID else None, "job")
+    why = existing(explain(job_id, tenant_id=tenant_id), "job")
     return Reason(gate=why.gate, sentence=words.reason(why), place=why.place, opens_at=why.opens_at)

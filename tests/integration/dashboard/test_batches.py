@@ -65,7 +65,7 @@ def test_one_has_its_jobs_failures_first_and_is_cancelled_and_revived(client, ad
         assert client.post(address, form)["Location"] == path
         assert set(Job.objects.values_list("status", flat=True)) == statuses
     unblock()
-    assert "Revive the failed" not in client.get(path).content.decode()
+    assert "Revive the failed ones" not in client.get(path).content.decode()
     assert client.get(reverse("ops:batch", args=[2**70])).status_code == 404
 
 

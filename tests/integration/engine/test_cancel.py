@@ -4,17 +4,20 @@ from datetime import timedelta
 from functools import partial
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from jobs import Retry, RetryLater, current_job, store
 from jobs.authoring.exceptions import Cancelled
 from jobs.engine import recover
 from jobs.engine.cancel import Cancellation, cancel, cancel_all
+from jobs.engine.revive import revive
 from jobs.engine.settle import Outcome, settle
 from jobs.engine.user_code import in_a_thread
 from jobs.lifecycle import FINAL, Status
 from jobs.models import FailedAttempt, Job
+from jobs.reading.explain.explanation import explain
 from jobs.store import EVERY_TENANT, Failure, Started
 from tests.attempts import WORKER, run
 from tests.clock import call_at
@@ -340,3 +343,11 @@ def test_two_who_cancel_or_hold_the_same_in_opposite_order_do_not_deadlock(onloo
         onlooker.execute("SELECT FROM jobs WHERE id = %s FOR UPDATE NOWAIT", [last.pk])
         onlooker.execute("ROLLBACK")
         assert {job.id for job in acting.result()} == {last.pk, first.pk}
+
+
+@pytest.mark.parametrize("number", [2**63, 10**30, -(10**30)])
+@pytest.mark.parametrize("verb", [cancel, revive, explain])
+def test_a_number_that_no_job_can_have_is_not_looked_for(tenant, verb, number):
+    with CaptureQueriesContext(connection) as queries:
+        verb(number, tenant_id=tenant.pk)
+    assert not [query for query in queries if str(number) in query["sql"]]  # it would read every row

@@ -30,10 +30,10 @@ def test_why_it_waits_is_told_in_words_for_a_tenant(mate, tenant, job, register)
     [
         (Status.SCHEDULED, "It waits for its time."),
         (Status.QUEUED, "A worker is about to start it."),
-        (Status.RUNNING, "It runs."),
+        (Status.RUNNING, "It is running."),
         (Status.SUCCESS, "It ended well."),
         (Status.ERROR, "It failed."),
-        (Status.DEAD, "It failed, and is not tried again."),
+        (Status.DEAD, "It failed, and will not be tried again."),
         (Status.CANCELLED, "It was cancelled."),
     ],
 )
