@@ -57,7 +57,7 @@ def _starts(said: Starts | None) -> str | None:
     if said.p50 is not None:
         return f"about {utc(said.p50)}" + (f", with 90 % by {utc(said.p90)}" if said.p90 else "")
     if said.not_before is not None:
-        return f"hardly before {utc(said.not_before)}: {said.in_words}"
+        return f"unlikely before {utc(said.not_before)}: {said.in_words}"
     return f"cannot be said: {said.in_words or said.reason}"
 
 

@@ -74,7 +74,7 @@ class Starts(Schema):
 
     p50: datetime | None = Field(description="About when: half of such jobs have started by then.")
     p90: datetime | None = Field(description="With 90 %. Null: p50, if there is one, is no more than a guess.")
-    not_before: datetime | None = Field(description="It hardly starts earlier, where no more can be said.")
+    not_before: datetime | None = Field(description="It is unlikely to start earlier, where no more can be said.")
     reason: Reason | None = Field(description="Why less than p50 and p90 is said: a stable code.")
     made_at: datetime | None = Field(description="The moment of the forecast. Null: there is none yet.")
 

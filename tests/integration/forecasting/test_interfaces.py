@@ -177,7 +177,7 @@ def test_all_say_less_where_no_more_holds(job, owner, mate, operator):
     early = clock(made_at + 300 * SECOND)
     for client, address in ((mate, f"/jobs/{job.pk}/"), (operator, f"/ops/jobs/{job.pk}/")):
         assert f"{early}</time>: such forecasts do not hold for now." in told(client, address)
-    assert "hardly before" in run("jobs", "show", job.pk)
+    assert "unlikely before" in run("jobs", "show", job.pk)
 
 
 def test_what_nothing_is_said_of_has_a_code(job, owner, mate):
@@ -227,7 +227,7 @@ def test_a_tenants_page_says_when_the_last_in_line_starts_and_when_one_would_tha
     client = caller_with("view_tenantqueue")
     made_at = forecast(job, 60.0, 90.0, 30.0)
     address = f"/ops/tenants/{job.tenant.jobs_slug}/"
-    assert told(client, address).count("hardly before <time") == 2
+    assert told(client, address).count("unlikely before <time") == 2
     [row] = Forecast.objects.get().places
     low = [(9 << 58) + job.pk + 1, 1_200.0, 1_500.0, 900.0, None]
     Forecast.objects.update(places=[row, [(5 << 58) + (1 << 57) - 1, 600.0, 900.0, 300.0, None], low])
@@ -251,7 +251,7 @@ def test_members_are_told_when_their_last_in_line_starts_and_nothing_of_other_li
     forecast(make_job(job.tenant, queue=QueueFactory(name="mail")), None, None, 60.0, "unsure")
     text = told(mate, "/jobs/")
     assert "The last job in line for default starts about <time" in text
-    assert "The last job in line for mail hardly starts before <time" in text
+    assert "The last job in line for mail is unlikely to start before <time" in text
     assert "last job in line" not in told(stranger, "/jobs/")
     Forecast.objects.update(reason="tenant_paused")
     assert "last job in line" not in told(mate, "/jobs/")

@@ -105,7 +105,7 @@ def test_slots_in_use_are_shown_and_a_pause_is_told(mate, tenant):
     assert "<strong>1</strong> of 2 in use" in page(mate)
     TenantQueue.objects.filter(tenant=tenant).update(paused=True, user_slots=1)
     assert "Your jobs are paused for now" in page(mate)
-    assert "Of each user at most 1 at once" in page(mate)
+    assert "Each user may use at most 1 at once" in page(mate)
     TenantQueue.objects.filter(tenant=tenant).delete()
     assert "You have no slots" in page(mate)
 
