@@ -22,6 +22,7 @@ NEEDED = {
     # RabbitMQ a channel on which a message waited at a worker for its consumer_timeout.
     "broker_channel_error_retry": True,
     "worker_enable_prefetch_count_reduction": False,  # it would miscount after a lost connection
+    "worker_direct": False,  # a second queue for each worker, which serves one pool
     "CELERY_DB_REUSE_MAX": 1_000_000,  # else Celery's Django fix-up closes the connection before and after every job
 }
 # Each of these yields to the project's own.

@@ -288,6 +288,7 @@ def test_what_the_guarantees_need_goes_before_the_projects_celery_settings(monke
     theirs = {"worker_prefetch_multiplier": 8, "broker_connection_timeout": 9, "accept_content": ["pickle"]}
     theirs |= {"task_time_limit": 300, "task_soft_time_limit": 200, "task_default_rate_limit": "10/m"}
     theirs |= {"task_annotations": {"*": {"time_limit": 300}}, "task_create_missing_queues": False}
+    theirs |= {"worker_direct": True}
     theirs["broker_transport_options"] = {"global_keyprefix": "x:", "socket_timeout": 3}
     app = Celery("theirs", set_as_current=False)
     app.config_from_object(
@@ -299,6 +300,7 @@ def test_what_the_guarantees_need_goes_before_the_projects_celery_settings(monke
     assert app.conf.worker_disable_prefetch is app.conf.worker_disable_rate_limits is True
     assert app.conf.task_time_limit is app.conf.task_soft_time_limit is app.conf.task_annotations is None
     assert app.amqp.queues["heavy"].name == "heavy"
+    assert not app.conf.worker_direct, "a queue of each worker beside that of its pool"
     assert app.conf.broker_connection_timeout == 9
     assert app.conf.task_default_queue == "celery", "where tasks go, which no worker of jobs takes"
     assert app.conf.broker_transport_options["global_keyprefix"] == "x:"
