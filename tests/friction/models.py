@@ -10,8 +10,9 @@ from jobs import Asynchronous, current_job, job
 
 
 class Person(AbstractBaseUser, PermissionsMixin):
-    """Without `is_staff`, names or an address."""
+    """Without `is_staff`, names or an address, and with a key that is no integer."""
 
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4)
     username = models.CharField(max_length=150, unique=True)
 
     objects = BaseUserManager["Person"]()

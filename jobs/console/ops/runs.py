@@ -21,21 +21,21 @@ from jobs.console.ops.dead_letters import filters_of, matching
 from jobs.pages.typed import number
 from tenants.bounds import LARGEST_ID
 
-SALT, MAX_AGE = "ops.run.2", 3600  # with the number of its form; seconds for which a run may continue
+SALT, MAX_AGE = "ops.run.3", 3600  # with the number of its form; seconds for which a run may continue
 
 
 @dataclass(frozen=True)
 class Run:
     """What was chosen, and how far it is.
 
-    action: the name of its address. user: the operator. chosen: ids; or else `filters` that fit, in the words of the
-    page, and nothing beyond `upto`. at: the moment of the choice. bulk: the UUID of its entries in the audit log.
-    position: where the next step begins; None: at the start. total: jobs that were counted at the start; more: there
-    were others. outcomes: jobs by what came of them.
+    action: the name of its address. user: the operator's key, of any type. chosen: ids; or else `filters`
+    that fit, in the words of the page, and nothing beyond `upto`. at: the moment of the choice. bulk: the UUID of its
+    entries in the audit log. position: where the next step begins; None: at the start. total: jobs that were counted at
+    the start; more: there were others. outcomes: jobs by what came of them.
     """
 
     action: str
-    user: int
+    user: str
     back: str
     at: str
     bulk: str
@@ -64,7 +64,7 @@ class Run:
         return signing.dumps(asdict(self), salt=SALT, compress=True)
 
 
-def signed_run(text: str, action: str, user: int) -> Run | None:
+def signed_run(text: str, action: str, user: str) -> Run | None:
     """The run of this operator; None if the text is not of one, or is too old."""
     try:
         run = Run(**signing.loads(text, salt=SALT, max_age=MAX_AGE))

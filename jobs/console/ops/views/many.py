@@ -2,10 +2,9 @@
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 from uuid import UUID, uuid4
 
-from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, path, reverse
@@ -71,7 +70,7 @@ class Action:
     def _chosen(self, request: HttpRequest) -> Run:
         """The form's choice. Raises InvalidRequest."""
         now = store.database_now()
-        run = Run(self.name, cast("User", request.user).pk, back(request), now.isoformat(), uuid4().hex)
+        run = Run(self.name, str(request.user.pk), back(request), now.isoformat(), uuid4().hex)
         if "all" in request.POST:
             filters, upto = self.selection.read(request.POST, now)
             return replace(run, filters=filters, upto=upto)
@@ -81,7 +80,7 @@ class Action:
         return replace(run, chosen=chosen)
 
     def _signed(self, request: HttpRequest, text: str) -> Run:
-        return existing(signed_run(text, self.name, cast("User", request.user).pk))
+        return existing(signed_run(text, self.name, str(request.user.pk)))
 
     def _continue(self, request: HttpRequest, run: Run) -> HttpResponse:
         step = self.selection.step(run, self.verb, MAX_A_REQUEST)
