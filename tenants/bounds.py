@@ -20,3 +20,8 @@ def is_number(value: object, least: float = -inf, most: float = inf) -> TypeGuar
 def is_whole(value: object, least: float = -inf, most: float = inf) -> TypeGuard[int]:
     """Whether it is a whole number within these bounds. 1.0, True and False are none."""
     return isinstance(value, int) and is_number(value, least, most)
+
+
+def is_id(number: int) -> bool:
+    """Whether a row can have this id. For another number PostgreSQL reads every row: no index of ids holds it."""
+    return 0 < number <= LARGEST_ID

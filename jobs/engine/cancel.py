@@ -11,7 +11,7 @@ from jobs.engine.audit import note_job
 from jobs.models import Job
 from jobs.store import TenantId
 from jobs.store.owner import owned
-from tenants.bounds import LARGEST_ID
+from tenants.bounds import is_id
 
 
 class Cancellation(StrEnum):
@@ -31,7 +31,7 @@ def cancel(job_id: int, *, tenant_id: TenantId) -> Cancellation:
 def cancel_all(ids: Sequence[int], *, tenant_id: TenantId) -> dict[int, Cancellation]:
     """Cancel jobs, or ask them to stop, in one transaction, with one statement for all; return what came of each."""
     outcomes: dict[int, Cancellation] = {}
-    left = [job_id for job_id in ids if 0 < job_id <= LARGEST_ID]  # no job has another one
+    left = list(filter(is_id, ids))
     with transaction.atomic():
         # Dispatch even if nothing was cancelled: a claim may have skipped a row while a statement had it locked.
         dispatch.on_commit()

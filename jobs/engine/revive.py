@@ -8,7 +8,7 @@ from jobs.engine import dispatch
 from jobs.engine.audit import note_job
 from jobs.models import JobRow
 from jobs.store import EVERY_TENANT, TenantId
-from tenants.bounds import LARGEST_ID
+from tenants.bounds import is_id
 
 
 def revive(job_id: int, *, tenant_id: TenantId) -> bool:
@@ -19,8 +19,8 @@ def revive(job_id: int, *, tenant_id: TenantId) -> bool:
     tenant_id: the tenant that must own the job; it cannot revive a job that an operator ended. Or EVERY_TENANT.
     Raises TooManyWaiting if that tenant has a full backlog.
     """
-    if not 0 < job_id <= LARGEST_ID:
-        return False  # PostgreSQL would look for it in every row: no index of its ids holds such a number
+    if not is_id(job_id):
+        return False
     with transaction.atomic():
         # In this order: if the job is just being archived, the first waits until the second can see it.
         if not (store.revive(job_id, tenant_id=tenant_id) or store.restore(job_id, tenant_id=tenant_id)):

@@ -27,7 +27,7 @@ from jobs.models import (
 from jobs.reading.statistics import Ended, UnderWay
 from jobs.sql import statement
 from jobs.store.rows import prepared, prepared_objects
-from tenants.bounds import LARGEST_ID
+from tenants.bounds import is_id
 
 SHOWN = frozenset(re.findall(r"\bj\.(\w+)", statement("read_job").partition("\nFROM")[0]))  # its columns
 
@@ -74,7 +74,7 @@ def job(tenant_id: int, job_id: int) -> AnyJob | None:
 
     Clients poll this, so it has a statement of its own: Django takes longer to build this query than to run it.
     """
-    if job_id > LARGEST_ID:
+    if not is_id(job_id):
         return None
     rows = prepared("read_job", id=job_id, tenant_id=tenant_id)
     if not rows:  # this reads both tables: the job may just be moving from one to the other
@@ -93,7 +93,7 @@ async def ajob(tenant_id: int, job_id: int) -> AnyJob | None:
 
 def states(asked: Collection[tuple[int, int]]) -> dict[tuple[int, int], State]:
     """Read the states of jobs, asked for by tenant and id. Those of other tenants, and of the history, are missing."""
-    known = [(tenant_id, job_id) for tenant_id, job_id in asked if job_id <= LARGEST_ID]
+    known = [(tenant_id, job_id) for tenant_id, job_id in asked if is_id(job_id)]
     tenants, ids = [tenant_id for tenant_id, _ in known], [job_id for _, job_id in known]
     rows = prepared("read_states", tenants=tenants, ids=ids) if known else []
     return {(tenant_id, job_id): State(*values) for tenant_id, job_id, *values in rows}

@@ -10,7 +10,7 @@ from django.db.models import Exists, OuterRef
 from jobs.models import Job, JobEdge
 from jobs.store.owner import TenantId, owned, tenant_or_any
 from jobs.store.rows import objects, rows
-from tenants.bounds import LARGEST_ID
+from tenants.bounds import LARGEST_ID, is_id
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def read_batches(
 
 
 def read_batch(batch_id: int, *, tenant_id: TenantId) -> Progress | None:
-    found = read_batches([batch_id], tenant_id=tenant_id) if 0 < batch_id < LARGEST_ID else []
+    found = read_batches([batch_id], tenant_id=tenant_id) if is_id(batch_id) else []
     return found[0] if found else None
 
 

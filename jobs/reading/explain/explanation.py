@@ -9,7 +9,7 @@ from jobs.reading.explain import statuses
 from jobs.reading.explain.gates import Blocker, as_text, closed
 from jobs.reading.explain.reads import MAX_COUNTED_PLACE, Facts, Line, facts, line, predecessors
 from jobs.store import TenantId
-from tenants.bounds import LARGEST_ID
+from tenants.bounds import is_id
 
 __all__ = ["Explanation", "Gate", "explain"]
 
@@ -46,7 +46,7 @@ def explain(job_id: int, *, tenant_id: TenantId) -> Explanation | None:
 
     tenant_id: of the tenant whose job it must be; EVERY_TENANT for an operator.
     """
-    job = facts(job_id, tenant_id=tenant_id) if 0 < job_id <= LARGEST_ID else None
+    job = facts(job_id, tenant_id=tenant_id) if is_id(job_id) else None
     if job is None:
         return None
     standing = line(job_id) if job.status == Status.CREATED else None

@@ -17,6 +17,7 @@ from jobs.engine.settle import Outcome, settle
 from jobs.engine.user_code import in_a_thread
 from jobs.lifecycle import FINAL, Status
 from jobs.models import FailedAttempt, Job
+from jobs.reading import queries
 from jobs.reading.explain.explanation import explain
 from jobs.store import EVERY_TENANT, Failure, Started
 from tests.attempts import WORKER, run
@@ -346,8 +347,8 @@ def test_two_who_cancel_or_hold_the_same_in_opposite_order_do_not_deadlock(onloo
 
 
 @pytest.mark.parametrize("number", [2**63, 10**30, -(10**30)])
-@pytest.mark.parametrize("verb", [cancel, revive, explain])
+@pytest.mark.parametrize("verb", [cancel, revive, explain, queries.job, queries.status])
 def test_a_number_that_no_job_can_have_is_not_looked_for(tenant, verb, number):
-    with CaptureQueriesContext(connection) as queries:
-        verb(number, tenant_id=tenant.pk)
-    assert not [query for query in queries if str(number) in query["sql"]]  # it would read every row
+    with CaptureQueriesContext(connection) as asked:
+        verb(job_id=number, tenant_id=tenant.pk)
+    assert not [query for query in asked if str(number) in query["sql"]]  # it would read every row
