@@ -53,17 +53,23 @@ def encoding() -> Iterator[Fault]:
 
 
 @check("jobs.W012", Tags.database)
-def owner() -> Iterator[Fault]:
-    """The clock makes partitions and drops them. Those of another role the owner of the table could not migrate."""
+def role() -> Iterator[Fault]:
+    """The clock makes partitions and drops them, and ends the sessions of frozen workers, those of who logs in."""
     with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
         cursor.execute(
             "SELECT quote_ident(current_user), relowner::regrole::text FROM pg_class"
-            " WHERE oid = to_regclass(%s) AND pg_get_userbyid(relowner) <> current_user",
+            " WHERE oid = to_regclass(%s) AND NOT pg_has_role(relowner, 'USAGE')",
             [named("attempts")],
         )
-        for we, other in cursor.fetchall():
-            told = f"Our tables belong to {other}: workers of {we} cannot archive, or make partitions that {other} "
-            yield f"{told}cannot migrate.", f"GRANT {other} TO {we}; ALTER ROLE {we} SET role = {other};"
+        for we, owner in cursor.fetchall():
+            yield f"Workers of {we} archive nothing: our tables belong to {owner}.", f"GRANT {owner} TO {we};"
+        cursor.execute(
+            "SELECT quote_ident(current_user), quote_ident(session_user) WHERE NOT pg_has_role(session_user, 'USAGE')"
+            " AND NOT (pg_has_role('pg_signal_backend', 'USAGE') AND pg_has_role('pg_read_all_stats', 'USAGE'))"
+        )
+        for we, login in cursor.fetchall():
+            told = f"Workers that log in as {login}, and act as {we}, take back no job of one that is frozen."
+            yield told, f"GRANT pg_signal_backend, pg_read_all_stats TO {we};"
 
 
 @check("jobs.E018", Tags.database)

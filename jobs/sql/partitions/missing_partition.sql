@@ -9,7 +9,8 @@ WITH parent AS (
         c.oid::regclass AS name,
         format('%%I.%%I', n.nspname, c.relname || to_char(%(starts)s::timestamptz AT TIME ZONE 'UTC', '_YYYYMMDD')) AS part,
         format('%%I.%%I', n.nspname, d.relname) AS rest,
-        a.attname AS key
+        a.attname AS key,
+        pg_get_userbyid(c.relowner) AS owner
     FROM pg_partitioned_table p
     JOIN pg_class c ON c.oid = p.partrelid
     JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -27,7 +28,8 @@ CROSS JOIN LATERAL (
         (4, format('WITH moved AS (DELETE FROM %%s WHERE %%I >= %%L AND %%I < %%L RETURNING *) INSERT INTO %%s SELECT * FROM moved',
                    rest, key, %(starts)s::timestamptz, key, %(ends)s::timestamptz, part)),
         (5, format('ALTER TABLE %%s ATTACH PARTITION %%s FOR VALUES FROM (%%L) TO (%%L)',
-                   name, part, %(starts)s::timestamptz, %(ends)s::timestamptz))
+                   name, part, %(starts)s::timestamptz, %(ends)s::timestamptz)),
+        (6, format('ALTER TABLE %%s OWNER TO %%I', part, owner))  -- the table's, who migrates; we may be another
 ) AS command (number, text)
 WHERE to_regclass(part) IS NULL
   AND (command.number > 1 OR clock_timestamp() >= %(starts)s::timestamptz AND clock_timestamp() < %(ends)s::timestamptz)  -- guard

@@ -66,8 +66,19 @@ def test_rows_that_found_no_partition_move_into_it(things):
     assert places() == [("things_20301230", "early"), ("things_rest", "next")]
 
 
-def test_a_partition_has_the_indexes_and_defaults_of_its_table(things):
+@pytest.fixture
+def of_another(things):
+    """The table is a role's, of which we are a member."""
+    role = f'"of {connection.settings_dict["NAME"]}"'
+    run(f"CREATE ROLE {role}; GRANT {role} TO CURRENT_USER; GRANT CREATE ON SCHEMA public TO {role}")
+    run(f"ALTER TABLE things OWNER TO {role}; ALTER TABLE things_rest OWNER TO {role}")
+    yield role
+    run(f"REASSIGN OWNED BY {role} TO CURRENT_USER; DROP OWNED BY {role}; DROP ROLE {role}")
+
+
+def test_a_partition_has_the_indexes_and_defaults_and_the_owner_of_its_table(of_another):
     partitions.ensure("things", MONDAY, MONDAY + DAY)
+    assert run("SELECT relowner::regrole::text FROM pg_class WHERE relname = 'things_20301230'") == [(of_another,)]
     run("INSERT INTO things (at) VALUES (%s)", MONDAY)
     assert places() == [("things_20301230", "none")]
     assert "brin" in run("SELECT indexdef FROM pg_indexes WHERE tablename = 'things_20301230'")[0][0]
