@@ -15,6 +15,7 @@ from django.db import transaction
 
 from jobs import store
 from jobs.authoring.current import current_job
+from jobs.authoring.exceptions import Cancelled
 from jobs.calls.compose import user_key
 from jobs.calls.refusals import InvalidRequest
 from jobs.calls.request import JOIN, JobRequest, requests_of
@@ -38,9 +39,11 @@ class Batch:
     def add(self, requests: Iterable[JobRequest] | JobRequest) -> list[int]:
         """Add jobs, in the caller's transaction; return their ids in order.
 
-        A job of the batch may do so while it runs: its own end keeps the batch open. Raises InvalidRequest; then
-        nothing is added.
+        A job of the batch may do so while it runs: its own end keeps the batch open. Raises InvalidRequest, or Cancelled
+        in a job that was asked to stop, as the batch may be cancelled; then nothing is added.
         """
+        if current_job().ask_cancelled():  # `check_cancelled` may have looked too long ago
+            raise Cancelled("stopped on request")
         requests = requests if isinstance(requests, Iterable) else [requests]
         ids: list[int] = []
         with transaction.atomic():

@@ -80,21 +80,30 @@ def _cancel(batches: list[int]) -> int:
 
 
 def _cancel_part(batch_id: int) -> int | None:
-    """Cancel the next jobs, in one transaction, for whoever asked; None: it is over, or somebody else has it."""
+    """Cancel the next jobs, in one transaction, for whoever asked; None: none is left now, or somebody else has it."""
     with transaction.atomic():
         under_way = BatchCancel.objects.select_for_update(skip_locked=True).filter(batch_id=batch_id).first()
         if under_way is None:
             return None
         owner = EVERY_TENANT if under_way.tenant_id is None else under_way.tenant_id
+        stopping = _is_stopping(batch_id)  # read first: once they have ended, all that they have added is there
         members = open_members(batch_id, under_way.after, tenant_id=owner)
+        if not members:
+            if not stopping:
+                under_way.delete()
+            return None
         with audit.acting_on(under_way.bulk), audit.in_bulk(under_way.bulk, _words(batch_id)):
             outcomes = cancel_all(members, tenant_id=owner)
-        if len(members) == PART:
-            under_way.after = members[-1]
-            under_way.save(update_fields=["after"])
-        else:
-            under_way.delete()
+        under_way.after = members[-1]
+        under_way.save(update_fields=["after"])
     return sum(outcome is not Cancellation.TOO_LATE for outcome in outcomes.values())
+
+
+def _is_stopping(batch_id: int) -> bool:
+    """Whether some of its jobs run that were asked to stop: until they have, they may add others."""
+    tenant = Batch.objects.filter(pk=batch_id).values("tenant_id")
+    asked = Job.objects.filter(tenant_id__in=tenant, slot__isnull=False, cancel_requested_at__isnull=False)
+    return asked.filter(batch_id=batch_id).exists()
 
 
 def open_members(batch_id: int, after: int, *, tenant_id: TenantId) -> list[int]:

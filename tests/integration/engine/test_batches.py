@@ -8,6 +8,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from jobs import batch, cancel, current_job, job, store
+from jobs.authoring.current import CurrentJob
+from jobs.authoring.exceptions import Cancelled
 from jobs.calls.refusals import InvalidRequest
 from jobs.contrib.testing import drain
 from jobs.engine.batches import Batch, batch_of, close, open_batch
@@ -315,7 +317,7 @@ def test_a_job_at_its_end_waits_also_for_what_it_names_itself_and_is_never_repla
     assert waits == {(first, False), (first, True), (nightly.id, True)}
 
 
-def test_it_is_cancelled_with_all_that_waits_and_a_request_to_what_runs(made):
+def test_it_is_cancelled_with_all_that_waits_and_a_request_to_what_runs(made, of, monkeypatch):
     nightly, members, success, ends = made(4)
     end(members[0])
     row = make_job(TenantFactory(), Status.RUNNING)
@@ -326,7 +328,20 @@ def test_it_is_cancelled_with_all_that_waits_and_a_request_to_what_runs(made):
     assert Job.objects.get(pk=members[1]).cancel_requested_at is not None
     progress = nightly.progress()
     assert (progress.running, progress.waiting, progress.ended, progress.share) == (1, 0, 3, 0.75)
+    running = CurrentJob(id=members[1], attempt=1, ask_cancelled=lambda: True)
+    monkeypatch.setattr("jobs.engine.batches.current_job", lambda: running)
+    with pytest.raises(Cancelled):
+        nightly.add(of())
+    running.ask_cancelled = lambda: False  # it was just adding
+    for _ in range(2):
+        added = nightly.add([of(), of()])
+        assert go_on_cancelling() == 2
+        assert states(*added) == ["cancelled"] * 2
+    assert go_on_cancelling() == 0
+    assert nightly.progress().cancelling
     assert store.stop(members[1], 1, {})
+    assert go_on_cancelling() == 0
+    assert not nightly.progress().cancelling
     assert states(ends) == ["created"]
 
 
