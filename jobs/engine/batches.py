@@ -39,8 +39,8 @@ class Batch:
     def add(self, requests: Iterable[JobRequest] | JobRequest) -> list[int]:
         """Add jobs, in the caller's transaction; return their ids in order.
 
-        A job of the batch may do so while it runs: its own end keeps the batch open. Raises InvalidRequest, or Cancelled
-        in a job that was asked to stop, as the batch may be cancelled; then nothing is added.
+        A job of the batch may do so while it runs: its own end keeps the batch open. Raises InvalidRequest; or
+        Cancelled in a job that was asked to stop, as the batch may be cancelled; then nothing is added.
         """
         if current_job().ask_cancelled():  # `check_cancelled` may have looked too long ago
             raise Cancelled("stopped on request")
