@@ -20,9 +20,9 @@ class SoughtChanges(WantedChanges):
     """Filters; a change must match all that are given."""
 
     tenant: Text | None = Field(None, description="The slug of the tenant whose things were changed.")
-    who: Text | None = Field(None, description="Exactly so.")
-    since: Text | None = Field(None, description=f"{MOMENTS}.")
-    until: Text | None = Field(None, description="Up to then.")
+    who: Text | None = Field(None, description="Only changes that they made; the exact name.")
+    since: Text | None = Field(None, description=f"Only changes after: {MOMENTS}.")
+    until: Text | None = Field(None, description="Only changes up to this time.")
 
 
 class AnyChange(ChangeToYours):

@@ -19,10 +19,10 @@ from tenants.models import Change
 
 BATCH = 1000  # changes that the export reads at a time
 FILTERS = (
-    argument("--since", metavar="TIME", help=f"After: {MOMENTS}."),
-    argument("--until", metavar="TIME", help="Up to then."),
+    argument("--since", metavar="TIME", help=f"Only changes after: {MOMENTS}."),
+    argument("--until", metavar="TIME", help="Only changes up to this time."),
     argument("--tenant", metavar="SLUG", help="Only changes to what is this tenant's."),
-    argument("--who", metavar="NAME", help="Only what they did."),
+    argument("--who", metavar="NAME", help="Only changes that they made."),
 )
 COLUMNS = [
     Column("AT (UTC)", "at"),

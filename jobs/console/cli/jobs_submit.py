@@ -26,7 +26,7 @@ ARGUMENTS = (
     argument("--expires", type=inputs.seconds, metavar="SECONDS", help="Cancel it if it has not started by then."),
     argument("--after", nargs="+", type=int, metavar="ID", help="Wait until these jobs have ended well."),
     argument("--after-end", nargs="+", type=int, metavar="ID", help="Wait until these jobs have ended."),
-    argument("--after-patience", type=inputs.seconds, metavar="SECONDS", help="The time in which one may be revived."),
+    argument("--after-patience", type=inputs.seconds, metavar="SECONDS", help="How long to wait for a revival of one."),
     argument("--timeout", type=inputs.seconds, metavar="SECONDS", help="The longest time it may run."),
     argument("--user", metavar="KEY", help="The tenant's user that the job is for."),
     argument("--identical", choices=IDENTICAL, help="What becomes of an identical unfinished job."),

@@ -54,9 +54,9 @@ def _revoke(options: Options, screen: Screen) -> None:
 NEW = (
     argument("tenant", metavar="slug", help="The tenant whose key it is."),
     argument("name", help='The program that uses it, e.g. "nightly export".'),
-    argument("--expires", type=inputs.moment, metavar="MOMENT", help="E.g. 2030-01-31T09:00:00+01:00."),
+    argument("--expires", type=inputs.moment, metavar="MOMENT", help="It works until then: 2030-01-31T09:00:00+01:00."),
 )
-WHICH = argument("prefix", help="What stands before the dot.")
+WHICH = argument("prefix", help="The part of the key before the dot.")
 LIST = Subcommand("list", "Show the keys, without their secrets.", (inputs.TENANT,), _list)
 ADD = Subcommand("add", "Issue a key, and show it once.", NEW, _add)
 REVOKE = Subcommand("revoke", "Refuse a key from now on.", (WHICH,), _revoke)

@@ -30,8 +30,8 @@ def _source_id(text: str) -> str | None:
 
 OPTIONS = (
     option("--every", type=inputs.seconds, metavar="SECONDS", help="Between two due times; or --cron."),
-    option("--cron", metavar="EXPRESSION", help="Five fields, or @daily and its kin."),
-    option("--tz", metavar="ZONE", help="The zone of --cron, e.g. Europe/Berlin; else UTC."),
+    option("--cron", metavar="EXPRESSION", help="Five fields, or @daily and the like."),
+    option("--tz", metavar="ZONE", help="The time zone of --cron, e.g. Europe/Berlin. Default: UTC."),
     # Not "args": Django takes an option of that name for the positional arguments of the command.
     option("--args", dest="call", type=inputs.json_object, metavar="JSON", help="The arguments by name."),
     option("--queue", type=inputs.or_none(str), metavar="NAME", help="Instead of the method's own; or none."),
@@ -41,11 +41,11 @@ OPTIONS = (
         metavar="N",
         help="0 is first, 10 last; or none: the method's own.",
     ),
-    option("--jitter", type=inputs.seconds, metavar="SECONDS", help="It runs later by its part of them."),
-    option("--starts-at", type=inputs.moment, metavar="MOMENT", help="E.g. 2030-01-31T09:00:00+01:00."),
-    option("--ends-at", type=inputs.or_none(inputs.moment), metavar="MOMENT", help="Nothing is due later; or none."),
-    option("--catch-up", choices=CATCH_UP, help="Of the times missed; else one."),
-    option("--overlap", choices=OVERLAP, help="While the last run is not over; else queue."),
+    option("--jitter", type=inputs.seconds, metavar="SECONDS", help="It runs later by its own part of them."),
+    option("--starts-at", type=inputs.moment, metavar="MOMENT", help="Nothing is due before: 2030-01-31T09:00+01:00."),
+    option("--ends-at", type=inputs.or_none(inputs.moment), metavar="MOMENT", help="Nothing is due after it; or none."),
+    option("--catch-up", choices=CATCH_UP, help="Which of the missed times run. Default: one."),
+    option("--overlap", choices=OVERLAP, help="While the last run is not over. Default: queue."),
     argument("--dry-run", action="store_true", help="Check and show it; store nothing."),
 )
 NEW = (

@@ -21,8 +21,8 @@ OPTIONS = (  # one for each filter; a job must fit all that are given
     argument("--batch", metavar="ID", help="Only jobs of this batch."),
     argument("--worker", metavar="NAME", help="Only jobs that a worker of this name runs, or ran last."),
     argument("--retried", choices=["yes", "no"], help="Only jobs with failed attempts, or without."),
-    argument("--since", metavar="TIME", help=f"Submitted after: {MOMENTS}."),
-    argument("--until", metavar="TIME", help="Submitted up to then."),
+    argument("--since", metavar="TIME", help=f"Only jobs submitted after: {MOMENTS}."),
+    argument("--until", metavar="TIME", help="Only jobs submitted up to this time."),
 )
 
 

@@ -51,9 +51,9 @@ def _endpoint(pk: int) -> WebhookEndpoint:
 
 
 NEW = (
-    argument("tenant", metavar="slug", help="The tenant whose jobs it is told of."),
-    argument("url", help="https, of the public internet."),
-    argument("--type", action="append", default=[], help="Only this: reports.datareport.execute. Repeatable."),
+    argument("tenant", metavar="slug", help="The tenant whose jobs it is told about."),
+    argument("url", help="An https address on the public internet."),
+    argument("--type", action="append", default=[], help="Only this job type: reports.datareport.execute. Repeatable."),
     argument("--batch", action="append", default=[], help="Only jobs of batches of this name. Repeatable."),
 )
 WHICH = argument("id", type=int, help="As `webhooks list` shows it.")
