@@ -1,5 +1,6 @@
 """Jobs that ended a while ago, and the views of all jobs and of all failed attempts."""
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
@@ -20,6 +21,7 @@ class ArchivedJob(JobRow):
     tenant = TenantKey(TENANT_MODEL, models.CASCADE, db_index=False, db_constraint=False, related_name="+")
     queue = models.ForeignKey(Queue, models.PROTECT, db_index=False, db_constraint=False, related_name="+")
     end_time = models.DateTimeField()
+    predecessors = ArrayField(models.BigIntegerField(), null=True)
     failed_attempts = models.JSONField()  # a list of objects with the columns of FailedAttemptRow
 
     class Meta:

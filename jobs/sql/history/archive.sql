@@ -23,13 +23,14 @@ ended AS (
     DELETE FROM jobs WHERE id IN (SELECT id FROM due)
     RETURNING
     -- include shared/job_columns
+    , predecessors
 )
 INSERT INTO job_history (
 -- include shared/job_columns
-, failed_attempts)
+, predecessors, failed_attempts)
 SELECT
 -- include shared/job_columns
-, coalesce(
+, predecessors, coalesce(
     (SELECT jsonb_agg(to_jsonb(a) - 'job_id' ORDER BY a.attempt) FROM attempts a WHERE a.job_id = ended.id), '[]'
 )
 FROM ended

@@ -20,7 +20,7 @@ restored AS (
         attempt, worker, worker_pid, created_at, waited_since, queued_at, handed_at, start_time,
         stats, last_error, result_expires_at, peak_memory, result_bytes,
         trace_parent,
-        crashes, barred, retries, progress_note, awaited, batch_id, announced
+        crashes, barred, retries, progress_note, awaited, predecessors, batch_id, announced
     )
     SELECT
         id, tenant_id, queue_id, priority, user_key, source_type, source_id, source_method, args,
@@ -28,7 +28,7 @@ restored AS (
         attempt, worker, worker_pid, created_at, waited_since, queued_at, handed_at, start_time,
         stats, last_error, result_expires_at, peak_memory, result_bytes,
         trace_parent,
-        0, false, 0, '', EXISTS (SELECT FROM job_edges e WHERE e.predecessor_id = taken.id), batch_id,
+        0, false, 0, '', EXISTS (SELECT FROM job_edges e WHERE e.predecessor_id = taken.id), predecessors, batch_id,
         EXISTS (
             SELECT FROM webhook_endpoints e
             WHERE e.tenant_id = taken.tenant_id

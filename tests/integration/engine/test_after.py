@@ -309,11 +309,14 @@ def test_a_result_that_is_gone_is_told(thing, monkeypatch):
 
     monkeypatch.setattr(Thing, "echo", echo)
     failed, kept = thing.async_.echo("fails"), thing.async_.echo()
-    thing.async_(after_end=[failed, kept]).echo("last")
+    job_id = thing.async_(after_end=[failed, kept]).echo("last")
     last = drain(raising=False)[-1]
     assert seen == [{failed: MISSING, kept: None}]
     assert isinstance(last.error, ResultGone)
     assert last.error.ids == [failed]
+    call_at(LATER, store.archive, "error", 0, timezone.now() - timedelta(days=1), LATER)
+    assert revive(job_id, tenant_id=thing.tenant.pk)
+    assert drain(raising=False)[-1].error.ids == [failed], "also when it comes out of the history"
 
 
 def test_it_is_explained(submit, thing):

@@ -1,0 +1,15 @@
+"""A job that is revived out of the history knows what it waited for: it asks for their results."""
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import migrations, models
+
+from tenants.names import named
+
+
+class Migration(migrations.Migration):
+
+    dependencies = [(named('jobs'), '0006_published_deletes')]
+
+    operations = [
+        migrations.AddField('archivedjob', 'predecessors', ArrayField(models.BigIntegerField(), null=True)),
+    ]
