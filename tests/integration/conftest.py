@@ -6,10 +6,12 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from jobs import job
 from reports.models import DataReport, DataSource
 from tenants import auth
 from tenants.models import Tenant
 from tests.factories import MemberFactory, QueueFactory, TenantFactory
+from tests.sample.models import Thing
 
 
 def caller_with_key(tenant: Tenant) -> Client:
@@ -67,3 +69,13 @@ def report(tenant: Tenant, make_report: Callable[..., DataReport]) -> DataReport
 def foreign_report(stranger: Client, make_report: Callable[..., DataReport]) -> DataReport:
     """The stranger's."""
     return make_report(Tenant.objects.get(name="Stranger Inc."))
+
+
+@pytest.fixture
+def body(monkeypatch) -> Callable[..., None]:
+    """Let Thing.echo be this function, marked as a job: `body(function, retry=...)`."""
+
+    def body(function, **options) -> None:
+        monkeypatch.setattr(Thing, "echo", job(**options)(function))
+
+    return body

@@ -1,12 +1,12 @@
 """The actions of the pages: what they change, what they note, what they refuse, and where they lead back to."""
 
 import pytest
-from django.contrib.messages import get_messages
 
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, Job, PausedJobType, Queue, Schedule
 from tenants.models import Change, TenantQueue
 from tests.factories import QueueFactory, TenantFactory, ThingFactory, make_job
+from tests.integration.dashboard.reading import said, status
 from tests.opened import opened
 
 pytestmark = pytest.mark.django_db
@@ -25,14 +25,6 @@ def admin(operator):
         ),
         *("add_pausedjobtype", "delete_pausedjobtype", "change_schedule", "view_job", "view_queue"),
     )
-
-
-def said(response) -> str:
-    return " ".join(str(message) for message in get_messages(response.wsgi_request))
-
-
-def status(job: Job) -> str:
-    return Job.objects.get(pk=job.pk).status
 
 
 class TestLimits:

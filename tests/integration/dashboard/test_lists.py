@@ -16,6 +16,7 @@ from jobs.lifecycle import Status
 from jobs.models import FullHour, Job, Schedule, ScheduleRun
 from jobs.sql import statement
 from tests.factories import QueueFactory, TenantFactory, copies, make_job
+from tests.integration.dashboard.reading import text
 from tests.plans import nodes
 
 pytestmark = pytest.mark.django_db
@@ -24,11 +25,6 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def client(admin_client):
     return admin_client
-
-
-def text(response) -> str:
-    assert response.status_code == 200
-    return response.content.decode()
 
 
 def drawn(svg):

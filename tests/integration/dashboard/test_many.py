@@ -5,7 +5,6 @@ import uuid
 from datetime import timedelta
 
 import pytest
-from django.contrib.messages import get_messages
 from django.utils import timezone
 
 from jobs.console.operations import verbs
@@ -16,6 +15,7 @@ from jobs.models import Job
 from jobs.reading import listing
 from tenants.models import Change
 from tests.factories import QueueFactory, TenantFactory, make_job
+from tests.integration.dashboard.reading import said, status, text
 
 pytestmark = pytest.mark.django_db
 
@@ -30,19 +30,6 @@ def small(monkeypatch):
 @pytest.fixture
 def admin(operator):
     return operator("change_job", "view_job", "change_deadletter", "view_deadletter")
-
-
-def said(response) -> str:
-    return " ".join(str(message) for message in get_messages(response.wsgi_request))
-
-
-def text(response) -> str:
-    assert response.status_code == 200
-    return response.content.decode()
-
-
-def status(job: Job) -> str:
-    return Job.objects.get(pk=job.pk).status
 
 
 def signed(response) -> str:

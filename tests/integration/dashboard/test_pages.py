@@ -22,6 +22,7 @@ from jobs.models import FailedAttempt, Job, JobLog, PausedJobType, Worker
 from jobs.store import results
 from tenants.models import TenantQueue
 from tests.factories import QueueFactory, TenantFactory, make_job
+from tests.integration.dashboard.reading import text
 
 pytestmark = pytest.mark.django_db
 
@@ -29,11 +30,6 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def client(admin_client):
     return admin_client
-
-
-def text(response) -> str:
-    assert response.status_code == 200
-    return response.content.decode()
 
 
 def versions(page: str) -> dict[str, str]:

@@ -1,10 +1,7 @@
-"""A thing whose one job at a time a test runs, with a body of its own."""
-
-from collections.abc import Callable
+"""A thing whose one job at a time a test runs."""
 
 import pytest
 
-from jobs import job
 from tests.factories import TenantFactory, ThingFactory
 from tests.sample.models import Thing
 
@@ -17,13 +14,10 @@ def thing(register) -> Thing:
 
 
 @pytest.fixture
-def body(monkeypatch) -> Callable[..., None]:
-    """Let Thing.echo be this function, marked as a job: `body(function, retry=...)`."""
-
-    def body(function, **options) -> None:
-        monkeypatch.setattr(Thing, "echo", job(**options)(function))
-
-    return body
+def one_worker(register, settings) -> None:
+    """It is live for as long as a busy machine takes."""
+    settings.JOBS_BEAT_INTERVAL = 3600.0
+    register()
 
 
 @pytest.fixture(params=["COMMIT", "ROLLBACK"])

@@ -24,12 +24,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def one_worker(register, settings) -> None:
-    settings.JOBS_BEAT_INTERVAL = 3600.0
-    register()
-
-
-@pytest.fixture
 def thing(one_worker) -> Thing:
     return ThingFactory(tenant=TenantFactory(queue__num_slots=1))
 

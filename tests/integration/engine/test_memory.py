@@ -19,12 +19,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def thing(register) -> Thing:
-    register()
-    return ThingFactory(tenant=TenantFactory(queue__num_slots=1))
-
-
-@pytest.fixture
 def run(sent, monkeypatch):
     """Let the body be this function, and run it once: `run(body, on=thing)`; the job as it is then.
 

@@ -39,12 +39,6 @@ def thing(tenant) -> Thing:
 
 
 @pytest.fixture
-def one_worker(register, settings) -> None:
-    settings.JOBS_BEAT_INTERVAL = 3600.0  # it is live for as long as a busy machine takes
-    register()
-
-
-@pytest.fixture
 def race(elsewhere, blocked):
     """Do something in a thread; it is left either done, or waiting for a row of ours."""
 

@@ -1,8 +1,7 @@
-"""A thing whose jobs a test drains, with a body of its own."""
+"""A thing whose jobs a test drains."""
 
 import pytest
 
-from jobs import job
 from tests.factories import TenantFactory, ThingFactory
 from tests.sample.models import Thing
 
@@ -18,13 +17,3 @@ def database() -> None:
 @pytest.fixture
 def thing(database) -> Thing:
     return ThingFactory(tenant=TenantFactory(queue__num_slots=1))
-
-
-@pytest.fixture
-def body(monkeypatch):
-    """Let Thing.echo be this function, marked as a job."""
-
-    def body(function, **options) -> None:
-        monkeypatch.setattr(Thing, "echo", job(**options)(function))
-
-    return body
