@@ -19,7 +19,7 @@ from django.conf import settings as project
 from django.core.checks import run_checks
 from django.db import connection
 
-from jobs.celery import celery_app, is_configured
+from jobs.celery import is_configured
 from jobs.conf import ALL_SETTINGS, settings
 from tenants.faults import Fault, check, on_postgresql
 
@@ -161,14 +161,6 @@ def celery_is_configured() -> Iterator[Fault]:
             "Where the app is made, call jobs.celery.configure(app); and import that module in the __init__.py of the "
         )
         yield "Celery's app does not carry jobs.", f"{hint}project's package."
-
-
-@check("jobs.E006")
-def not_always_eager() -> Iterator[Fault]:
-    """A dispatch only hands over: a worker runs the jobs."""
-    if is_configured() and celery_app().conf.task_always_eager:
-        hint = "Unset CELERY_TASK_ALWAYS_EAGER; to call a method at once, leave out .async_"
-        yield "CELERY_TASK_ALWAYS_EAGER would run jobs inside the dispatch that claims them.", hint
 
 
 @check("jobs.E007")

@@ -40,7 +40,6 @@ LINES = {
     "jobs.W006": TABLE,
     "jobs.E019": TABLE,
     "broker": 'CELERY_BROKER_URL = "postgresql://"',
-    "jobs.E006": "CELERY_TASK_ALWAYS_EAGER = False",
 }
 NO_BROKER = "No broker is named. The database can be it; or give a redis:// or amqp:// address."
 
