@@ -76,8 +76,9 @@ def _server(facts: Facts) -> Iterator[Metric]:
     age: list[tuple[list[str], float]] = [] if server.recorder_age is None else [([], server.recorder_age)]
     yield gauge("recorder_age_seconds", "Since the recorder last looked.", [], age)
     yield gauge("oldest_transaction_seconds", "Of this database.", [], [([], server.oldest_transaction)])
-    yield gauge("database_connections", "To the server of this database.", [], [([], server.connections)])
-    yield gauge("database_max_connections", "That the server allows.", [], [([], server.max_connections)])
+    closest = "the closest limit: of the server, this database or this role."
+    yield gauge("database_connections", f"Under {closest}", [], [([], server.connections)])
+    yield gauge("database_max_connections", f"By {closest}", [], [([], server.max_connections)])
     yield gauge("dead_jobs", "Dead letters, counted to 10,000.", [], [([], server.dead)])
     repairs = CounterMetricFamily("scheduler_repairs", "What the clock had to repair.", labels=["kind"])
     for repair in facts.repairs:

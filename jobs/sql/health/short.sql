@@ -44,13 +44,29 @@ SELECT
 
 -- name: health_server
 -- Reads:  whether a clock leads; the seconds since the recorder last looked at these tasks (null: never); the seconds of the oldest
---         transaction of this database; its server's connections and their bound; the jobs whose message nobody has taken
---         up for so long; the dead letters, at most so many. Who: health and metrics. Locks: none.
--- Index:  jobs_one_job_per_slot, jobs_dead. A role that is no superuser sees only its own sessions.
+--         transaction of this database; connections, and their tightest bound: the server's, the database's or that of who logged
+--         in; the jobs whose message nobody has taken up for so long; the dead letters, at most so many. Who: health and metrics. Locks: none.
+-- Index:  jobs_one_job_per_slot, jobs_dead. Of the sessions of other roles it sees no kind and no transaction, unless it may.
 WITH
 -- include shared/clock
 sessions AS MATERIALIZED (
-    SELECT pid, datname, xact_start FROM pg_stat_activity WHERE backend_type = 'client backend'
+    SELECT pid, datname, usename, xact_start FROM pg_stat_activity
+    WHERE coalesce(backend_type, 'client backend') = 'client backend' AND usename IS NOT NULL
+),
+bounds AS (
+    SELECT (SELECT count(*) FROM sessions), current_setting('max_connections')::int AS most
+    UNION ALL
+    SELECT (SELECT count(*) FROM sessions s WHERE s.datname = d.datname), datconnlimit
+    FROM pg_database d WHERE datname = current_database()
+    UNION ALL
+    SELECT (SELECT count(*) FROM sessions WHERE usename = rolname), rolconnlimit
+    FROM pg_roles WHERE rolname = session_user
+),
+tightest AS (
+    SELECT count::int AS connections, most AS max_connections FROM bounds
+    WHERE most > 0
+    ORDER BY count::float8 / most DESC
+    LIMIT 1
 )
 SELECT
     clock.now,
@@ -68,8 +84,8 @@ SELECT
         SELECT extract(epoch FROM clock.now - min(xact_start))::float8 FROM sessions
         WHERE datname = current_database() AND pid <> pg_backend_pid()  -- guard
     ), 0) AS oldest_transaction,
-    (SELECT count(*)::int FROM sessions) AS connections,
-    current_setting('max_connections')::int AS max_connections,
+    tightest.connections,
+    tightest.max_connections,
     (
         SELECT count(*)::int FROM jobs j
         WHERE j.slot IS NOT NULL
@@ -77,7 +93,7 @@ SELECT
           AND j.queued_at < clock.now - %(patience)s * interval '1 second'  -- guard
     ) AS untaken,
     (SELECT count(*)::int FROM (SELECT FROM jobs WHERE died_at IS NOT NULL LIMIT %(most)s) dead) AS dead
-FROM clock
+FROM clock CROSS JOIN tightest
 
 -- name: health_shares
 -- Reads:  the tenants that got less than this part of what they were entitled to (more than `judged` seconds), both in about the last 5 minutes and in

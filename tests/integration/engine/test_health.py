@@ -215,6 +215,25 @@ def test_what_ended_in_the_last_minutes_is_counted_by_outcome(tenant):
     assert (ended.attempts, ended.failed, ended.died) == (73, 15, 2)
 
 
+def test_connections_are_those_of_the_tightest_bound_also_for_a_role_that_may_not_see_what_they_do(tenant, onlooker):
+    name = connection.settings_dict["NAME"]
+    role = f'"of {name}"'
+    onlooker.execute(f'ALTER DATABASE "{name}" CONNECTION LIMIT 9')
+    onlooker.execute(
+        f"CREATE ROLE {role}; GRANT {role} TO CURRENT_USER; GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role}"
+    )
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(f"SET ROLE {role}")
+        server = look().server
+    finally:
+        connection.close()
+        onlooker.execute(f"DROP OWNED BY {role}; DROP ROLE {role}")
+        onlooker.execute(f'ALTER DATABASE "{name}" CONNECTION LIMIT -1')
+    assert 2 <= server.connections <= 9
+    assert server.max_connections == 9
+
+
 def test_a_look_gives_up_when_the_database_takes_long(tenant, onlooker, monkeypatch):
     monkeypatch.setattr(looks, "TIMEOUT", 0.2)
     with onlooker.transaction():
