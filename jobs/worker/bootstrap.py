@@ -27,7 +27,7 @@ from jobs.worker.children.reconcile import Reconciler
 from jobs.worker.children.reports import Reports
 from jobs.worker.children.running_table import MAX_PROCESSES, running_table
 from jobs.worker.clock import Clock, Schedules, recorder, upkeep
-from jobs.worker.consumer import TakeAttempts
+from jobs.worker.consumer import HangUp, TakeAttempts
 from jobs.worker.message import WORKER_ID
 from jobs.worker.prefetch import TakeOneAtATime
 from jobs.worker.threads.announcer import Announcer
@@ -41,7 +41,7 @@ EXIT_START_ANEW = 75  # EX_TEMPFAIL: the supervisor starts a new worker, which r
 # Seconds for which a thread may stand still, at least. More where it runs a retry policy, or long statements.
 MAX_STANDSTILL, MAX_LONG_STANDSTILL = 15.0, 60.0
 
-celery_app().steps["consumer"].update({TakeOneAtATime, TakeAttempts, ReapAtOnce})
+celery_app().steps["consumer"].update({HangUp, TakeOneAtATime, TakeAttempts, ReapAtOnce})
 
 _parent: "Parent | None" = None  # of this process, when the worker is ready
 

@@ -5,6 +5,7 @@ message would return at the next start.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from celery import bootsteps
@@ -30,6 +31,24 @@ class TakeAttempts(bootsteps.StartStopStep):
         consumer.create_task_handler = lambda: taking_attempts(
             celerys_own(consumer), lambda message: message.reject_log_error(logger, consumer.connection_errors)
         )
+
+
+class HangUp(bootsteps.StartStopStep):
+    """Before each connection, close the last one: Celery leaves one open whose first command was refused."""
+
+    def __init__(self, consumer: Any, **_: Any) -> None:
+        super().__init__(consumer)
+        connect = consumer.connection_for_read
+        last: list[Any] = []
+
+        def connect_anew(**options: Any) -> Any:
+            while last:
+                with suppress(Exception):  # whatever the broker's library makes of it
+                    last.pop().collect()
+            last.append(connect(**options))
+            return last[-1]
+
+        consumer.connection_for_read = connect_anew
 
 
 def taking_attempts(take: Callable[[Any], object], refuse: Callable[[Any], object]) -> Callable[[Any], None]:

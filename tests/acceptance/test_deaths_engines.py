@@ -162,11 +162,14 @@ def test_messages_that_a_flush_of_the_broker_has_lost_are_sent_again(start_worke
     with broker, cache:
         broker.flushdb()  # others have databases on this Valkey, too
         cache.flushdb()
-        broker.set(f"{settings.DEPLOYMENT}:default", "of a stranger")  # so that it refuses what it is asked
+        strangers = [f"{settings.DEPLOYMENT}:{name}" for name in ("default", "unacked_index")]
+        broker.mset(dict.fromkeys(strangers, "of a stranger"))  # so that it refuses what it is asked, and asked first
         (tmp_path / "go").touch()
-        log = next(tmp_path.glob("default*.log"))
-        wait_until(lambda: "WRONGTYPE" in log.read_text(), "the worker has asked")
-        broker.delete(f"{settings.DEPLOYMENT}:default")
+        log, files = next(tmp_path.glob("default*.log")), Path(f"/proc/{worker.pid}/fd")
+        opened = len([*files.iterdir()])
+        wait_until(lambda: log.read_text().count("WRONGTYPE") >= 20, "the worker has asked again and again")
+        assert len([*files.iterdir()]) < opened + 20  # each connection has three
+        broker.delete(*strangers)
     for job_id in [first, *others]:
         check(job_id)
     assert worker.alive
