@@ -214,7 +214,8 @@ CRASHES = ("WorkerGone", "ProcessDied")
 class FailedAttempt(FailedAttemptRow):
     """A failed attempt of a job in the table `jobs`."""
 
-    job = models.ForeignKey(Job, models.CASCADE, related_name="failed_attempts", db_index=False)
+    # The database deletes them with their job: Django would load all jobs of a tenant that is deleted.
+    job = models.ForeignKey(Job, models.DO_NOTHING, related_name="failed_attempts", db_index=False)
 
     class Meta:
         db_table = named("failed_attempts")

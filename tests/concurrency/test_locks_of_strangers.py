@@ -20,7 +20,7 @@ from jobs.engine.prune import forget_orphans, prune
 from jobs.engine.schedules import change
 from jobs.engine.schedules.run import run_due
 from jobs.engine.submit import submit, submit_all
-from jobs.models import BatchTally, Job, JobMemory, Queue, Schedule
+from jobs.models import BatchTally, FailedAttempt, Job, JobMemory, Queue, Schedule
 from jobs.store import Failure, answers
 from jobs.worker.clock import clock, duties
 from jobs.worker.clock.clock import Clock
@@ -277,6 +277,22 @@ class TestATenantThatIsDeleted:
         assert BatchTally.objects.exists()
         prune()
         assert not BatchTally.objects.exists()
+
+    def test_takes_along_what_has_just_failed_of_its_jobs(self, tenant, elsewhere, blocked, register):
+        register(concurrency=100)
+        job = store.insert([request_for(tenant)])[0].id
+        failing = (
+            "UPDATE jobs SET retries = 1 WHERE id = %(job)s",
+            "INSERT INTO failed_attempts (job_id, attempt, error_class, error, traceback, end_time)"
+            " VALUES (%(job)s, 1, 'ValueError', 'no', '', now())",
+        )
+        with open_transaction(*failing, job=job) as fails:
+            deleting = elsewhere(Tenant.objects.get(pk=tenant.pk).delete)
+            wait_until(lambda: blocked() == 1, "it waits for the row of the job")
+            fails.commit()
+            deleting.result(SOON)
+        assert not Job.objects.exists()
+        assert not FailedAttempt.objects.exists()
 
     def is_left_and_goes(self, job_id: int) -> None:
         other = store.insert([request_for(TenantFactory())])[0].id
