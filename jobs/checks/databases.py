@@ -79,6 +79,8 @@ def numbers() -> Iterator[Fault]:
     if known and _are_behind(known):
         told = f"The next job would get number {(known.given or 0) + 1:,}, and there is job {known.greatest:,}."
         yield told, f"Type: {SKIP}"
+    if known and known.door_is_behind:
+        yield "The door would give out versions that its books have, and find no new work.", f"Type: {SKIP}"
 
 
 @check("jobs.W009", Tags.database)

@@ -20,11 +20,13 @@ SKIPPED = 1_000_000  # more than any standby lags behind; a number has 58 bits i
 class Numbers(NamedTuple):
     """given: the last number that was given to a job; greatest: that a job has; None: none.
 
-    server_known: False if this server was promoted or restored, and no clock has led on it since.
+    door_is_behind: it would give out versions that its books have. server_known: False if this server was promoted or
+    restored, and no clock has led on it since.
     """
 
     given: int | None
     greatest: int | None
+    door_is_behind: bool
     server_known: bool
 
 

@@ -14,11 +14,15 @@ WITH new AS (
 SELECT EXISTS (SELECT FROM servers) FROM new
 
 -- name: numbers
--- Reads:  the number that was given to the last job (null: to none yet), the greatest that a job has, and whether this server
---         is known, or the first one. Who: a system check (jobs/checks/databases.py). Locks: none. Index: primary keys.
+-- Reads:  the number that was given to the last job (null: to none yet), the greatest that a job has; whether the door
+--         would give out versions that its books have; and whether this server is known, or the first one. Who: a system check
+--         (jobs/checks/databases.py). Locks: none. Index: primary keys; all of the books.
 SELECT
     pg_sequence_last_value(pg_get_serial_sequence('jobs', 'id')::regclass) AS given,
     greatest((SELECT max(id) FROM jobs), (SELECT max(id) FROM job_history)) AS greatest,
+    coalesce(greatest(
+        (SELECT max(version) FROM lanes), (SELECT max(version) FROM queue_turns), (SELECT max(version) FROM tenant_books)
+    ) > coalesce(pg_sequence_last_value('door_seq'), 0), false) AS door_is_behind,
     NOT EXISTS (SELECT FROM servers) OR EXISTS (
         SELECT FROM servers s JOIN pg_control_system() c ON c.system_identifier = s.identifier
         WHERE s.timeline = ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int
@@ -26,14 +30,22 @@ SELECT
 
 -- name: skip_numbers
 -- Change: the next job gets a number that is greater by so many than any that was given out here, or that a job has; and so
---         does the next event, after which receivers of webhooks know a message that they have had. Returns the job's. Who: the clock after a failover or restore; an operator. Locks: none; setval waits for nobody.
--- Index:  primary keys.
-SELECT setval(of_jobs, greatest(nextval(of_jobs), known.most) + %(by)s), setval(of_events, nextval(of_events) + %(by)s)
+--         does the next event, after which receivers of webhooks know a message that they have had. And so does the next version
+--         of a book: logical replication copies rows and no sequences, and no dispatch would find new work. Returns the job's.
+-- Who:    the clock after a failover or restore; an operator. Locks: none; setval waits for nobody.
+-- Index:  primary keys; all of the books.
+SELECT
+    setval(of_jobs, greatest(nextval(of_jobs), known.most) + %(by)s), setval(of_events, nextval(of_events) + %(by)s),
+    setval('door_seq', greatest(nextval('door_seq'), known.version) + %(by)s)
 FROM (
     SELECT
         pg_get_serial_sequence('jobs', 'id')::regclass AS of_jobs,
         pg_get_serial_sequence('webhook_events', 'id')::regclass AS of_events
 ) sequences
 CROSS JOIN (
-    SELECT greatest((SELECT max(id) FROM jobs), (SELECT max(id) FROM job_history)) AS most
+    SELECT
+        greatest((SELECT max(id) FROM jobs), (SELECT max(id) FROM job_history)) AS most,
+        greatest(
+            (SELECT max(version) FROM lanes), (SELECT max(version) FROM queue_turns), (SELECT max(version) FROM tenant_books)
+        ) AS version
 ) known

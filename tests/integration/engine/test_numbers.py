@@ -119,6 +119,21 @@ class TestTheCheck:
         assert ids() == []
         assert next_number() == number + 2
 
+    def test_tells_of_books_that_logical_replication_copied_without_the_sequence_of_the_door(self, register):
+        """A dispatch would take the new state of a lane, whose version is lower, for an old one."""
+        register()
+        tenant = TenantFactory(queue__num_slots=9)
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT setval('door_seq', nextval('door_seq') + 1000)")
+            make_job(tenant, "created")
+            store.claim()
+            cursor.execute("ALTER SEQUENCE door_seq RESTART")
+        assert ids() == ["jobs.E018"]
+        call_command("jobs", "skip-numbers", "--by", "1")
+        assert ids() == []
+        job = make_job(tenant, "created")
+        assert [claimed.id for claimed in store.claim()] == [job.pk]
+
     def test_says_nothing_without_the_tables_or_on_a_standby(self, monkeypatch):
         def refused() -> object:
             raise ProgrammingError
