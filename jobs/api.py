@@ -23,7 +23,7 @@ api = ProblemAPI(
     title="Jobs",
     version="1",
     description="Submit jobs, follow them and fetch their results. Errors are RFC 9457 problem details.",
-    urls_namespace="api",
+    urls_namespace="jobs_api",
     docs=DocsPage(),
     auth=[TenantKey(), MemberSession()],
 )

@@ -30,7 +30,7 @@ OTHERS, ICON = "Data", "table"
 
 def navigation(request: HttpRequest) -> list[dict[str, Any]]:
     """The sections and their pages: those that this user may see, and none that is missing here."""
-    live = {"name": "Live pages", "admin_url": reverse("ops:overview")}
+    live = {"name": "Live pages", "admin_url": reverse("jobs_ops:overview")}
     pages = {model["object_name"]: model for app in admin.site.get_app_list(request) for model in app["models"]}
     sections = {
         title: [(pages.pop(name), icon) for name, icon in known.items() if name in pages]

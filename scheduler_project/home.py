@@ -33,7 +33,7 @@ def home_of(user: Any) -> str:
     """The address of the page that is for this user; of the admin, for staff who may not see jobs."""
     if not is_operator(user):
         return resolve_url(settings.LOGIN_REDIRECT_URL)
-    return reverse("ops:overview" if user.has_perm("jobs.view_job") else "admin:index")
+    return reverse("jobs_ops:overview" if user.has_perm("jobs.view_job") else "admin:index")
 
 
 @receiver(user_logged_in)

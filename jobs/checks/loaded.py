@@ -58,7 +58,9 @@ def queues_can_be_made() -> Iterator[Fault]:
 @check("jobs.E026", Tags.urls)
 def messages_are_kept() -> Iterator[Fault]:
     """Our pages say by messages what an action did; without, it would be done, and answered with 500."""
-    has_pages = getattr(project, "ROOT_URLCONF", None) and (address("ops:overview") or address("members:jobs"))
+    has_pages = getattr(project, "ROOT_URLCONF", None) and (
+        address("jobs_ops:overview") or address("jobs_members:jobs")
+    )
     if has_pages and not any(map(_keeps_messages, project.MIDDLEWARE)):
         hint = 'Add "django.contrib.messages.middleware.MessageMiddleware" to MIDDLEWARE, after SessionMiddleware.'
         yield "The pages of operators and members cannot say what an action did.", hint

@@ -60,17 +60,17 @@ def _switch(gate: Gate, job: JobRow) -> Switch | None:
     resume = {"paused": "0"}
     match gate:
         case Gate.HELD:
-            address = reverse("ops:resume-type")
+            address = reverse("jobs_ops:resume-type")
             return Switch(f"Resume {job_type}", address, "jobs.delete_pausedjobtype", {"type": job_type})
         case Gate.TENANT_PAUSED:
-            address = reverse("ops:change-tenant", args=[tenant.jobs_slug])
+            address = reverse("jobs_ops:change-tenant", args=[tenant.jobs_slug])
             return Switch(f"Resume {tenant.jobs_name}", address, "tenants.change_tenantqueue", resume)
         case Gate.QUEUE_PAUSED:
-            address = reverse("ops:change-queue", args=[queue])
+            address = reverse("jobs_ops:change-queue", args=[queue])
             return Switch(f"Resume queue {queue}", address, "jobs.change_queue", resume)
         case _ if gate in OF_TENANT:
-            address = f"{reverse('ops:tenant', args=[tenant.jobs_slug])}#limits"
+            address = f"{reverse('jobs_ops:tenant', args=[tenant.jobs_slug])}#limits"
             return Switch(f"Limits of {tenant.jobs_name}", address, "tenants.change_tenantqueue")
         case _ if gate in OF_QUEUE:
-            return Switch("Limits of the queues", reverse("ops:queues"), "jobs.change_queue")
+            return Switch("Limits of the queues", reverse("jobs_ops:queues"), "jobs.change_queue")
     return None

@@ -23,7 +23,7 @@ def post(
     fields: Mapping[str, str] | None = None,
     **more: Any,
 ) -> SafeString:
-    """A form: `{% post "ops:drain" worker.id kind="inline" %}<button>Drain</button>{% endpost %}`.
+    """A form: `{% post "jobs_ops:drain" worker.id kind="inline" %}<button>Drain</button>{% endpost %}`.
 
     to, args: where it is sent, a view or an address; "": its buttons say it. kind: classes. then: the page after it;
     "": this one. fields, more: what it sends beside what is visible.

@@ -83,9 +83,9 @@ class TestOf32Bits:
         key = {"headers": {"authorization": f"Bearer {token}"}}
         assert Client(**key).get("/api/v1/jobs").json()["jobs"][0]["id"] == Job.objects.get().pk
         for page in ("tenants", "jobs", "overview", "schedules", "dead"):
-            assert admin_client.get(reverse(f"ops:{page}")).status_code == 200, page
-        assert "The Corner" in admin_client.get(reverse("ops:tenants"), {"name": "corner"}).content.decode()
-        assert "The Corner" in admin_client.get(reverse("ops:tenant", args=["the corner"])).content.decode()
+            assert admin_client.get(reverse(f"jobs_ops:{page}")).status_code == 200, page
+        assert "The Corner" in admin_client.get(reverse("jobs_ops:tenants"), {"name": "corner"}).content.decode()
+        assert "The Corner" in admin_client.get(reverse("jobs_ops:tenant", args=["the corner"])).content.decode()
         for page in ("tenantqueue", "member", "apikey"):
             address = reverse(f"admin:tenants_{page}_changelist")
             assert "The Corner" in admin_client.get(address, {"q": "corner"}).content.decode()

@@ -20,7 +20,7 @@ from tests.friction.models import Membership, Workspace
 
 pytestmark = pytest.mark.django_db
 OURS = ("jobs", "tenants")
-PAGES = [f"ops:{name}" for name, *_ in access.PAGES]
+PAGES = [f"jobs_ops:{name}" for name, *_ in access.PAGES]
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_no_check_has_anything_against_it():
 def test_every_page_of_the_operators_opens_without_a_link_to_an_admin(operator, job):
     client = client_of(operator)
     addresses = [reverse(page) for page in PAGES]
-    addresses += [reverse("ops:tenant", args=["acme"]), reverse("ops:job", args=[job.pk])]
+    addresses += [reverse("jobs_ops:tenant", args=["acme"]), reverse("jobs_ops:job", args=[job.pk])]
     for address in addresses:
         response = client.get(address)
         html = response.content.decode()
@@ -70,7 +70,7 @@ def test_every_page_of_the_operators_opens_without_a_link_to_an_admin(operator, 
         assert "<nav" in html
         assert ">Admin<" not in html and "in the admin" not in html
         assert 'action=""' not in html and 'href=""' not in html
-    assert "nightly" in client.get(reverse("ops:schedules")).content.decode()
+    assert "nightly" in client.get(reverse("jobs_ops:schedules")).content.decode()
 
 
 def test_an_action_on_many_asks_and_answers(operator, job):

@@ -92,7 +92,7 @@ class TestPages:
         user = UserFactory(is_staff=True)
         client = Client()
         client.force_login(user)
-        address = reverse(f"ops:{page}")
+        address = reverse(f"jobs_ops:{page}")
         forbidden = client.get(address)
         assert forbidden.status_code == 403
         assert re.search(r"scheduler_(jobs|tenants)\.view_\w+", forbidden.content.decode())
@@ -100,7 +100,7 @@ class TestPages:
         opened = client.get(address)
         assert opened.status_code == 200
         assert f'href="{address}"' in opened.content.decode(), "in the menu"
-        assert client.get(reverse("ops:job", args=[job.pk])).status_code == 200
+        assert client.get(reverse("jobs_ops:job", args=[job.pk])).status_code == 200
 
     def test_ask_for_their_permissions_by_the_plain_name(self):
         perms = Permissions(UserFactory())
@@ -147,4 +147,4 @@ class TestTheApi:
         given = {name: value for name, value in form.initial.items() if value not in (None, False)}
         assert admin_client.post(address, given | {"num_slots": 7}).status_code == 302
         assert Change.objects.get().kind == "tenants.tenantqueue"
-        assert "Changed by" in admin_client.get(reverse("ops:tenant", args=[tenant.slug])).content.decode()
+        assert "Changed by" in admin_client.get(reverse("jobs_ops:tenant", args=[tenant.slug])).content.decode()

@@ -181,6 +181,6 @@ def _moment(at: datetime) -> str:
 def _job(run: ScheduleRun) -> str:
     if run.job_id is None:
         return ""
-    if not (page := address("ops:job", run.job_id)):  # a project without the live pages
+    if not (page := address("jobs_ops:job", run.job_id)):  # a project without the live pages
         return f"job {run.job_id}"
     return format_html('<a class="underline" href="{}">job {}</a>', page, run.job_id)

@@ -44,5 +44,5 @@ class AnyChanges(ChangePage):
 def list_all_changes(request: OperatorRequest, wanted: Query[SoughtChanges]) -> dict[str, Any]:
     """What was done by whom, to all tenants' things and to the scheduler's own, a page at a time."""
     found = audited.changes(wanted.model_dump())
-    changes, older = pages.page(found, reverse("api:operator_changes"), wanted)
+    changes, older = pages.page(found, reverse("jobs_api:operator_changes"), wanted)
     return {"changes": [audited.document(change) for change in changes], "next": older}

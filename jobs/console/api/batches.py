@@ -52,7 +52,7 @@ def list_all_batches(request: OperatorRequest, wanted: Query[SoughtBatches]) -> 
     """List the batches of all tenants, newest first, in pages."""
     tenant_id = EVERY_TENANT if wanted.tenant is None else tenant_named(wanted.tenant).pk
     found, before = listing.batches(wanted.limit, tenant_id=tenant_id, before=wanted.before)
-    older = pages.onward(reverse("api:operator_batches"), wanted, before=before)
+    older = pages.onward(reverse("jobs_api:operator_batches"), wanted, before=before)
     return AnyBatches(batches=_shown(found), next=older)
 
 
@@ -86,7 +86,7 @@ def revive_any_batch(request: OperatorRequest, batch_id: PathId, before: Before 
     ids, end = REVIVE.next(Sought(None, batch=_found(batch_id).id), MAX_CHANGED, before=before)
     outcomes = Counter(REVIVE.each(ids, bulk=uuid4(), filters=f"batch:{batch_id}").values())
     changed = sum(outcomes[name] for name in REVIVE.applied(outcomes))
-    address = reverse("api:revive_any_batch", args=[batch_id])
+    address = reverse("jobs_api:revive_any_batch", args=[batch_id])
     onward = None if end is None else f"{address}?before={end}"
     return Changed(changed=changed, skipped=len(ids) - changed, next=onward)
 

@@ -133,7 +133,7 @@ def list_dead(request: OperatorRequest, wanted: Query[Listing]) -> Letters:
     if len(letters) > wanted.limit:  # one extra letter shows that there is another page
         del letters[-1]
         end = Position._make((letters[-1].died_at, letters[-1].pk))
-    earlier = pages.onward(reverse("api:dead"), wanted, after=end)
+    earlier = pages.onward(reverse("jobs_api:dead"), wanted, after=end)
     return Letters(dead=[Letter.of(letter) for letter in letters if queries.is_whole(letter)], next=earlier)
 
 

@@ -58,7 +58,7 @@ def list_all_jobs(request: OperatorRequest, wanted: Query[SoughtJobs]) -> AnyJob
     for name, value in wanted.model_dump(exclude={"before", "limit"}, exclude_none=True).items():
         sought.add(name, value, timezone.now())
     found = listing.page(sought, wanted.limit, before=wanted.before)
-    older = pages.onward(reverse("api:operator_jobs"), wanted, before=found.before)
+    older = pages.onward(reverse("jobs_api:operator_jobs"), wanted, before=found.before)
     return AnyJobs(jobs=[AnyJob(**_listed(job)) for job in found.jobs], next=older)
 
 

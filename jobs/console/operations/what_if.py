@@ -102,7 +102,7 @@ def read(lines: Iterable[tuple[str, str, str, str]]) -> Changes:
 
 def asked_at(kind: str, name: str, limits: Mapping[str, Any]) -> str:
     """The address of the page that asks, to begin with these limits; none in a project without the live pages."""
-    if not (page := address("ops:what-if")):
+    if not (page := address("jobs_ops:what-if")):
         return ""
     given = {limit: "none" if value is None else value for limit, value in limits.items() if limit in LIMITS[kind]}
     return f"{page}?{urlencode({SUBJECTS[kind]: name} | given)}"

@@ -131,7 +131,7 @@ class Entry:
 
 def menu(request: HttpRequest, counts: Mapping[str, str] | None = None) -> list[Entry]:
     """The entries, that of the open page marked. counts: by the name of the page."""
-    addresses = {name: reverse(f"ops:{name}") for name in (*(page[0] for page in PAGES), *BENEATH)}
+    addresses = {name: reverse(f"jobs_ops:{name}") for name in (*(page[0] for page in PAGES), *BENEATH)}
     open_ones = (name for name, address in addresses.items() if request.path.startswith(address))
     here = max(open_ones, key=lambda name: len(addresses[name]), default="")
     return [

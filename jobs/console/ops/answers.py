@@ -32,4 +32,4 @@ def sentence(refused: InvalidRequest) -> str:
 
 
 def back(request: HttpRequest) -> str:
-    return answers.back(request, reverse("ops:overview"))
+    return answers.back(request, reverse("jobs_ops:overview"))

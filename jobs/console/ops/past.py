@@ -41,7 +41,7 @@ def drawn(length: str, until: datetime | None = None) -> Chart | None:
     until = until or minute()
     since = until - count * step
     ended = look_objects(EndedInStep, "look_minutes", since=since, until=until, step=step)
-    return chart(ended, since, step, count, f"{reverse('ops:jobs')}?q=")
+    return chart(ended, since, step, count, f"{reverse('jobs_ops:jobs')}?q=")
 
 
 @cached(PAST_SECONDS, before={})
@@ -81,7 +81,7 @@ def past_of(tenant_id: int, slug: str, length: str) -> tuple[Chart | None, Mappi
     since = minute().replace(minute=0) + HOUR - count * step
     ended = look_objects(EndedInStep, "look_hours", tenant_id=tenant_id, since=since)
     types = summaries(queries.ended(tenant_id, since), (), "source_type", "source_method")
-    return chart(ended, since, step, count, f"{reverse('ops:jobs')}?q=tenant:{quote(slug)}+"), types
+    return chart(ended, since, step, count, f"{reverse('jobs_ops:jobs')}?q=tenant:{quote(slug)}+"), types
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from jobs.console.ops.views import (
     workers,
 )
 
-app_name = "ops"
+app_name = "jobs_ops"
 urlpatterns = [
     path("", overview.show, name="overview"),
     path("tenants/", tenants.show, name="tenants"),

@@ -18,7 +18,7 @@ from jobs.conf import settings
 from jobs.management.installing.wanted import broker
 from tenants.addresses import address
 
-PAGES = {"ops:overview": "operators' pages", "members:jobs": "members' pages"}
+PAGES = {"jobs_ops:overview": "operators' pages", "jobs_members:jobs": "members' pages"}
 OLDEST = 15  # PostgreSQL
 
 

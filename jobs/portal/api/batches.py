@@ -73,7 +73,7 @@ def close_batch(request: CallerRequest, batch_id: inputs.PathId) -> Batch:
 def list_batches(request: CallerRequest, wanted: Query[WantedBatches]) -> Batches:
     """Your batches, newest first, a page at a time."""
     found, before = listing.batches(wanted.limit, tenant_id=request.auth.tenant.pk, before=wanted.before)
-    older = pages.onward(reverse("api:batches"), wanted, before=before)
+    older = pages.onward(reverse("jobs_api:batches"), wanted, before=before)
     return Batches(batches=[Batch.of(one) for one in found], next=older)
 
 
@@ -111,5 +111,5 @@ def one(tenant_id: int, batch_id: int) -> Progress:
 
 
 def _answer(tenant_id: int, batch_id: int) -> HttpResponse:
-    address = reverse("api:batch", kwargs={"batch_id": batch_id})
+    address = reverse("jobs_api:batch", kwargs={"batch_id": batch_id})
     return schemas.answer(202, Batch.of(one(tenant_id, batch_id)).model_dump(), address)

@@ -53,7 +53,7 @@ def list_changes(request: CallerRequest, wanted: Query[WantedChanges]) -> dict[s
     tenant_id = request.auth.tenant.pk
     filters = wanted.model_dump(include=FILTERS, exclude_none=True)
     found = Change.objects.filter(about(**filters), tenant_id=tenant_id)
-    changes, older = pages.page(found, reverse("api:changes"), wanted)
+    changes, older = pages.page(found, reverse("jobs_api:changes"), wanted)
     return {"changes": [_shown(change, tenant_id) for change in changes], "next": older}
 
 

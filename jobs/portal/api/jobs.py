@@ -48,7 +48,7 @@ def submit_job(request: CallerRequest, submission: inputs.Submission) -> HttpRes
     submitted = submit(asked)
     new = not submitted.deduplicated
     job: models.JobRow = _stored(asked, submitted) if new else _job_of(request.auth.tenant.pk, submitted.id)
-    address = reverse("api:job", kwargs={"job_id": submitted.id})
+    address = reverse("jobs_api:job", kwargs={"job_id": submitted.id})
     return schemas.answer(202 if new else 200, schemas.shown(job, deduplicated=not new), address)
 
 
@@ -92,7 +92,7 @@ def submit_jobs(request: CallerRequest, batch: inputs.Submissions) -> HttpRespon
 
 def _told(one: Submitted) -> dict[str, Any]:
     """The values of a `BatchJob`."""
-    url = reverse("api:job", kwargs={"job_id": one.id})
+    url = reverse("jobs_api:job", kwargs={"job_id": one.id})
     return {"id": one.id, "status": one.status, "deduplicated": one.deduplicated, "url": url}
 
 
@@ -103,7 +103,7 @@ def list_jobs(request: CallerRequest, wanted: Query[inputs.Wanted]) -> schemas.J
     others = Q(**{COLUMNS.get(name, name): value for name, value in filters.items()})
     sought = Sought(request.auth.tenant, wanted.status, wanted.batch, others)
     found = listing.page(sought, wanted.limit, before=wanted.before)
-    older = pages.onward(reverse("api:jobs"), wanted, before=found.before)
+    older = pages.onward(reverse("jobs_api:jobs"), wanted, before=found.before)
     return schemas.JobPage(jobs=[schemas.ListedJob(**schemas.listed(job)) for job in found.jobs], next=older)
 
 

@@ -58,7 +58,7 @@ def list_memories(request: CallerRequest, wanted: Query[WantedMemories]) -> dict
     """The memories of your job types and objects, a page at a time."""
     filters = wanted.model_dump(include=FILTERS, exclude_none=True)
     found = queries.memories(request.auth.tenant.pk).filter(**filters).defer("content")
-    memories, later = pages.page(found, reverse("api:memories"), wanted)
+    memories, later = pages.page(found, reverse("jobs_api:memories"), wanted)
     return {"memories": [_listed(memory) for memory in memories], "next": later}
 
 

@@ -23,7 +23,7 @@ router = Router(tags=["schedules"])
 def list_schedules(request: CallerRequest, wanted: Query[taken.WantedSchedules]) -> dict[str, Any]:
     """Your schedules, by name, a page at a time."""
     found = queries.schedules(request.auth.tenant.pk).defer("args")
-    schedules, later = pages.page(found, reverse("api:schedules"), wanted, by="name")
+    schedules, later = pages.page(found, reverse("jobs_api:schedules"), wanted, by="name")
     return {"schedules": [told.listed(schedule) for schedule in schedules], "next": later}
 
 
@@ -32,7 +32,7 @@ def list_schedules(request: CallerRequest, wanted: Query[taken.WantedSchedules])
 def create_schedule(request: CallerRequest, wanted: taken.NewSchedule) -> HttpResponse:
     """Make a schedule: one job for each time that it is due, from now on."""
     schedule = change.add(request.auth.tenant, by_tenant=True, **wanted.model_dump())
-    address = reverse("api:schedule", kwargs={"schedule_id": schedule.pk})
+    address = reverse("jobs_api:schedule", kwargs={"schedule_id": schedule.pk})
     return schemas.answer(201, told.whole(schedule), address)
 
 
@@ -83,7 +83,7 @@ def resume_schedule(request: CallerRequest, schedule_id: inputs.PathId) -> dict[
 def run_schedule_now(request: CallerRequest, schedule_id: inputs.PathId) -> HttpResponse:
     """One job beside the plan, also of a paused schedule. 429: too many of yours wait."""
     job_id = change.run_now(_schedule_of(request, schedule_id))
-    url = reverse("api:job", kwargs={"job_id": job_id})
+    url = reverse("jobs_api:job", kwargs={"job_id": job_id})
     return schemas.answer(202, {"job_id": job_id, "url": url}, url)
 
 

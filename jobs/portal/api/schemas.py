@@ -192,4 +192,4 @@ def result_url(job: models.JobRow) -> str | None:
     """The address of the job's result; None if no result is kept, or no longer."""
     if job.result_expires_at is None or job.result_expires_at <= timezone.now():
         return None
-    return reverse("api:job_result", kwargs={"job_id": job.pk})
+    return reverse("jobs_api:job_result", kwargs={"job_id": job.pk})

@@ -55,7 +55,7 @@ def cancel(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
     _batch(tenant, pk)
     applied = cancel_batch(pk, tenant_id=tenant.pk)
     messages.success(request, cancelled(applied, goes_on=_batch(tenant, pk).cancelling))
-    return SeeOther(back(request, reverse("members:batch", args=[pk])))
+    return SeeOther(back(request, reverse("jobs_members:batch", args=[pk])))
 
 
 @require_POST
@@ -65,7 +65,7 @@ def close(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
     _batch(tenant, pk)
     close_batch(pk, tenant_id=tenant.pk)
     messages.success(request, "The batch is closed: what waits for it goes on when all of its jobs have ended.")
-    return SeeOther(back(request, reverse("members:batch", args=[pk])))
+    return SeeOther(back(request, reverse("jobs_members:batch", args=[pk])))
 
 
 @require_POST
@@ -80,7 +80,7 @@ def run_again(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
     else:
         again = " There may be more: press it again." if applied >= MOST else ""
         messages.success(request, f"{count_of_jobs(applied).capitalize()} will run again.{again}")
-    return SeeOther(back(request, reverse("members:batch", args=[pk])))
+    return SeeOther(back(request, reverse("jobs_members:batch", args=[pk])))
 
 
 def _batch(tenant: Tenant, pk: int) -> Progress:

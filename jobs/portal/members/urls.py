@@ -4,7 +4,7 @@ from django.urls import path
 
 from jobs.portal.members import batches, tenant, views
 
-app_name = "members"
+app_name = "jobs_members"
 urlpatterns = [
     path("", views.job_list, name="jobs"),
     path("usage/", tenant.used, name="usage"),

@@ -85,7 +85,7 @@ def cancel_job(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
     else:
         done = outcome is Cancellation.CANCELLED
         messages.success(request, f"Job {pk} is cancelled." if done else f"Job {pk} was asked to stop.")
-    return SeeOther(back(request, reverse("members:jobs")))
+    return SeeOther(back(request, reverse("jobs_members:jobs")))
 
 
 @require_POST
@@ -97,7 +97,7 @@ def run_again(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
         revived = revive(pk, tenant_id=tenant.pk)
     except TooManyWaiting as refused:
         messages.error(request, f"{refused}.")
-        return SeeOther(back(request, reverse("members:jobs")))
+        return SeeOther(back(request, reverse("jobs_members:jobs")))
     if revived:
         messages.success(request, f"Job {pk} runs again when its turn comes.")
     elif (job := _job(tenant, pk)).is_erased:
@@ -106,7 +106,7 @@ def run_again(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
         messages.error(request, f"Job {pk} was ended by an operator: only an operator can run it again.")
     else:
         messages.error(request, f"Job {pk} has not ended badly: it is under way, or done.")
-    return SeeOther(back(request, reverse("members:jobs")))
+    return SeeOther(back(request, reverse("jobs_members:jobs")))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -129,7 +129,7 @@ def again(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
         else:
             there = "is under way already" if submitted.deduplicated else "is submitted"
             messages.success(request, f"Job {submitted.id} {there}.")
-            return SeeOther(reverse("members:job", args=[submitted.id]))
+            return SeeOther(reverse("jobs_members:job", args=[submitted.id]))
     context = shown.common([job], tenant, request) | {"job": job, "args": args, "wrong": wrong}
     page = regions.page(request, "jobs/members/again", (), context, {"every": 0})
     page.status_code = 422 if wrong else 200

@@ -55,7 +55,7 @@ def test_an_operator_sets_up_an_app_at_the_first_login_and_is_asked_for_it_at_th
     device = TOTPDevice.objects.get(user=olga)
     assert "not the code of now" in first.post(PAGE, {"code": code_of(device)}).content.decode(), "it was used"
     TOTPDevice.objects.update(last_t=-1, throttling_failure_count=0, throttling_failure_timestamp=None)
-    assert first.post(PAGE, {"code": f" {code_of(device)}"}).headers["Location"] == reverse("ops:overview")
+    assert first.post(PAGE, {"code": f" {code_of(device)}"}).headers["Location"] == reverse("jobs_ops:overview")
     assert first.get("/admin/").status_code == 200
     assert list(Change.objects.filter(who="olga").values_list("verb", flat=True)) == ["second factor set up"]
 
@@ -98,7 +98,7 @@ def test_it_goes_on_only_to_a_page_of_ours(olga):
     TOTPDevice.objects.update(last_t=-1)
     code = code_of(TOTPDevice.objects.get(user=olga))
     gone = logged_in(olga).post(PAGE, {"code": code, "next": "https://example.com/ops/"})
-    assert gone.headers["Location"] == reverse("ops:overview")
+    assert gone.headers["Location"] == reverse("jobs_ops:overview")
 
 
 def test_an_operator_resets_that_of_a_lost_phone(olga, client):

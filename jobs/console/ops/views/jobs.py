@@ -36,7 +36,7 @@ def show(request: HttpRequest) -> HttpResponseBase:
     wrong, page, newer = "", Page([], None), (0, False)
     try:
         if (pk := terms.job_id(typed)) is not None:
-            return redirect("ops:job", pk)
+            return redirect("jobs_ops:job", pk)
         sought = terms.read(typed, seen.now)
         if upto is None:
             upto = listing.newest()

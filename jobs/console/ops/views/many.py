@@ -89,12 +89,13 @@ class Action:
         outcomes += Counter(self.verb.each(step.ids, bulk=bulk, filters=run.in_words()).values())
         run = replace(run, outcomes=dict(outcomes), position=step.position)
         if run.position is not None:
-            return SeeOther(f"{reverse(f'ops:{self.name}-progress')}?run={run.signed()}")
+            return SeeOther(f"{reverse(f'jobs_ops:{self.name}-progress')}?run={run.signed()}")
         answer = done if self.verb.applied(outcomes) else refused
         return answer(request, self.verb.told(outcomes) or "None was left.")
 
     def _page(self, request: HttpRequest, name: str, run: Run, shown: dict[str, Any]) -> HttpResponse:
-        about = {"run": run, "verb": self.verb, "jobs": self.selection.jobs, "address": reverse(f"ops:{self.name}")}
+        address = reverse(f"jobs_ops:{self.name}")
+        about = {"run": run, "verb": self.verb, "jobs": self.selection.jobs, "address": address}
         return plain_page(request, f"run/{name}", self.verb.doing, about | shown)
 
 

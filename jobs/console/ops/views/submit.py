@@ -40,7 +40,7 @@ def submit(request: HttpRequest) -> HttpResponse:
         wrong = sentence(error) if isinstance(error, InvalidRequest) else str(error)
         return _page(request, typed, wrong=wrong)
     done(request, told(submitted))
-    return SeeOther(reverse("ops:job", args=[submitted.id]))
+    return SeeOther(reverse("jobs_ops:job", args=[submitted.id]))
 
 
 def _asked(typed: dict[str, str]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ def choose(request: HttpRequest) -> HttpResponse:
     """`theme`: light, dark, or anything else for the system's."""
     if not is_operator(request.user):
         raise Http404
-    response, pages = SeeOther(back(request)), reverse("ops:overview")
+    response, pages = SeeOther(back(request)), reverse("jobs_ops:overview")
     chosen = request.POST.get("theme", "")
     if chosen in THEMES:
         response.set_cookie("theme", chosen, max_age=A_YEAR, httponly=True, samesite="Lax", path=pages)

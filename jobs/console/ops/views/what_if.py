@@ -86,4 +86,4 @@ def ask(request: HttpRequest) -> HttpResponse:
         row = what_if.ask(question, request.user.get_username())
     except InvalidRequest as refused:
         return _form(request, given, **times, wrong=sentence(refused))
-    return SeeOther(reverse("ops:what-if-answer", args=[row.pk]))
+    return SeeOther(reverse("jobs_ops:what-if-answer", args=[row.pk]))
