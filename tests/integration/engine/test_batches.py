@@ -284,11 +284,11 @@ def test_a_stranger_does_not_see_what_waits_for_it(made):
     assert store.waiting_for(nightly.id, tenant_id=TenantFactory().pk) == []
 
 
-@pytest.mark.parametrize("name", ["", "x" * 201, "\x00"])
-def test_nonsense_is_refused_by_its_name(of, name):
-    with pytest.raises(InvalidRequest) as refused, batch(name, on_end=of()):
-        pass
-    assert refused.value.field == "name"
+def test_nonsense_is_refused_by_its_name(of):
+    for name in ("", "x" * 201, "\x00"):
+        with pytest.raises(InvalidRequest) as refused, batch(name, on_end=of()):
+            pass
+        assert refused.value.field == "name"
     with pytest.raises(InvalidRequest) as refused, batch("nobody's"):
         pass
     assert refused.value.field == "tenant"
