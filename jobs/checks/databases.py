@@ -130,3 +130,17 @@ def no_other_prefix() -> Iterator[Fault]:
         before = " or ".join(map(repr, sorted(former)))
         hint = f"Set it to {before}: it cannot be changed after the first migrate."
         yield f"JOBS_PREFIX is {PREFIX!r}, but the jobs of this database were made under {before}.", hint
+
+
+@check("jobs.E029", Tags.database)
+def alone() -> Iterator[Fault]:
+    """The locks of the clock and the door are those of the database: its schedulers would take them from each other."""
+    with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
+        cursor.execute(
+            "SELECT relnamespace::regnamespace::text FROM pg_class"
+            " WHERE relkind = 'r' AND relname LIKE %s AND NOT pg_table_is_visible(oid)",
+            [f"%{OURS_ALONE}"],
+        )
+        for (schema,) in cursor.fetchall():
+            told = f"There are tables of jobs in the schema {schema}, too: of two schedulers one would have no clock."
+            yield told, "Give each scheduler a database."

@@ -13,6 +13,7 @@ pytestmark = pytest.mark.django_db
 def found() -> list[str]:
     """What is said of the tables `jobs` and `queues`."""
     every = run_checks(tags=["database"], databases=["default"])
+    assert "jobs.E029" not in [one.id for one in every]
     return sorted(one.msg.split("'")[1] for one in every if one.id == "jobs.E009")
 
 
@@ -30,11 +31,15 @@ def test_a_table_of_somebody_else_is_named_before_the_first_migrate() -> None:
     assert set(names) - set(found()) == {"queues"}
 
 
-def test_another_prefix_than_before_is_refused() -> None:
-    """It would leave the jobs behind, in tables that nobody reads."""
+def test_another_prefix_than_before_is_refused_and_another_scheduler_in_the_same_database() -> None:
+    """The one would leave the jobs behind, in tables that nobody reads; the other would have no clock, or take ours."""
     with connection.cursor() as cursor:
+        cursor.execute("CREATE SCHEMA staging")
+        cursor.execute("CREATE TABLE staging.freed_slots ()")
         cursor.execute("ALTER TABLE freed_slots RENAME TO scheduler_freed_slots")
-    [refused] = [one for one in run_checks(tags=["database"], databases=["default"]) if one.id == "jobs.E014"]
+    every = run_checks(tags=["database"], databases=["default"])
+    assert ["in the schema staging" in one.msg for one in every if one.id == "jobs.E029"] == [True]
+    [refused] = [one for one in every if one.id == "jobs.E014"]
     assert "'scheduler_'" in refused.msg
     assert "'scheduler_'" in refused.hint
 
