@@ -98,7 +98,7 @@ class JobRequest:
         if self.delay is not None or self.at is not None:
             raise InvalidRequest("after", "give either after, or delay or at, not both")
         if self.identical != JOIN:
-            raise InvalidRequest("after", "give either after, or identical, not both")
+            raise InvalidRequest("after", "give either after, or identical, not both: identical='join' overrules @job")
         _check_seconds("after_patience", self.after_patience, least=0)
         object.__setattr__(self, "predecessors", predecessors)
 

@@ -7,7 +7,6 @@ dies.
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -72,10 +71,14 @@ class Batch:
 
 
 class NewBatch:
-    """A batch in the making: it is stored with its first job, or at the end of the block."""
+    """A batch in the making: if only its jobs tell whose it is, it is stored with the first of them.
+
+    Else at once: what the caller rolls back within the block does not take it along.
+    """
 
     def __init__(self, name: str, user: str, tenant_id: int | None) -> None:
         self._name, self._user, self._tenant_id = name, user, tenant_id
+        self._stored = None if tenant_id is None else open_batch(name, user, tenant_id)
 
     @property
     def id(self) -> int:
@@ -94,9 +97,10 @@ class NewBatch:
         """What became of its jobs."""
         return self.stored.progress()
 
-    @cached_property
+    @property
     def stored(self) -> Batch:
-        return open_batch(self._name, self._user, self._tenant_id)
+        self._stored = self._stored or open_batch(self._name, self._user, self._tenant_id)
+        return self._stored
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """Batches: a job when all of them have ended, and one when all have ended well: each once, whatever happened."""
 
+from contextlib import suppress
 from datetime import timedelta
 from uuid import uuid4
 
@@ -216,6 +217,12 @@ def test_it_belongs_to_the_transaction_of_its_caller(of):
     assert not Row.objects.exists()
     assert not BatchTally.objects.exists()
     assert not JobEnd.objects.exists()
+    with batch("nightly", on_end=of("end")) as nightly:
+        with suppress(ZeroDivisionError), transaction.atomic():
+            nightly.add(of())
+            1 / 0  # noqa: B018
+        nightly.add(of())
+    assert nightly.progress().total == 1
 
 
 def test_only_while_it_is_open_others_add_to_it(of, thing):
