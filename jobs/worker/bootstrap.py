@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from celery import signals
+from celery.apps import worker as celerys
 from celery.concurrency.prefork import TaskPool
 from django.db import DatabaseError, InterfaceError, connection
 
@@ -42,6 +43,17 @@ EXIT_START_ANEW = 75  # EX_TEMPFAIL: the supervisor starts a new worker, which r
 MAX_STANDSTILL, MAX_LONG_STANDSTILL = 15.0, 60.0
 
 celery_app().steps["consumer"].update({HangUp, TakeOneAtATime, TakeAttempts, ReapAtOnce})
+
+say = celerys.safe_say  # type: ignore[attr-defined]  # not in its stubs
+
+
+def say_if_possible(*said: Any) -> None:
+    """What Celery says before it stops: a full disk, or a log that nobody reads, must not keep it from that."""
+    with suppress(OSError):
+        say(*said)
+
+
+celerys.safe_say = say_if_possible  # type: ignore[attr-defined]
 
 _parent: "Parent | None" = None  # of this process, when the worker is ready
 

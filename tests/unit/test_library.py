@@ -7,6 +7,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 from celery import Celery, signals
+from celery.apps import worker
 from django.contrib.messages.middleware import MessageMiddleware
 from django.core.checks import CheckMessage, Tags, run_checks
 from django.urls import include, path
@@ -272,6 +273,13 @@ def test_only_the_workers_of_a_configured_app_are_refused(settings, capsys) -> N
     with pytest.raises(SystemExit):
         signals.celeryd_init.send("theirs@here", instance=SimpleNamespace(app=app))
     assert "JOBS_DEDUP_WINDOW" in capsys.readouterr().err
+
+
+def test_a_worker_whose_log_nobody_reads_stops_whatever_celery_says_before() -> None:
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w") as unread:
+        worker.safe_say("Warm shutdown", unread)
 
 
 def test_a_setting_is_its_default_unless_the_project_has_one(settings) -> None:
