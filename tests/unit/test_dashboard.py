@@ -222,9 +222,12 @@ def test_nothing_else_is_vendored_and_the_files_are_small():
     assert sum(path.stat().st_size for path in STATIC.rglob("*.js")) <= 20_000
 
 
-def test_no_script_imports_another():
-    """Where files have names with digests, the import would have the plain name, and the page would have both."""
+def test_no_script_imports_another_or_is_a_module():
+    """Where files have names with digests, the import would have the plain name, and the page would have both; and
+    browsers take modules from another site, such as a project's static files, only if that says so."""
     assert not [path.name for path in STATIC.glob("*.js") if "import" in path.read_text()]
+    templates = (REPOSITORY / "jobs" / "templates").rglob("*.html")
+    assert not [path.name for path in templates if 'type="module"' in path.read_text(encoding="utf-8")]
 
 
 def test_no_template_has_an_inline_style_or_script():

@@ -1,4 +1,5 @@
 // A crosshair through all charts. A click or Enter searches the jobs of that time.
+(() => {
 let at = null;
 let touched = null;
 
@@ -63,3 +64,4 @@ document.addEventListener("keydown", (event) => {
 });
 document.addEventListener("merged", dress);
 dress();
+})();

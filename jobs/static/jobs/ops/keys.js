@@ -1,4 +1,5 @@
 // Single keys: go to a page, walk through the rows, select, search, help. They can be switched off in the help.
+(() => {
 const help = document.getElementById("help");
 const dialog = document.getElementById("keys");
 const on = document.getElementById("keys-on");
@@ -67,3 +68,4 @@ help.addEventListener("click", () => dialog.showModal());
 document.addEventListener("keydown", press);
 document.addEventListener("change", count);
 count();
+})();

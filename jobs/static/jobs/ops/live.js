@@ -1,4 +1,5 @@
 // Keep a page live: ask for its address (data-ask, or its own) with the versions that are shown, and merge what changed.
+(() => {
 const live = document.querySelector("[data-every]");
 const every = Number(live?.dataset.every ?? 0) * 1000;
 const button = document.getElementById("live");
@@ -116,3 +117,4 @@ if (goesOn) {
   const next = setTimeout(() => goesOn.requestSubmit(), 400);
   document.getElementById("stop").addEventListener("click", () => clearTimeout(next));
 }
+})();
