@@ -30,13 +30,16 @@ LOOK = """() => ({
     .map(e => e.outerHTML.slice(0, 80)),
   small: [...document.querySelectorAll('main button, main summary, nav a')].filter(e => e.checkVisibility())
     .filter(e => e.getBoundingClientRect().height < 24).map(e => e.textContent.trim()),
+  hides: [...document.querySelectorAll('main *')].filter(e => getComputedStyle(e).position === 'sticky')
+    .filter(e => !(e.offsetHeight <= parseFloat(getComputedStyle(document.documentElement).scrollPaddingBottom)))
+    .map(e => e.className),
 })"""
 WINDOWS = [(360, "dark"), (768, "light"), (1440, "light")]
 AXE = [(360, "dark"), (768, "light")]  # tables scroll in the second; the third window has its elements and its colours
 if THOROUGH:
     WINDOWS += [(360, "light"), (768, "dark"), (1440, "dark"), (1920, "light")]
     AXE = WINDOWS
-FINE = {"wide": False, "cut": [], "small": []}
+FINE = {"wide": False, "cut": [], "small": [], "hides": []}
 
 
 @pytest.fixture
@@ -67,6 +70,9 @@ def test_pages_without_any_work_say_so(context):
         page.goto(path)
         _shoot(page, f"empty-{path.strip('/') or 'overview'}-360")
         expect(page.locator(".empty").first).to_be_visible()
+    page.emulate_media(media="print")  # which prints no ground
+    page.evaluate("document.documentElement.dataset.theme = 'dark'")
+    expect(page.locator("html")).to_have_css("color-scheme", "light")
 
 
 def _shoot(page: Page, name: str) -> None:
