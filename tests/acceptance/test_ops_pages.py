@@ -30,6 +30,9 @@ LOOK = """() => ({
     .map(e => e.outerHTML.slice(0, 80)),
   small: [...document.querySelectorAll('main button, main summary, nav a')].filter(e => e.checkVisibility())
     .filter(e => e.getBoundingClientRect().height < 24).map(e => e.textContent.trim()),
+  over: [...document.querySelectorAll('td[data-label]')] // the label of a card over what it is of
+    .filter(e => parseFloat(getComputedStyle(e, '::before').width) > parseFloat(getComputedStyle(e).paddingLeft))
+    .map(e => e.dataset.label),
   hides: [...document.querySelectorAll('main *')].filter(e => getComputedStyle(e).position === 'sticky')
     .filter(e => !(e.offsetHeight <= parseFloat(getComputedStyle(document.documentElement).scrollPaddingBottom)))
     .map(e => e.className),
@@ -39,7 +42,7 @@ AXE = [(360, "dark"), (768, "light")]  # tables scroll in the second; the third 
 if THOROUGH:
     WINDOWS += [(360, "light"), (768, "dark"), (1440, "dark"), (1920, "light")]
     AXE = WINDOWS
-FINE = {"wide": False, "cut": [], "small": [], "hides": []}
+FINE = {"wide": False, "cut": [], "small": [], "over": [], "hides": []}
 
 
 @pytest.fixture
