@@ -107,8 +107,9 @@ def _end_copy_of(process: int, error: BaseException | None = None) -> None:
     os._exit(status & 0xFF)
 
 
-def in_a_thread(question: Question, seconds: float = ANSWER_SECONDS, thread: str = "user code") -> Answer:
-    """Ask in a thread of its own, of this name, for at most so many seconds."""
+def in_a_thread(question: Question, seconds: float | None = None, thread: str = "user code") -> Answer:
+    """Ask in a thread of its own, of this name, for at most so many seconds, or else ANSWER_SECONDS."""
+    seconds = ANSWER_SECONDS if seconds is None else seconds
     answer: Future[Answer] = Future()
 
     def ask() -> None:
