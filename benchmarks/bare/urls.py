@@ -37,12 +37,12 @@ api = NinjaAPI(auth=TheKey(), docs_url=None, urls_namespace="bare")
 
 @api.post("jobs", response={202: Stored})
 def store(request: HttpRequest, given: Content) -> Answer[Row]:
-    return Answer(202, Row.objects.create(key=request.auth, content=given.content))  # type: ignore[attr-defined]
+    return Answer(202, Row.objects.create(key=request.auth, content=given.content))
 
 
 @api.get("jobs/{row_id}", response=Stored)
 def read(request: HttpRequest, row_id: int) -> Row:
-    return get_object_or_404(Row, pk=row_id, key=request.auth)  # type: ignore[attr-defined]
+    return get_object_or_404(Row, pk=row_id, key=request.auth)
 
 
 urlpatterns = [path("api/v1/", api.urls)]

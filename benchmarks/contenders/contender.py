@@ -34,7 +34,7 @@ def purge(app: object, queue: str) -> None:
     from kombu.exceptions import ChannelError
 
     # Suppressed: it does not exist yet.
-    with app.connection_for_write() as broker, suppress(ChannelError):  # type: ignore[attr-defined]
+    with app.connection_for_write() as broker, suppress(ChannelError):
         broker.default_channel.queue_purge(queue)
 
 

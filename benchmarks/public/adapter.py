@@ -98,7 +98,7 @@ def submit(thing: object, count: int) -> None:
     from jobs import submit_many
 
     first, payload = time.time_ns() // 1000, "x" * int(number("JOB_PAYLOAD_BYTES", 256))
-    call = thing.async_.work.request  # type: ignore[attr-defined]
+    call = thing.async_.work.request
     seconds = number("JOB_WORK_MS", 1) / 1000
     submit_many(call(tenant=0, n=first + n, seconds=seconds, payload=payload) for n in range(count))
 

@@ -114,7 +114,7 @@ def _dispatch(place: int, line: Any, counts: Any, ended: Any) -> None:
         if isinstance(job, Claimed):
             job = store.start(job.id, job.attempt, finishing.WORKER)
         before = counts[2 * place + 1]
-        job = dispatch.dispatch_and_keep(keeper, Ending(job, {}, None))
+        job = dispatch.dispatch_and_keep(keeper, Ending(job, {}, None, None))
         ended[place] += 1
         if job is not None:
             note(1, passes=counts[2 * place + 1] == before)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import datetime
 
-Clock = Callable[[], datetime]
+Clock = Callable[[], datetime | None]  # None: the database's time, as without a clock
 
 _clock: Clock | None = None
 
