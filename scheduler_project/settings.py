@@ -169,8 +169,10 @@ if DATABASE_DIRECT_URL:  # in transaction mode: see deploy/README.md
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = not WEB_THREADS
 
 CACHES = {"default": env.cache("CACHE_URL", "locmemcache://") | {"KEY_PREFIX": DEPLOYMENT}}
-if "Redis" in CACHES["default"]["BACKEND"]:  # its default serializer, pickle, can run code
-    CACHES["default"].setdefault("OPTIONS", {})["serializer"] = "jobs.pages.cache.Text"  # beside those of the URL: TLS
+if "Redis" in CACHES["default"]["BACKEND"]:
+    options = CACHES["default"].setdefault("OPTIONS", {})  # those of the URL: TLS
+    options["serializer"] = "jobs.pages.cache.Text"  # the default, pickle, can run code
+    options.setdefault("socket_timeout", 5)  # seconds, as redis-py has from 8.0 on
 
 CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", "redis://127.0.0.1:6379/0")
 CELERY_WORKER_MAX_TASKS_PER_CHILD = env.int("WORKER_MAX_TASKS_PER_CHILD", 1000)
