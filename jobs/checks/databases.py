@@ -10,6 +10,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from jobs.engine import numbers as engine_numbers
 from jobs.engine.numbers import Numbers
 from jobs.store.routing import is_ours
+from jobs.store.rows import rows
 from tenants.faults import Fault, check, on_postgresql
 from tenants.names import OURS, PREFIX, named
 
@@ -45,8 +46,7 @@ def isolation() -> Iterator[Fault]:
 def encoding() -> Iterator[Fault]:
     """Another one lacks letters: a call that has one is refused, and a job whose text has one ends as an error."""
     with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
-        cursor.execute("SHOW server_encoding")
-        (name,) = cursor.fetchone()
+        name = cursor.connection.info.parameter_status("server_encoding")
     if name != "UTF8":
         hint = "Dump it, and restore it into one of: CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0"
         yield f"The database is encoded in {name}, and texts of jobs may have any letter.", hint
@@ -55,21 +55,11 @@ def encoding() -> Iterator[Fault]:
 @check("jobs.W012", Tags.database)
 def role() -> Iterator[Fault]:
     """The clock makes partitions and drops them, and ends the sessions of frozen workers, those of who logs in."""
-    with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
-        cursor.execute(
-            "SELECT quote_ident(current_user), relowner::regrole::text FROM pg_class"
-            " WHERE oid = to_regclass(%s) AND NOT pg_has_role(relowner, 'USAGE')",
-            [named("attempts")],
-        )
-        for we, owner in cursor.fetchall():
-            yield f"Workers of {we} archive nothing: our tables belong to {owner}.", f"GRANT {owner} TO {we};"
-        cursor.execute(
-            "SELECT quote_ident(current_user), quote_ident(session_user) WHERE NOT pg_has_role(session_user, 'USAGE')"
-            " AND NOT (pg_has_role('pg_signal_backend', 'USAGE') AND pg_has_role('pg_read_all_stats', 'USAGE'))"
-        )
-        for we, login in cursor.fetchall():
-            told = f"Workers that log in as {login}, and act as {we}, take back no job of one that is frozen."
-            yield told, f"GRANT pg_signal_backend, pg_read_all_stats TO {we};"
+    for we, owner in rows("owner_of_tables", table=named("attempts")):
+        yield f"Workers of {we} archive nothing: our tables belong to {owner}.", f"GRANT {owner} TO {we};"
+    for we, login in rows("roles_of_session"):
+        told = f"Workers that log in as {login}, and act as {we}, take back no job of one that is frozen."
+        yield told, f"GRANT pg_signal_backend, pg_read_all_stats TO {we};"
 
 
 @check("jobs.E018", Tags.database)
@@ -135,12 +125,6 @@ def no_other_prefix() -> Iterator[Fault]:
 @check("jobs.E029", Tags.database)
 def alone() -> Iterator[Fault]:
     """The locks of the clock and the door are those of the database: its schedulers would take them from each other."""
-    with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
-        cursor.execute(
-            "SELECT relnamespace::regnamespace::text FROM pg_class"
-            " WHERE relkind = 'r' AND relname LIKE %s AND NOT pg_table_is_visible(oid)",
-            [f"%{OURS_ALONE}"],
-        )
-        for (schema,) in cursor.fetchall():
-            told = f"There are tables of jobs in the schema {schema}, too: of two schedulers one would have no clock."
-            yield told, "Give each scheduler a database."
+    for (schema,) in rows("other_schedulers", ending=OURS_ALONE):
+        told = f"There are tables of jobs in the schema {schema}, too: of two schedulers one would have no clock."
+        yield told, "Give each scheduler a database."
