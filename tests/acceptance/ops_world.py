@@ -129,7 +129,7 @@ def _wide() -> Queue:
 
 
 def _dead(tenant: Tenant, now: datetime) -> Job:
-    error = f"TimeoutError: {MARKUP} {'x' * 400}"
+    error = f"TimeoutError: {MARKUP}\n{'x' * 400}"
     job = make_job(tenant, Status.DEAD, attempt=3, last_error=error, created_at=now - timedelta(minutes=4))
     for attempt in (1, 2, 3):
         queued = now - timedelta(minutes=4 - attempt)

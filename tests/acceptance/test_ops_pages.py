@@ -33,6 +33,8 @@ LOOK = """() => ({
   over: [...document.querySelectorAll('td[data-label]')] // the label of a card over what it is of
     .filter(e => parseFloat(getComputedStyle(e, '::before').width) > parseFloat(getComputedStyle(e).paddingLeft))
     .map(e => e.dataset.label),
+  joined: [...document.querySelectorAll('.why')] // the lines of an error
+    .filter(e => e.textContent.includes('\\n') && !e.innerText.includes('\\n')).map(e => e.innerText),
   hides: [...document.querySelectorAll('main *')].filter(e => getComputedStyle(e).position === 'sticky')
     .filter(e => !(e.offsetHeight <= parseFloat(getComputedStyle(document.documentElement).scrollPaddingBottom)))
     .map(e => e.className),
@@ -42,7 +44,7 @@ AXE = [(360, "dark"), (768, "light")]  # tables scroll in the second; the third 
 if THOROUGH:
     WINDOWS += [(360, "light"), (768, "dark"), (1440, "dark"), (1920, "light")]
     AXE = WINDOWS
-FINE = {"wide": False, "cut": [], "small": [], "over": [], "hides": []}
+FINE = {"wide": False, "cut": [], "small": [], "over": [], "joined": [], "hides": []}
 
 
 @pytest.fixture

@@ -73,9 +73,8 @@ class SubcommandsCommand(BaseCommand):
         # Django creates this parser itself, always of its own class.
         parser.error = partial(OneLineParser.error, parser)  # type: ignore[method-assign, arg-type]
         _add_json(parser, False)
-        children = parser.add_subparsers(
-            parser_class=OneLineParser, metavar="COMMAND", title="commands", required=self.default is None
-        )
+        parser.set_defaults(run=None)  # argparse's own refusal would name no command
+        children = parser.add_subparsers(parser_class=OneLineParser, metavar="COMMAND", title="commands")
         for subcommand in self.subcommands:
             child = children.add_parser(subcommand.name, help=subcommand.help, description=subcommand.help)
             child.set_defaults(run=subcommand.run, bare=subcommand.bare)
@@ -91,6 +90,8 @@ class SubcommandsCommand(BaseCommand):
         return super().execute(*args, **options | ({"skip_checks": True} if options.get("bare") else {}))
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if options["run"] is None:
+            raise CommandError(f"name a command: {', '.join(one.name for one in self.subcommands)}", returncode=2)
         screen = Screen(self.stdout, as_json=options["json"], no_color=options["no_color"])
         try:
             with nullcontext() if options.get("bare") else _by_a_person():

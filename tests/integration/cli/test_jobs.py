@@ -255,6 +255,7 @@ class TestShow:
         assert '{"rows": 3}' in run("show", job.pk)
 
     def test_refusals(self, tenant):
+        assert refusal().startswith("name a command: submit, list, ")
         assert refusal("show", 999) == "id: there is no job 999"
         assert "argument id: must be a whole number from 1 to" in refusal("show", "one")
         assert "argument id: must be a whole number from 1 to" in refusal("show", 2**63)

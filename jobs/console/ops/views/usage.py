@@ -23,7 +23,7 @@ def show(request: HttpRequest) -> HttpResponse:
     """
     given = texts(request.GET, (*usage.NAMES, "tenant"))
     now = timezone.now()
-    shown = {"given": given, "parts": usage.PARTS}
+    shown = {"given": given, "parts": dict.fromkeys((*usage.PARTS, given["by"] or usage.PARTS[0]))}
     try:
         asked = usage.Asked.of(given["from"], given["to"], given["by"], now=now)
         tenant = tenant_named(given["tenant"]).pk if given["tenant"] else None
