@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import uuid
+from shutil import copy
 
 import pytest
 from celery import Celery, current_app, signals
@@ -12,9 +13,9 @@ from celery.contrib.testing.worker import start_worker
 from django.conf import settings
 
 from embedded import REPOSITORY
-from jobs.contrib.celery_tasks import record
 from tests.waiting import wait_until
 from tools.celery_replay.__main__ import main
+from tools.celery_replay.record import record
 from tools.celery_replay.replay import read
 
 
@@ -63,7 +64,7 @@ def test_each_task_that_ended_is_recorded(app, tmp_path):
 
 WHERE_ITS_APP_IS_MADE = """
 from celery import Celery
-from jobs.contrib.celery_tasks import record
+from record import record
 
 app = Celery("bare", broker="memory://")
 record("tasks.jsonl", lambda task, args, kwargs: kwargs["account"])
@@ -73,8 +74,12 @@ record("tasks.jsonl", lambda task, args, kwargs: kwargs["account"])
 def test_a_project_without_django_is_watched_and_replayed(tmp_path):
     line = {"task": "t", "tenant": "acme", "queue": "q", "ready": 0, "started": 1, "ended": 2}
     (tmp_path / "tasks.jsonl").write_text(json.dumps(line))
-    environ = {"PATH": os.environ["PATH"], "PYTHONPATH": str(REPOSITORY)}
-    for words in (["-c", WHERE_ITS_APP_IS_MADE], ["-m", "tools.celery_replay", "tasks.jsonl"]):
+    copy(REPOSITORY / "tools/celery_replay/record.py", tmp_path)
+    for words, path in (
+        (["-c", WHERE_ITS_APP_IS_MADE], tmp_path),
+        (["-m", "tools.celery_replay", "tasks.jsonl"], REPOSITORY),
+    ):
+        environ = {"PATH": os.environ["PATH"], "PYTHONPATH": str(path)}
         printed = subprocess.check_output([sys.executable, *words], cwd=tmp_path, env=environ, text=True)
     assert "1 tasks, replayed with 1 processes." in printed
 

@@ -1,6 +1,7 @@
 """Watch a project's Celery tasks: write down when each was sent, started and ended, and whose it was.
 
-Nothing changes for the tasks: a message gets two headers, and a worker writes one line for each task that ended.
+To be copied into that project, so it imports nothing of this one. Nothing changes for the tasks: a message gets two
+headers, and a worker writes one line for each task that ended.
 """
 
 import json

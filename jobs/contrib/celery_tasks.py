@@ -1,4 +1,4 @@
-"""A Celery task as a job of a tenant: its callers stay as they are."""
+"""A Celery task as a job of a tenant: its callers stay as they are. docs/from-celery.md is the guide."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -11,6 +11,8 @@ from jobs.calls.refusals import InvalidRequest
 from jobs.calls.registry import target_of
 from jobs.engine.submit import submit_for
 from tenants.models import Tenant
+
+__all__ = ["JobTask", "as_job"]
 
 TenantOf = Callable[..., Tenant | None]
 
