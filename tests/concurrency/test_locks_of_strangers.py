@@ -332,15 +332,17 @@ class TestATenantThatIsDeleted:
         assert not Schedule.objects.exists()
 
 
-def test_a_job_whose_queue_was_deleted_while_it_was_submitted_is_cancelled(register, within):
-    register(concurrency=2)
+def test_a_job_whose_queue_was_deleted_while_it_was_submitted_or_claimed_is_cancelled(register, within):
+    register(concurrency=4)
     tenant = TenantFactory()
     QueueFactory(name="emails")
     kept = store.insert([request_for(tenant, 1)])[0].id
     with open_transaction("DELETE FROM queues WHERE name = 'emails'") as deletes:
-        lost = within(lambda: store.insert([request_for(tenant, 2, queue="emails")])[0].id)
+        claimed = within(lambda: store.insert([request_for(tenant, 2, queue="emails")])[0].id)
+        assert dispatch() == 2
+        lost = within(lambda: store.insert([request_for(tenant, 3, queue="emails")])[0].id)
         deletes.commit()
-    assert dispatch() == 1
+    assert dispatch() == 0
     forget_orphans()
-    assert dict(Job.objects.values_list("pk", "status")) == {kept: "queued", lost: "cancelled"}
+    assert dict(Job.objects.values_list("pk", "status")) == {kept: "queued", claimed: "cancelled", lost: "cancelled"}
     assert not Queue.objects.filter(name="emails").exists()
