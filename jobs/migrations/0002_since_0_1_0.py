@@ -12,6 +12,7 @@ from django.contrib.postgres.operations import AddConstraintNotValid
 from django.db import migrations, models
 
 from tenants.conf import TENANT_MODEL
+from tenants.migrations._operations import WAIT_BRIEFLY
 from tenants.names import named, with_our_names
 
 STATUSES = ('blocked', 'scheduled', 'created', 'queued', 'running', 'success', 'error', 'dead', 'cancelled')
@@ -129,6 +130,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        WAIT_BRIEFLY,
         migrations.AddField('job', 'error_key', models.BigIntegerField(null=True)),
         migrations.AddField('job', 'expires_at', models.DateTimeField(null=True)),
         migrations.AddField('job', 'reason', models.CharField(max_length=200, null=True)),

@@ -32,6 +32,7 @@ class Migration(migrations.Migration):
         AddIndexBeside('job', models.Index(condition=models.Q(('blocked_at__isnull', False)), fields=['tenant', 'id'], name='jobs_blocked_of_tenant')),
         AddIndexBeside('job', models.Index(condition=models.Q(('batch_id__isnull', False)), fields=['batch_id', '-id'], name='jobs_of_batch')),
         AddIndexBeside('job', models.Index(condition=models.Q(('batch_id__isnull', False), ('end_time__isnull', True)), fields=['batch_id', 'id'], name='jobs_open_of_batch')),
+        migrations.RunSQL('DROP INDEX IF EXISTS job_history_of_batch', migrations.RunSQL.noop),  # of an interrupted one
         # Of a partitioned table none can be made so; only the archiving of ended jobs waits for it.
         migrations.AddIndex('archivedjob', models.Index(condition=models.Q(('batch_id__isnull', False)), fields=['batch_id', '-id'], name='job_history_of_batch')),
         ValidateConstraint('job', 'jobs_whole'),

@@ -5,6 +5,7 @@ The release before reads and writes `may_run`: the table goes with the next one.
 
 from django.db import migrations, models
 
+from tenants.migrations._operations import WAIT_BRIEFLY
 from tenants.names import named
 
 
@@ -13,6 +14,7 @@ class Migration(migrations.Migration):
     dependencies = [(named('jobs'), '0004_prediction_totals')]
 
     operations = [
+        WAIT_BRIEFLY,
         migrations.AddField(model_name='recorded', name='late', field=models.JSONField(null=True)),
         migrations.SeparateDatabaseAndState(state_operations=[migrations.DeleteModel(name='MayRun')]),
     ]

@@ -4,6 +4,7 @@ or Debezium, PostgreSQL refuses that of a table without a primary key, unless it
 
 from django.db import migrations
 
+from tenants.migrations._operations import WAIT_BRIEFLY
 from tenants.names import named
 
 
@@ -12,6 +13,7 @@ class Migration(migrations.Migration):
     dependencies = [(named('jobs'), '0005_late_by_pool')]
 
     operations = [
+        WAIT_BRIEFLY,
         migrations.RunSQL(
             f'ALTER TABLE {named("attempts_default")} REPLICA IDENTITY FULL',
             f'ALTER TABLE {named("attempts_default")} REPLICA IDENTITY DEFAULT',

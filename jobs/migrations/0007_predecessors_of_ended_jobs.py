@@ -3,6 +3,7 @@
 from django.contrib.postgres.fields import ArrayField
 from django.db import migrations, models
 
+from tenants.migrations._operations import WAIT_BRIEFLY
 from tenants.names import named
 
 
@@ -11,5 +12,6 @@ class Migration(migrations.Migration):
     dependencies = [(named('jobs'), '0006_published_deletes')]
 
     operations = [
+        WAIT_BRIEFLY,
         migrations.AddField('archivedjob', 'predecessors', ArrayField(models.BigIntegerField(), null=True)),
     ]

@@ -4,8 +4,9 @@ Django would load all jobs of a tenant that is deleted, and fail if one of them 
 """
 
 import django.db.models.deletion
-from django.db import migrations, models
+from django.db import migrations, models, transaction
 
+from tenants.migrations._operations import BRIEFLY
 from tenants.names import named
 
 
@@ -13,10 +14,12 @@ def with_their_job(apps, schema_editor):
     attempts = apps.get_model(named('jobs'), 'FailedAttempt')
     table, jobs = (schema_editor.quote_name(named(name)) for name in ('failed_attempts', 'jobs'))
     for name in schema_editor._constraint_names(attempts, ['job_id'], foreign_key=True):
-        schema_editor.execute(
-            f'ALTER TABLE {table} DROP CONSTRAINT "{name}", ADD CONSTRAINT "{name}" FOREIGN KEY (job_id)'
-            f' REFERENCES {jobs} (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED NOT VALID'
-        )
+        with transaction.atomic(schema_editor.connection.alias):
+            schema_editor.execute(BRIEFLY)
+            schema_editor.execute(
+                f'ALTER TABLE {table} DROP CONSTRAINT "{name}", ADD CONSTRAINT "{name}" FOREIGN KEY (job_id)'
+                f' REFERENCES {jobs} (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED NOT VALID'
+            )
         schema_editor.execute(f'ALTER TABLE {table} VALIDATE CONSTRAINT "{name}"')
 
 

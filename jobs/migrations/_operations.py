@@ -12,4 +12,5 @@ class AddIndexBeside(AddIndexConcurrently):
 
     def database_forwards(self, app_label, schema_editor, from_state, to_state):
         kind = AddIndex if schema_editor.connection.in_atomic_block else AddIndexConcurrently
+        kind.database_backwards(self, app_label, schema_editor, from_state, to_state)  # what an interrupted one has left
         kind.database_forwards(self, app_label, schema_editor, from_state, to_state)

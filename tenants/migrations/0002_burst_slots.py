@@ -3,6 +3,7 @@
 import django.core.validators
 from django.db import migrations, models
 
+from tenants.migrations._operations import WAIT_BRIEFLY
 from tenants.names import named
 
 
@@ -11,6 +12,7 @@ class Migration(migrations.Migration):
     dependencies = [(named('tenants'), '0001_initial')]
 
     operations = [
+        WAIT_BRIEFLY,
         migrations.AddField(
             'tenantqueue',
             'burst_slots',

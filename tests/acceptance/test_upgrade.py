@@ -24,6 +24,11 @@ SELECT tenant_id, count(*)::int, range_agg(int4range(slot, slot + 1)) FROM jobs 
 GROUP BY tenant_id ORDER BY tenant_id
 """
 BOOKS = "SELECT tenant_id, in_use, slots FROM tenant_books WHERE in_use > 0 ORDER BY tenant_id"
+# What a migration in several transactions leaves if it is interrupted just before its end.
+INTERRUPT = """
+DELETE FROM django_migrations
+WHERE app = 'jobs' AND name IN ('0003_beside_running_jobs', '0014_validate_one_check')
+"""
 STATUSES = "SELECT status, count(*)::int FROM jobs GROUP BY status"
 
 
@@ -45,7 +50,9 @@ def database(transactional_db) -> Iterator[str]:
 def manage(database: str, *words: str) -> str:
     environ = {**os.environ, "DATABASE_URL": database, "DJANGO_SETTINGS_MODULE": "scheduler_project.settings"}
     command = [sys.executable, "manage.py", *words]
-    ended = subprocess.run(command, cwd=REPOSITORY, env=environ, capture_output=True, text=True, check=False)
+    ended = subprocess.run(
+        command, cwd=REPOSITORY, env=environ, capture_output=True, text=True, check=False, timeout=60
+    )
     assert ended.returncode == 0, ended.stdout + ended.stderr
     return ended.stdout
 
@@ -54,6 +61,12 @@ def test_a_database_of_the_first_release_with_jobs_in_every_status_is_carried_ov
     with psycopg.connect(database, autocommit=True) as now:
         before = now.execute(f"{STATUSES} ORDER BY 1").fetchall()
         assert [count for _, count in before] == [2, 2, 2, 2, 2, 2, 3, 2], "the scheduled ones: one is on hold"
+        with psycopg.connect(database) as dump:
+            dump.execute("LOCK TABLE jobs IN ACCESS SHARE MODE")
+            with pytest.raises(AssertionError, match="due to lock timeout"):
+                manage(database, "migrate", "jobs")
+        manage(database, "migrate", "--verbosity", "0", "jobs", "0003")
+        now.execute(INTERRUPT)
         manage(database, "migrate", "--verbosity", "0")
         assert now.execute(f"{STATUSES} ORDER BY 1").fetchall() == before
         held = now.execute(HELD).fetchall()
