@@ -1,6 +1,10 @@
-"""Addresses of pages that a project may not have: the admin's, the logout."""
+"""Addresses of pages that a project may not have: the admin's, the logout; and the way to its login."""
 
+from django.contrib import messages
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponseRedirect
 from django.urls import NoReverseMatch, reverse
+from django.utils.http import url_has_allowed_host_and_scheme
 
 from tenants.names import OURS, named
 
@@ -25,3 +29,13 @@ def in_admin(page: str, *args: object) -> str:
 def logout() -> str:
     """Where a form of the button "Log out" is sent; "" for no button."""
     return address("logout") or in_admin("logout")
+
+
+def to_login(request: HttpRequest) -> HttpResponseRedirect:
+    """To the login, and then to the page that was asked for; of an action, which is not done, to that in its `next`."""
+    page = request.get_full_path()
+    if request.method == "POST":
+        messages.warning(request, "You had been logged out: nothing was changed.")
+        asked = request.POST.get("next", "")
+        page = asked if url_has_allowed_host_and_scheme(asked, allowed_hosts=None) else page
+    return redirect_to_login(page)

@@ -4,13 +4,12 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.module_loading import import_string
 
 from tenants import audit
-from tenants.addresses import in_admin
+from tenants.addresses import in_admin, to_login
 from tenants.conf import membership
 from tenants.mirror import tenant_of
 from tenants.models import Member, Tenant
@@ -38,9 +37,10 @@ def for_members(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse
     """
 
     @kept_by_nobody
-    @login_required
     @wraps(view)
     def with_tenant(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not request.user.is_authenticated:
+            return to_login(request)
         tenant = tenant_of_request(request)
         if tenant is None and is_operator(request.user) and (admin := in_admin("index")):
             return redirect(admin)

@@ -185,6 +185,10 @@ def test_a_refused_request_shows_which_field(page, make_report):
     report.delete()
     page.get_by_role("button", name="Run").click()
     expect(page.get_by_role("alert")).to_contain_text("source_id")
+    expect(page.get_by_role("progressbar", include_hidden=True)).to_be_hidden()
+    page.context.clear_cookies(name="sessionid")
+    page.get_by_role("button", name="Run").click()
+    expect(page.get_by_role("alert")).to_have_text("You were logged out, or this page is old. Please load it again.")
 
 
 @LONG

@@ -9,7 +9,6 @@ from functools import wraps
 from typing import Any
 
 from django.contrib.auth.context_processors import PermLookupDict, PermWrapper
-from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import reverse
@@ -18,6 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 from jobs.calls.refusals import InvalidRequest
 from jobs.console.ops.answers import refused, sentence
 from tenants import rendering
+from tenants.addresses import to_login
 from tenants.names import OURS, named
 from tenants.operators import is_operator
 
@@ -52,7 +52,7 @@ def _guarded(view: View, permission: str) -> View:
     @wraps(view)
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if not request.user.is_authenticated:
-            return redirect_to_login(request.get_full_path())
+            return to_login(request)
         if not is_operator(request.user):
             raise Http404
         if not request.user.has_perm(permission):

@@ -17,7 +17,10 @@ export async function post(url, body, csrfToken) {
   return answer(await fetch(url, { method: "POST", headers, body: JSON.stringify(body) }));
 }
 
+const STALE = { detail: "You were logged out, or this page is old. Please load it again." };
+
 async function answer(response) {
+  if ([401, 403].includes(response.status)) throw new Problem(response.status, STALE);
   const document = await response.json().catch(() => ({}));
   if (!response.ok) throw new Problem(response.status, document);
   return document;

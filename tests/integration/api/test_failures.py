@@ -104,6 +104,9 @@ def test_a_foreign_host_is_a_problem_under_the_api(settings):
     for path, kind in (("/api/v1/jobs", PROBLEM), ("/", "text/html; charset=utf-8")):
         response = Client(headers={"Host": "evil"}).get(path)
         assert (response.status_code, response["Content-Type"]) == (400, kind)
+    assert "Nothing was changed." in response.content.decode()
+    strict = Client(enforce_csrf_checks=True, headers={"Host": "localhost"})
+    assert "This page was too old" in strict.post("/accounts/login/").content.decode()
 
 
 @pytest.fixture

@@ -156,7 +156,8 @@ def test_an_action_needs_a_post_with_its_permission_and_the_token(operator, thin
     }
     assert posted(operator(*sorted(others - {permission})), path, body, things).status_code == 403
     assert posted(member, path, body, things).status_code == 404
-    assert posted(Client(), path, body, things)["Location"].startswith("/accounts/login/")
+    to_login = posted(Client(), path, {**body, "next": "/ops/dead/"}, things)["Location"]
+    assert to_login == "/accounts/login/?next=/ops/dead/"
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(operator(permission).user)
     assert strict.get(path.format(**things)).status_code == 405

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from django.contrib.messages import get_messages
 from django.test import Client
 
 from jobs.lifecycle import Status
@@ -19,7 +20,12 @@ def test_nobody_logged_in_gets_the_login(job):
         for path in (LIST, f"{LIST}{job.pk}/"):
             response = client.get(path)
             assert (response.status_code, response["Location"]) == (302, f"/accounts/login/?next={path}")
-    assert Client().post(f"{LIST}{job.pk}/cancel").status_code == 302
+    for wanted, then in ((LIST, LIST), ("//evil.example/", f"{LIST}{job.pk}/cancel")):  # an action cannot be asked for
+        response = Client().post(f"{LIST}{job.pk}/cancel", {"next": wanted})
+        assert (response.status_code, response["Location"]) == (302, f"/accounts/login/?next={then}")
+        assert [str(one) for one in get_messages(response.wsgi_request)] == [
+            "You had been logged out: nothing was changed."
+        ]
     assert Job.objects.get().status == "created"
 
 

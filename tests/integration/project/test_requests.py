@@ -66,7 +66,9 @@ def test_the_line_of_an_error_has_the_id(settings, lines, caplog):
     about = []
     caplog.handler.addFilter(lambda record: about.append((record.name, telemetry.known().get("request"))) or True)
     client = Client(raise_request_exception=False)
-    assert client.get("/fail", headers={"X-Request-ID": "r1"})["X-Request-ID"] == "r1"
+    response = client.get("/fail", headers={"X-Request-ID": "r1"})
+    assert response["X-Request-ID"] == "r1"
+    assert "The fault is ours" in response.content.decode()
     assert ("django.request", "r1") in about
     assert lines[-1].items() >= {"event": "answered", "request": "r1", "status": 500, "path": "/fail"}.items()
 
