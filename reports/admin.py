@@ -11,6 +11,7 @@ from unfold.widgets import UnfoldAdminPasswordWidget
 
 from reports import sources
 from reports.models import DataReport, DataSource
+from tenants.admin_style import Searched
 
 if TYPE_CHECKING:
     SourceForm = forms.ModelForm[DataSource]
@@ -43,10 +44,9 @@ class DataSourceForm(SourceForm):
 
 
 @admin.register(DataSource)
-class DataSourceAdmin(ModelAdmin):
+class DataSourceAdmin(Searched, ModelAdmin):
     form = DataSourceForm
     list_display = ["name", "tenant", "place", "report_count"]
-    list_filter = ["tenant"]
     search_fields = ["name", "tenant__name"]
     list_select_related = ["tenant"]
 
@@ -64,9 +64,9 @@ class DataSourceAdmin(ModelAdmin):
 
 
 @admin.register(DataReport)
-class DataReportAdmin(ModelAdmin):
+class DataReportAdmin(Searched, ModelAdmin):
+    searched = ("tenant", "source")
     list_display = ["name", "tenant", "source", "question"]
-    list_filter = ["tenant", "source"]
-    search_fields = ["name", "question", "tenant__name"]
+    search_fields = ["name", "question", "tenant__name", "source__name"]
     list_select_related = ["tenant", "source"]
     fields = ["tenant", "source", "name", "question", "sql", "parameters", "row_limit"]

@@ -40,7 +40,6 @@ class MemberAdmin(Searched, ModelAdmin):
 
     searched = ("user", "tenant")
     list_display = ["user", "tenant"]
-    list_filter = ["tenant"]
     list_select_related = ["user", "tenant"]
     ordering = [f"tenant__{TENANT_NAME}", "pk"]
 

@@ -11,7 +11,7 @@ from django.utils.html import format_html
 
 from tenants import auth
 from tenants.admin_style import Kept, OnlyChanged, Searched, display
-from tenants.conf import TENANT_NAME
+from tenants.conf import TENANT_NAME, TENANT_SLUG
 from tenants.models import ApiKey, Key, OperatorKey
 
 
@@ -54,9 +54,8 @@ class KeyAdmin(OnlyChanged, Kept):
 class ApiKeyAdmin(Searched, KeyAdmin):
     owner = "tenant"
     list_display = ["name", "tenant", "prefix", "state", "expires_at", "last_used_at"]
-    list_filter = ["tenant"]
     list_select_related = ["tenant"]
-    search_fields = ["name", "prefix", f"tenant__{TENANT_NAME}"]
+    search_fields = ["name", "prefix", f"tenant__{TENANT_NAME}", f"tenant__{TENANT_SLUG}"]
 
 
 @admin.register(OperatorKey)

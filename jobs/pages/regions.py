@@ -18,6 +18,7 @@ from tenants.rendering import rendered
 # Beside a tag; what a template shows is escaped, and so has none. Each run of spaces is looked at once, from its begin:
 # a tenant may have typed a million of them.
 INDENT = re.compile(r"(?<!\s)[^\S\n]*+\n\s++(?=[<>])|(?<=>)\n\s++")
+HEAVY = 100_000  # characters of regions: for each, the script waits once more before it asks again
 PLACE = "\x00csrf\x00"  # put in after the version is computed: Django masks the token anew at each request
 
 
@@ -34,7 +35,8 @@ def page(
     if (known := request.headers.get("Live")) is not None:
         return _changed(request, rendered, known, whose)
     whole = {region: _with_token(request, html) for region, (_, html) in rendered.items()}
-    return HttpResponse(_render(request, template, {**shown, **frame, "regions": whole, "whose": whose}))
+    asking = {**frame, "every": frame["every"] * (1 + sum(map(len, whole.values())) // HEAVY)}
+    return HttpResponse(_render(request, template, {**shown, **asking, "regions": whole, "whose": whose}))
 
 
 def _region(request: HttpRequest, path: str, shown: Mapping[str, Any]) -> tuple[str, SafeString]:

@@ -19,7 +19,7 @@ from jobs.store.session import session
 STATEMENT_TIMEOUT = 1.0  # seconds that a look may take
 MAX_LANES = 100  # that are looked at: those with the most waiting jobs, and as many whose turn is next
 MAX_COUNTED = 20  # waiting jobs of a lane
-MAX_GONE = 500  # workers
+MAX_GONE = 100  # workers
 # Lanes and tenants are joined as sets, whatever the statistics say of their number.
 PLANNER = (
     "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_nestloop = off;"

@@ -24,7 +24,8 @@ class LimitsAdmin(Labelled, OnlyChanged):
 
     kind: str
     form = LimitsForm
-    list_max_show_all = 100  # rows, as of a page: with nine fields of each a browser sends no more than Django takes
+    list_per_page = 50
+    list_max_show_all = 100  # rows: with nine fields of each a browser sends no more than Django takes
 
     def subject(self, obj: Any) -> str:
         """Its name in a question."""

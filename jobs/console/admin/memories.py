@@ -8,6 +8,7 @@ from jobs.console.admin.base import HugeTableAdmin, cut
 from jobs.engine.memory import clear
 from jobs.models import JobMemory
 from tenants.admin_style import display
+from tenants.conf import TENANT_NAME, TENANT_SLUG
 from tenants.names import named
 
 
@@ -17,8 +18,7 @@ class JobMemoryAdmin(HugeTableAdmin):
 
     list_display = ["name", "whose", "touched"]
     list_select_related = ["tenant"]
-    list_filter = ["tenant"]
-    search_fields = ["source_type", "source_method", "source_id"]
+    search_fields = ["source_type", "source_method", "source_id", f"tenant__{TENANT_NAME}", f"tenant__{TENANT_SLUG}"]
     fields = ["tenant", ("source_type", "source_method"), "source_id", "content", "touched"]
     readonly_fields = ["touched"]
     actions = ["clear"]

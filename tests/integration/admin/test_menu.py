@@ -8,7 +8,7 @@ from django.contrib.auth.models import Permission
 from django.test import RequestFactory
 
 from scheduler_project.admin_menu import navigation
-from tests.factories import UserFactory
+from tests.factories import TenantFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -34,8 +34,16 @@ def test_who_may_see_one_page_gets_one(client):
     assert menu_of(user) == {"Work": ["/admin/jobs/schedule/"]}
 
 
-def test_every_page_of_it_opens(admin_client, admin_user):
+def test_every_page_of_it_opens_and_none_lists_all_tenants_to_choose_from(admin_client, admin_user):
+    for n in range(2):
+        TenantFactory(name=f"One of 10,000: {n}", queue=None)
     for section in menu_of(admin_user).values():
         for link in section:
-            assert admin_client.get(link).status_code == 200, link
+            page = admin_client.get(link)
+            assert page.status_code == 200, link
+            if link not in ("/ops/", "/admin/tenants/tenant/"):
+                assert "One of 10,000" not in page.content.decode(), link
+                assert "One of 10,000" not in admin_client.get(f"{link}add/").content.decode(), link
     assert re.search(r"<title>[^<]*Scheduler", admin_client.get("/admin/").content.decode())
+    for _ in range(2):  # Ctrl-K; unfold caches what it has found
+        assert "/admin/jobs/queue/" in admin_client.get("/admin/search/?extended=1&s=queue").content.decode()

@@ -14,6 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from jobs import store
 from jobs.console.ops import live, snapshot
 from jobs.lifecycle import Status
+from jobs.pages import regions
 from jobs.reading import looking
 from tenants.models import TenantQueue
 from tests.factories import QueueFactory, TenantFactory, UserFactory, make_job
@@ -119,15 +120,18 @@ def test_a_look_that_takes_too_long_leaves_its_part_as_it_was_and_the_page_stand
 
 
 @pytest.mark.parametrize("path", ["/ops/", "/ops/tenants/", "/ops/queues/", "/ops/jobs/", "/ops/dead/"])
-def test_a_full_page_is_light(path):
+def test_a_full_page_is_light_and_a_heavy_one_refreshes_less_often(path, monkeypatch):
+    monkeypatch.setattr(regions, "HEAVY", 10_000)
     client = Client()
     client.force_login(UserFactory(is_staff=True, is_superuser=True))
     for number in range(60):
         tenant = TenantFactory(name=f"A customer with the number {number}")
         make_job(tenant)
         make_job(tenant, Status.DEAD, last_error="TimeoutError: timed out after 300 s")
+        QueueFactory(name=f"queue-{number}")
     page = client.get(path).content
     assert len(page) <= 60_000
+    assert b'data-every="2"' not in page
     assert len(gzip.compress(page)) <= 12_000
 
 

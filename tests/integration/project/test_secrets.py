@@ -205,8 +205,7 @@ def test_code_in_the_cache_is_not_run(owner, poisoned):
 
 def test_the_cache_takes_text_and_gives_it_back():
     assert Text().loads(Text().dumps('{"müsli": "🥣"}')) == '{"müsli": "🥣"}'
-    with pytest.raises(AttributeError):
-        Text().dumps(object())
+    assert not Text().loads(Text().dumps([object()])), "kept what only code could bring back"
 
 
 def test_the_keys_of_broker_and_cache_begin_with_the_deployments_name(settings):

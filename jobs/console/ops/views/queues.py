@@ -1,5 +1,8 @@
 """Queues: their limits, their use, and the paused job types; to pause and resume these."""
 
+from typing import Any
+
+from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse
 
 from jobs.calls import registry
@@ -17,13 +20,14 @@ from tenants.names import named
 
 @page_for("jobs.view_queue")
 def show(request: HttpRequest) -> HttpResponse:
+    """`change`: the queue whose form is shown. With those of 200 queues each refresh would take seconds."""
     seen = snapshot.current()
     paused = list(PausedJobType.objects.order_by("source_type", "source_method"))
     ended, curves = past.queues(), past.use_of_last_hour().queues
     held = looks.held_types() if paused else {}
     names, may_pause = set(map(str, paused)), request.user.has_perm(named("jobs.add_pausedjobtype"))
     may_change = request.user.has_perm(named("jobs.change_queue"))
-    rows = Queue.objects.in_bulk(list(seen.queues)) if may_change else {}
+    form = _form(texts(request.GET, ("change",))["change"]) if may_change else {}
     shown = {
         "snapshot": seen,
         "queues": [
@@ -32,7 +36,7 @@ def show(request: HttpRequest) -> HttpResponse:
                 "queue": one.queue,
                 "past": ended.get((one.queue.name,)),
                 "curve": curves.get(pk),
-                "form": form_of(rows[pk], OF_QUEUE) if pk in rows else None,
+                "form": form.get(pk),
             }
             for pk, one in of_queues(seen.lanes, seen.queues).items()
         ],
@@ -56,6 +60,11 @@ def resume_type(request: HttpRequest) -> HttpResponse:
     source_type, method = _type(request)
     released = resume_job_type(source_type, method)
     return done(request, f"Resumed {source_type}.{method}: {released:,} jobs are released.")
+
+
+def _form(name: str) -> dict[int, "ModelForm[Any]"]:
+    """By the id of the queue; none if there is no such queue."""
+    return {one.pk: form_of(one, OF_QUEUE) for one in Queue.objects.filter(name=name)} if name else {}
 
 
 def _type(request: HttpRequest) -> tuple[str, str]:
