@@ -5,6 +5,11 @@ from django.db import models
 from jobs import Asynchronous, current_job, job
 
 
+class Open(models.Manager):
+    def get_queryset(self) -> models.QuerySet:
+        return super().get_queryset().filter(closed=False)
+
+
 class Shop(models.Model):
     """Has a key of 32 bits, and attributes of its own with names that others might take."""
 
@@ -13,6 +18,8 @@ class Shop(models.Model):
     string_id = models.CharField(max_length=50, db_column="the id")
     slug = models.SlugField(default="same-for-all")
     members = models.JSONField(default=list)
+    closed = models.BooleanField(default=False)
+    objects = Open()
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["string_id"], name="one_string_id")]

@@ -17,7 +17,8 @@ from jobs.calls import registry, sources
 from jobs.calls.owners import path_of
 from jobs.contrib.testing import drain
 from jobs.engine.body import SourceGone
-from jobs.models import Job
+from jobs.engine.prune import prune
+from jobs.models import Job, Schedule
 from jobs.portal.members import names
 from jobs.sql import files
 from tenants import auth
@@ -106,6 +107,14 @@ class TestOf32Bits:
         ]
         call_command("tenants", "slots", "corner", "--set", "5", stdout=told)
         assert Shop.objects.get(string_id="corner").jobs_queue.num_slots == 5
+
+    def test_is_a_tenant_whatever_its_manager_hides(self, admin_client) -> None:
+        """Its operators stop it, and nothing of it is deleted: its row is there, and may be seen again."""
+        Schedule.objects.create(tenant=shop(closed=True), name="nightly", cron="0 2 * * *")
+        prune()
+        assert Schedule.objects.exists()
+        call_command("tenants", "slots", "corner", "--set", "0", stdout=StringIO())
+        assert admin_client.get(reverse("jobs_ops:tenant", args=["corner"])).context["limits"].num_slots == 0
 
 
 @pytest.fixture(params=[Line, Order, Parcel, Shop])
