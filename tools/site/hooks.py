@@ -68,7 +68,7 @@ def _drawn(page: str, block: re.Match[str]) -> str:
         return block[0].replace("```mermaid", "```text")
     if diagrams.digest(block[1]) not in picture.read_text():
         raise PluginError(f"{picture} is older than the diagram of {page}: see docs/pictures/diagrams.py.")
-    return f"![The diagram that is described here](pictures/{page}.svg)"
+    return f"[![The diagram that is described here](pictures/{page}.svg)](pictures/{page}.svg)"
 
 
 def on_post_page(output: str, page: Page, **_: Any) -> None:
