@@ -50,6 +50,6 @@ def _answer(database: BaseDatabaseWrapper, statement: str, parameters: Mapping[s
 
 
 def _run(database: BaseDatabaseWrapper, statement: str, parameters: Mapping[str, Any]) -> Answer:
-    cursor = Cursor(database.connection)
+    cursor = Cursor(database.connection, statement, parameters)
     database._prepare_cursor(cursor).execute(statement, parameters)  # type: ignore[attr-defined]
     return cursor.answer

@@ -5,7 +5,7 @@ The types, the list of the plans that the server keeps, and the waiting are psyc
 
 import re
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache
 from typing import Any, NamedTuple
 
 import psycopg
@@ -17,7 +17,6 @@ from psycopg.pq import ExecStatus
 from psycopg.pq.abc import PGresult
 
 PLACE = re.compile(r"%\((\w+)\)s")
-MOST_TEXTS = 1000  # kept: a tracing library may write the number of each request into the texts
 
 
 class Query(NamedTuple):
@@ -116,25 +115,32 @@ def refused(raw: psycopg.Connection[Any], result: PGresult) -> None:
 
 
 class Cursor:
-    """As much of a cursor as Django's own, which logs queries and translates errors, needs inside."""
+    """As much of a cursor as Django's own, which logs queries and translates errors, needs inside.
 
-    def __init__(self, raw: psycopg.Connection[Any]) -> None:
-        self._raw = raw
+    It runs its one statement, whatever the project's execute wrappers make of it. They may count and refuse it; but
+    pghistory writes another before it, which the server takes beside no parameters, and who traces writes a number
+    into each, so that no plan could be kept.
+    """
+
+    def __init__(self, raw: psycopg.Connection[Any], statement: str, parameters: Mapping[str, Any]) -> None:
+        """statement: with the places that Django's debug mode knows."""
+        self.connection = raw
+        self._statement, self._parameters = statement, parameters
         self._query: Query | None = None  # for Django's log
         self.answer: Answer
 
-    def execute(self, statement: str, parameters: Mapping[str, Any]) -> None:
-        """Run one statement, with the places that Django's debug mode knows. Raises psycopg's errors."""
-        with self._raw.lock:
-            self._raw.wait(self._executing(statement, parameters))
+    def execute(self, *_given: object) -> None:
+        """Raises psycopg's errors."""
+        with self.connection.lock:
+            self.connection.wait(self._executing())
 
     def close(self) -> None:
         """There is nothing to close."""
 
-    def _executing(self, statement: str, parameters: Mapping[str, Any]) -> abc.PQGen[None]:
-        raw = self._raw
+    def _executing(self) -> abc.PQGen[None]:
+        raw = self.connection
         yield from raw._start_query()
-        request = Request(raw, Transformer(raw), statement, parameters)
+        request = Request(raw, Transformer(raw), self._statement, self._parameters)
         self._query, self.answer = request.query, request.answer
         if request.send_plan():
             for planned in (yield from execute(raw.pgconn)):
@@ -153,13 +159,13 @@ def numbered(statement: str, parameters: Mapping[str, Any]) -> tuple[str, list[A
     return text, [parameters[name] for name in names]
 
 
-@lru_cache(MOST_TEXTS)
+@cache
 def with_numbers(statement: str) -> tuple[str, list[str]]:
     """The text with `$1`, and the name of each parameter."""
     names = list(dict.fromkeys(PLACE.findall(statement)))
     return PLACE.sub(lambda place: f"${names.index(place[1]) + 1}", statement).replace("%%", "%"), names
 
 
-@lru_cache(MOST_TEXTS)
+@cache
 def _encoded(text: str) -> bytes:
     return text.encode()

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from jobs.sql import files, statement
-from tenants.wire import MOST_TEXTS, _encoded, numbered, with_numbers
+from tenants.wire import numbered
 
 
 def test_of_the_comments_only_the_name_is_sent(subtests):
@@ -26,15 +26,6 @@ def test_parameters_are_numbered_in_the_order_of_their_first_places():
 def test_a_parameter_that_is_missing_is_named():
     with pytest.raises(KeyError, match="a"):
         numbered("SELECT %(a)s", {})
-
-
-def test_texts_that_a_host_makes_unique_are_not_kept_for_ever(subtests):
-    """As by comments with the number of the request, for traces."""
-    for kept in (with_numbers, _encoded):
-        for n in range(MOST_TEXTS + 1):
-            kept(f"SELECT 1 /* request {n} */")
-        with subtests.test(kept.__name__):
-            assert kept.cache_info().currsize == MOST_TEXTS
 
 
 BATCH = re.compile(r"LIMIT (?:%\(\w+\)s|[\w.]+)\s+FOR (?:NO KEY )?UPDATE[^()]*SKIP LOCKED")

@@ -52,13 +52,19 @@ def test_a_statement_whose_commit_fails_is_refused_as_django_says():
 
 
 @pytest.mark.parametrize("options", [{}, {"server_side_binding": True}], ids=["as Django binds", "as the server binds"])
-def test_djangos_log_of_queries_has_it(options):
-    """DEBUG = True turns it on."""
+def test_djangos_log_of_queries_has_it_and_what_a_wrapper_writes_before_it_is_dropped(options):
+    """DEBUG = True turns the log on. pghistory looks at the transaction, and puts a second command there."""
+
+    def inject(execute, sql, params, many, context):
+        assert context["cursor"].connection.info.transaction_status is not None
+        return execute(f"SELECT set_config('history.of', %s, true); {sql}", ["x", *params], many, context)
+
     database = connections.create_connection("default")
     database.settings_dict = {**connection.settings_dict, "OPTIONS": connection.settings_dict["OPTIONS"] | options}
     database.force_debug_cursor = True
     try:
-        assert prepared_on(database, "SELECT 10 %% %(n)s::int", n=4) == [(2,)]
+        with database.execute_wrapper(inject):
+            assert prepared_on(database, "SELECT 10 %% %(n)s::int", n=4) == [(2,)]
         assert database.queries_log[-1]["sql"].startswith("SELECT 10 %")
     finally:
         database.close()
