@@ -103,7 +103,8 @@ def _hours(letters: QuerySet[DeadLetter], keys: Sequence[Key], now: datetime) ->
     begin = now.astimezone(UTC).replace(minute=0, second=0, microsecond=0) - (HOURS - 1) * HOUR
     counted: dict[Key, list[int]] = defaultdict(lambda: [0] * HOURS)
     hour = TruncHour("died_at", tzinfo=UTC)
-    lately = letters.order_by().filter(died_at__gte=begin, error_key__in={key.error_key for key in keys})
+    shown = Q(error_key=None) | Q(error_key__in={key.error_key for key in keys})  # no list has NULL
+    lately = letters.order_by().filter(shown, died_at__gte=begin)
     for *key, at, deaths in lately.values_list(*Key._fields).annotate(hour=hour, deaths=Count("*")):
         counted[Key(*key)][min((at - begin) // HOUR, HOURS - 1)] += deaths
     return counted

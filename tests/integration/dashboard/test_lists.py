@@ -95,6 +95,7 @@ def test_what_an_older_release_let_die_is_one_group_of_its_own(client):
     old = make_job(TenantFactory(), Status.DEAD, last_error="ValueError: no", error_key=None)
     groups = client.get("/ops/dead/").context["groups"]
     assert {group.like: group.count for group in groups} == {"ValueError: no": 1, "not grouped": 1}
+    assert all("1 in the last 24 hours" in group.hours for group in groups)
     for like, job in (("ValueError: no", kept), ("not grouped", old)):
         assert [letter.pk for letter in client.get("/ops/dead/", {"like": like}).context["letters"]] == [job.pk]
 
