@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from operator import attrgetter
@@ -9,6 +10,7 @@ from typing import IO, Any, cast
 
 from django.core.management.base import OutputWrapper
 from django.core.serializers.json import DjangoJSONEncoder
+from rich.cells import cell_len
 from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
@@ -16,6 +18,7 @@ from rich.text import Text
 from jobs.authoring.text import duration, in_json, in_one_line, printable
 
 WIDE = 110  # from this width on a table shows its wide columns, too
+UNBOUND = 1_000_000
 GAP = 2  # spaces between two columns of a table
 LEAST = 8  # no column is cut below this width
 COLOURS = {
@@ -59,6 +62,9 @@ class Screen:
         self.as_json = as_json
         self._out = out
         self._console = Console(file=cast(IO[str], out), highlight=False, no_color=no_color or None)
+        self._is_wide = self._console.width >= WIDE
+        if not self._console.is_terminal and "COLUMNS" not in os.environ:
+            self._console.width = UNBOUND  # nothing is cut for grep
 
     def document(self, document: dict[str, Any]) -> None:
         """Print the JSON document of the command, if --json was given."""
@@ -77,7 +83,7 @@ class Screen:
         """Print things for people, each in a row; a status is coloured. none: said instead, if there are none."""
         if self.as_json:
             return
-        shown = [column for column in columns if not column.wide or self._console.width >= WIDE]
+        shown = [column for column in columns if not column.wide or self._is_wide]
         texts = [[_cell(column.of(one), in_one_line, moment) for column in shown] for one in of]
         if none and not texts:
             self.say(none)
@@ -129,7 +135,12 @@ def _cell(value: object, shown: Callable[[str], str], at: Callable[[datetime], s
 
 def _ending(text: Text, width: int) -> Text:
     """Keep the end of a text that is too long."""
-    return text if text.cell_len <= width else Text("…" + text.plain[1 - width :])
+    if text.cell_len <= width:
+        return text
+    tail = text.plain[1 - width :]
+    while cell_len(tail) >= width:  # a letter may take two cells
+        tail = tail[1:]
+    return Text(f"…{tail}")
 
 
 def moment(at: datetime | None) -> str | None:
