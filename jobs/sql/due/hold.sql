@@ -1,6 +1,7 @@
 -- Arrow:  hold, created -> scheduled, for all waiting jobs of a paused type, so that they do not block others.
 -- Who:    the operator who pauses the type. Index: jobs_claim, all of it: pausing a type is rare.
--- Locks:  the rows, in the order of their ids, so that it and a cancel do not deadlock.
+-- Locks:  the rows; it skips locked ones, which are put off at their start: a pause waits for nobody, and deadlocks with nobody,
+--         such as the deletion of a tenant, which takes its jobs in any order.
 UPDATE jobs
 SET status = 'scheduled', ready_at = NULL, due_at = %(held_until)s
 FROM (
@@ -8,8 +9,7 @@ FROM (
     WHERE ready_at IS NOT NULL  -- guard
       AND source_type = %(source_type)s
       AND source_method = %(source_method)s
-    ORDER BY id
-    FOR NO KEY UPDATE
+    FOR NO KEY UPDATE SKIP LOCKED
 ) waiting
 WHERE jobs.id = waiting.id
 RETURNING jobs.id, attempt, tenant_id

@@ -376,6 +376,7 @@ def test_a_cancel_of_many_is_one_act_with_one_entry_that_the_clock_goes_on_with(
 
 def test_a_cancel_that_dies_is_gone_on_with_in_the_name_of_who_asked(made, monkeypatch):
     monkeypatch.setattr("jobs.engine.whole_batch.PART", 2)
+    monkeypatch.setattr("jobs.engine.whole_batch.SECONDS", 9)
     nightly, members, success, ends = made(5)
 
     def dies(*_, **__):

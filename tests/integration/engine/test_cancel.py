@@ -330,20 +330,25 @@ def test_many_are_cancelled_by_as_many_statements_as_one(django_assert_max_num_q
     assert (now_is(theirs).status, now_is(runs).cancel_requested_at is None) == ("created", False)
 
 
-def test_two_who_cancel_or_hold_the_same_in_opposite_order_do_not_deadlock(onlooker, elsewhere, blocked):
+def test_two_who_cancel_the_same_in_opposite_order_do_not_deadlock_and_a_hold_waits_for_nobody(
+    onlooker, elsewhere, blocked
+):
     """All take the rows in the order of their ids: who has not got the first one has none."""
-    for n, verb in enumerate(("cancel", "hold")):
-        last, first = (make_job(TenantFactory(), pk=2**40 + 2 * n + odd) for odd in (1, 0))  # so they lie in the table
-        act = partial(store.cancel, [last.pk, first.pk], tenant_id=EVERY_TENANT)
-        if verb == "hold":
-            act = partial(store.hold, last.source_type, last.source_method)
-        onlooker.execute("BEGIN")
-        onlooker.execute("SELECT FROM jobs WHERE id = %s FOR UPDATE", [first.pk])
-        acting = elsewhere(act)
-        wait_until(lambda: blocked() == 1, "it waits for the first one")
-        onlooker.execute("SELECT FROM jobs WHERE id = %s FOR UPDATE NOWAIT", [last.pk])
-        onlooker.execute("ROLLBACK")
-        assert {job.id for job in acting.result()} == {last.pk, first.pk}
+    last, first = (make_job(TenantFactory(), pk=2**40 + odd) for odd in (1, 0))  # so they lie in the table
+    onlooker.execute("BEGIN")
+    onlooker.execute("SELECT FROM jobs WHERE id = %s FOR UPDATE", [first.pk])
+    acting = elsewhere(partial(store.cancel, [last.pk, first.pk], tenant_id=EVERY_TENANT))
+    wait_until(lambda: blocked() == 1, "it waits for the first one")
+    onlooker.execute("SELECT FROM jobs WHERE id = %s FOR UPDATE NOWAIT", [last.pk])
+    onlooker.execute("ROLLBACK")
+    assert {job.id for job in acting.result()} == {last.pk, first.pk}
+    mine, theirs = (make_job(TenantFactory()) for _ in range(2))
+    onlooker.execute("BEGIN")
+    onlooker.execute("SELECT FROM jobs WHERE id = %s FOR UPDATE", [theirs.pk])
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL lock_timeout = '5s'")
+        assert [job.id for job in store.hold(mine.source_type, mine.source_method)] == [mine.pk]
+    onlooker.execute("ROLLBACK")
 
 
 @pytest.mark.parametrize("number", [2**63, 10**30, -(10**30)])
