@@ -37,5 +37,9 @@ def check(identity: str, tag: str = "") -> Callable[[Check], Check]:
 
 def on_postgresql() -> bool:
     """Whether the default database is one, as the backends of django-tenants and PostGIS say, too."""
-    backend = load_backend(settings.DATABASES["default"]["ENGINE"])
-    return bool(backend.DatabaseWrapper.vendor == "postgresql")
+    return bool(engine().vendor == "postgresql")
+
+
+def engine() -> Any:
+    """The class of the default database's connections."""
+    return load_backend(settings.DATABASES["default"]["ENGINE"]).DatabaseWrapper

@@ -21,7 +21,7 @@ from django.db import connection
 
 from jobs.celery import is_configured
 from jobs.conf import ALL_SETTINGS, settings
-from tenants.faults import Fault, check, on_postgresql
+from tenants.faults import Fault, check, engine, on_postgresql
 
 TAG = "jobs"
 OTHERS = {"JOBS_PREFIX", "JOBS_MEMBERSHIP"}  # settings of the app `tenants`
@@ -166,8 +166,10 @@ def celery_is_configured() -> Iterator[Fault]:
 @check("jobs.E007")
 def sessions_of_their_own() -> Iterator[Fault]:
     """The engine opens sessions beside Django's, with other options; a pool would hand one out as the other."""
-    if project.DATABASES["default"].get("OPTIONS", {}).get("pool"):
-        hint = 'Remove "pool" from the OPTIONS of DATABASES["default"], and set its CONN_MAX_AGE to None.'
+    of_others = any("pool" in kind.__module__ for kind in engine().__mro__)  # as django-db-geventpool's
+    if of_others or project.DATABASES["default"].get("OPTIONS", {}).get("pool"):
+        hint = 'Remove "pool" from the OPTIONS of DATABASES["default"], or take an ENGINE that has none, and set its '
+        hint += "CONN_MAX_AGE to None."
         yield "The database connections come from a pool in the process.", hint
 
 

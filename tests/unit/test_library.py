@@ -11,6 +11,7 @@ from celery import Celery, signals
 from celery.apps import worker
 from django.contrib.messages.middleware import MessageMiddleware
 from django.core.checks import CheckMessage, Tags, run_checks
+from django.db.backends.postgresql.base import DatabaseWrapper
 from django.urls import include, path
 
 from embedded import REPOSITORY
@@ -160,13 +161,16 @@ def test_the_remedies_name_the_cache_that_is_used(project) -> None:
     ("identity", "changed"),
     [
         ("jobs.E007", {"OPTIONS": OPTIONS | {"pool": True}}),
+        ("jobs.E007", {"ENGINE": "geventpool"}),
         ("jobs.E027", {"AUTOCOMMIT": False}),
         ("jobs.W011", {"TIME_ZONE": "Asia/Tokyo"}),
         ("jobs.W002", {"CONN_MAX_AGE": 0}),
         ("jobs.W003", {"OPTIONS": {}}),
     ],
 )
-def test_connections_are_as_the_claim_needs_them(project, database, identity, changed) -> None:
+def test_connections_are_as_the_claim_needs_them(project, database, identity, changed, monkeypatch) -> None:
+    pooled = type("DatabaseWrapper", (DatabaseWrapper,), {"__module__": "geventpool.base"})
+    monkeypatch.setitem(sys.modules, "geventpool.base", SimpleNamespace(DatabaseWrapper=pooled))
     database(**changed)
     assert list(found()) == [identity]
 

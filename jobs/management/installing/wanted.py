@@ -30,7 +30,6 @@ LINES = {
     "jobs.E026": 'MIDDLEWARE = [*MIDDLEWARE, "django.contrib.messages.middleware.MessageMiddleware"]',
     "jobs.E008": "USE_TZ = True",
     "jobs.E001": POSTGRESQL,
-    "jobs.E007": 'DATABASES["default"]["OPTIONS"].pop("pool")',
     "jobs.E027": 'DATABASES["default"]["AUTOCOMMIT"] = True',
     "jobs.W011": 'DATABASES["default"].pop("TIME_ZONE")',
     "jobs.W002": 'DATABASES["default"]["CONN_MAX_AGE"] = None',
