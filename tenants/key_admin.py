@@ -72,9 +72,14 @@ class OperatorKeyAdmin(KeyAdmin):
 
     def get_fields(self, request: HttpRequest, obj: Key | None = None) -> list[str]:
         fields = super().get_fields(request, obj)
-        return fields if obj or request.user.is_superuser else fields[1:]
+        return fields if obj or _is_superuser(request) else fields[1:]
 
     def save_model(self, request: HttpRequest, obj: Any, form: "ModelForm[Key]", change: bool) -> None:
-        if not change and not request.user.is_superuser:
+        if not change and not _is_superuser(request):
             obj.user = request.user
         super().save_model(request, obj, form, change)
+
+
+def _is_superuser(request: HttpRequest) -> bool:
+    """Django asks a project's own user model for permissions, but not for `is_superuser`."""
+    return getattr(request.user, "is_superuser", False)

@@ -3,8 +3,10 @@
 import re
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from types import SimpleNamespace
 
 import pytest
+from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Group, Permission, User
 from django.contrib.messages import get_messages
@@ -322,6 +324,8 @@ def test_an_operator_issues_keys_for_nobody_else(admin_user, client):
     page = issue_to(client, user=admin_user.pk)
     (token,) = TOKEN.findall(page.content.decode())
     assert auth.operator_of(token) == user
+    page.wsgi_request.user = SimpleNamespace()  # of a project's own model, which may know no superusers
+    assert "user" not in admin.site.get_model_admin(OperatorKey).get_fields(page.wsgi_request)
 
 
 def test_an_operators_key_is_revoked(admin_client):
