@@ -151,9 +151,9 @@ def ended(tenant_id: int, since: datetime) -> list[Ended]:
     return prepared_objects(Ended, "tenant_statistics", tenant_id=tenant_id, since=since)
 
 
-def ended_in_queues(since: datetime, until: datetime | None = None) -> list[Ended]:
-    """The attempts of all tenants that ended since this minute, and before `until`, by queue, type and outcome."""
-    return prepared_objects(Ended, "queue_statistics", since=since, until=until)
+def ended_in_queues(since: datetime) -> list[Ended]:
+    """The attempts of all tenants that ended since this minute, by queue, type and outcome."""
+    return prepared_objects(Ended, "queue_statistics", since=since)
 
 
 def under_way(tenant_id: int, most: int) -> list[UnderWay]:

@@ -31,7 +31,7 @@ from jobs.reading import listing
 from jobs.reading.looking import SlotsInUse, Worker
 from jobs.reading.masked import masked
 from jobs.reading.standing import State
-from jobs.reading.statistics import BUCKETS, Ended
+from jobs.reading.statistics import BUCKETS
 from tenants.models import Tenant as Owner
 from tests.unit.test_waits import lane, queue, tenant
 
@@ -266,8 +266,8 @@ def test_a_curve_reaches_its_top_at_the_most_and_is_nothing_without_any():
     assert charts.curve([0, None]) == charts.curve([]) == ""
 
 
-def attempts(method: str, outcome: str, count: int) -> Ended:
-    return Ended("default", "shop.order", method, outcome, count, 0.0, [0] * BUCKETS, [0] * BUCKETS)
+def attempts(method: str, outcome: str, count: int) -> tuple[str, str, str, int]:
+    return ("shop.order", method, outcome, count)
 
 
 def test_failing_types_are_listed_with_retries_the_most_first():

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from urllib.parse import quote
 from uuid import UUID
 
@@ -18,7 +19,7 @@ from jobs.console.ops.standings import standings
 from jobs.pages.cached import PAST_SECONDS, cached
 from jobs.reading import queries
 from jobs.reading.health.looks import look_sample
-from jobs.reading.statistics import Ended, Summary, Times, added, summaries
+from jobs.reading.statistics import Summary, Times, added, summaries
 
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 RANGES = {  # a step, and the number of steps; minutes are kept for three days
@@ -50,22 +51,22 @@ def queues() -> Mapping[tuple[str, ...], Summary]:
     return summaries(queries.ended_in_queues(minute() - MINUTES * MINUTE), (), "queue")
 
 
-@cached(PAST_SECONDS, before=[])
-def failing_in(length: str, until: datetime | None = None) -> list[tuple[str, int, int]]:
+@cached(PAST_SECONDS, before=None)
+def failing_in(length: str, until: datetime | None = None) -> list[tuple[str, int, int]] | None:
     """The job types with the most failed attempts: type, failed, all. The parameters are those of `drawn`."""
     until = until or minute()
     step, count = RANGES[length]
-    return failing(queries.ended_in_queues(until - count * step, until))
+    return failing(look("look_failing", since=until - count * step, until=until))
 
 
-def failing(ended: Iterable[Ended]) -> list[tuple[str, int, int]]:
-    """The job types with the most failed attempts: type, failed, all."""
+def failing(ended: Iterable[tuple[Any, ...]]) -> list[tuple[str, int, int]]:
+    """The job types with the most failed attempts: type, failed, all. ended: attempts by type, method and outcome."""
     failed: dict[str, int] = defaultdict(int)
     attempts: dict[str, int] = defaultdict(int)
-    for one in ended:
-        name = f"{one.source_type}.{one.source_method}"
-        attempts[name] += one.attempts
-        failed[name] += one.attempts if _is_failure(one.outcome) else 0
+    for source_type, method, outcome, number in ended:
+        name = f"{source_type}.{method}"
+        attempts[name] += number
+        failed[name] += number if _is_failure(outcome) else 0
     most = sorted((name for name, count in failed.items() if count), key=lambda name: (-failed[name], name))
     return [(name, failed[name], attempts[name]) for name in most[:FAILING]]
 

@@ -50,6 +50,14 @@ FROM tenant_hours
 WHERE tenant_id = ANY(%(ids)s::bigint[]) AND hour >= %(since)s::timestamptz
 GROUP BY tenant_id, outcome
 
+-- name: look_failing
+-- Reads:  the attempts that ended, by job type and outcome; not how long they took, which would take ten times as long.
+-- Who:    the operators' pages, at most every half minute. Locks: none. Index: the primary key of job_minutes.
+SELECT source_type, source_method, outcome, sum(attempts)::bigint
+FROM job_minutes
+WHERE minute >= %(since)s::timestamptz AND minute < %(until)s::timestamptz
+GROUP BY source_type, source_method, outcome
+
 -- name: look_full
 -- Reads:  the minutes in which tenants were full, since an hour began, of all that were. Who: the operators' page of tenants,
 --         kept for half a minute. Locks: none. Index: the primary key.

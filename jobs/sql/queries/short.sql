@@ -1,6 +1,6 @@
 -- name: queue_statistics
--- Reads:  the attempts of all tenants that ended since a minute, and before another if one is given, by queue, job type and
---         outcome. Who: operators. Locks:  none. Index: the primary key of job_minutes.
+-- Reads:  the attempts of all tenants that ended since a minute, by queue, job type and outcome.
+-- Who:    operators. Locks:  none. Index: the primary key of job_minutes.
 SELECT
     q.name AS queue, m.source_type, m.source_method, m.outcome,
     sum(m.attempts)::bigint AS attempts, sum(m.run_seconds) AS run_seconds,
@@ -8,7 +8,6 @@ SELECT
 FROM job_minutes m
 JOIN queues q ON q.id = m.queue_id
 WHERE m.minute >= %(since)s::timestamptz
-  AND m.minute < coalesce(%(until)s::timestamptz, 'infinity')
 GROUP BY q.name, m.source_type, m.source_method, m.outcome
 
 -- name: tenant_statistics

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from importlib import import_module
 
 import pytest
+from django.db import OperationalError
 
 from jobs.console.ops import live, past
 from jobs.lifecycle import Status
@@ -76,12 +77,22 @@ def test_the_day_of_each_tenant_is_its_own():
     assert found[owner.pk].wait.p50 == pytest.approx(0.24, rel=0.3)
 
 
-def test_charts_reach_back_as_far_as_is_asked(client):
+def too_many(*_, **__):
+    raise OperationalError("canceling statement due to statement timeout")
+
+
+def test_charts_reach_back_as_far_as_is_asked_and_say_if_that_takes_too_long(client, monkeypatch):
     for back in (5, 120, 900):
         JobMinute.objects.create(minute=minute(back), **tally("success", 10))
     shown = {length: client.get("/ops/", {"range": length}).context["chart"].total for length in ("1h", "6h", "24h")}
     assert shown == {"1h": 10, "6h": 20, "24h": 30}
     assert client.get("/ops/", {"range": "9y"}).context["chart"].total == 10
+    monkeypatch.setattr(past, "look", too_many)
+    monkeypatch.setattr(past, "look_objects", too_many)
+    page = client.get("/ops/", {"range": "3d"}).content.decode()
+    assert "What ended could not be read" in page
+    assert "What fails could not be read" in page
+    assert "Nothing ended" not in page
 
 
 def test_charts_and_failures_end_when_is_asked_and_lead_on(client):
