@@ -137,7 +137,7 @@ class TenantQueue(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.tenant}: {self.num_slots} slots"
+        return f"{self.tenant}: {self.num_slots} slot{'' if self.num_slots == 1 else 's'}"
 
     @classmethod
     def of(cls, tenant: Tenant) -> "TenantQueue":

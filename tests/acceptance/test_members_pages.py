@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from jobs import store
 from jobs.lifecycle import Status
 from jobs.models import Batch, Job
 from reports.models import DataReport, DataSource
@@ -74,6 +75,11 @@ def test_the_list_follows_what_happens_and_moves_no_row(context_of):
     expect(page.locator("tbody tr")).to_have_count(1)
     page.get_by_role("link", name="1 newer: show").click()
     expect(page.locator(f"#job-{newer.pk}")).to_be_visible()
+    page.goto(f"{job.pk}/")
+    said = page.locator("h1 [aria-live=polite]").element_handle()  # the element that a reader of screens listens to
+    assert store.succeed(job.pk, job.attempt, {}, None)
+    expect(page.locator("h1")).to_contain_text("Done", timeout=15_000)
+    assert said.text_content() == "Done"
 
 
 def _name_what_the_jobs_are_about() -> None:

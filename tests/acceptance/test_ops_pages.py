@@ -34,7 +34,7 @@ LOOK = """() => ({
     .filter(e => parseFloat(getComputedStyle(e, '::before').width) > parseFloat(getComputedStyle(e).paddingLeft))
     .map(e => e.dataset.label),
   joined: [...document.querySelectorAll('.why')] // the lines of an error
-    .filter(e => e.textContent.includes('\\n') && !e.innerText.includes('\\n')).map(e => e.innerText),
+    .filter(e => /\\S\\n\\S/.test(e.textContent) && !e.innerText.includes('\\n')).map(e => e.innerText),
   hides: [...document.querySelectorAll('main *')].filter(e => getComputedStyle(e).position === 'sticky')
     .filter(e => !(e.offsetHeight <= parseFloat(getComputedStyle(document.documentElement).scrollPaddingBottom)))
     .map(e => e.className),

@@ -32,7 +32,8 @@ class Storable:
         return no_info_after_validator_function(_without_nul, handler(source))
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        return handler(schema) | {"pattern": r"^[^\u0000]*$"}
+        # A page of documentation would else show a text that it makes of the pattern: '<i63cyzE9S%}f].
+        return {"examples": ["text"]} | handler(schema) | {"pattern": r"^[^\u0000]*$"}
 
 
 def _without_nul(text: str) -> str:
@@ -125,8 +126,13 @@ class Call(Body):
     priority: Priority | None = Field(None, description="0 is first, 10 is last. Default: the priority of the method.")
 
 
+EXAMPLE: dict[str, Any] = {"source_type": "reports.datareport", "source_id": "42", "source_method": "execute"}
+
+
 class Submission(Call):
     """A call to make."""
+
+    model_config = ConfigDict(json_schema_extra={"example": EXAMPLE})  # whole: `delay` and `at` exclude each other
 
     delay: Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)] | None = Field(
         None, description="Seconds to wait; not together with `at`."

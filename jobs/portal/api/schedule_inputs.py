@@ -6,7 +6,7 @@ from ninja import Schema
 from pydantic import ConfigDict, Field, StrictFloat
 
 from jobs.authoring.recurrence import CATCH_UP_HELP, OVERLAP_HELP
-from jobs.portal.api.inputs import Body, Call, Moment, Name, Priority, SourceId, Text, Title, Whole, left_out
+from jobs.portal.api.inputs import EXAMPLE, Body, Call, Moment, Name, Priority, SourceId, Text, Title, Whole, left_out
 
 MOST_LISTED = 100
 
@@ -22,7 +22,6 @@ RULE: dict[str, Any] = {
     "cron": "0 6 * * 1-5",
     "tz": "Europe/Berlin",
 }  # a whole example: `every` and `cron` exclude each other
-EXAMPLE: dict[str, Any] = {"source_type": "reports.datareport", "source_id": "42", "source_method": "execute"}
 
 
 class ScheduleRule(Body):

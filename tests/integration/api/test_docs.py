@@ -65,6 +65,9 @@ def test_bounds_are_told_in_the_words_of_json_schema(openapi):
     """Pydantic's own word, such as `ge`, tells a client nothing."""
     told = set(re.findall(r'"(ge|gt|le|lt|max_length|min_length|minimum|maximum|maxLength)":', json.dumps(openapi)))
     assert told == {"minimum", "maximum", "maxLength"}
+    submission = openapi["components"]["schemas"]["Submission"]  # of the pattern the page would make an example
+    assert set(submission["example"]) < set(submission["properties"])
+    assert submission["properties"]["queue"]["anyOf"][0].keys() > {"pattern", "examples"}
 
 
 def test_no_two_schemas_have_one_name():
