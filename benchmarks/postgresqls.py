@@ -6,6 +6,7 @@ from pathlib import Path
 from benchmarks import EVERY_VERSION
 from embedded import binaries, engines
 
+DEBIAN = Path("/usr/lib/postgresql")
 OLDEST = 15  # that the README supports
 
 
@@ -23,9 +24,9 @@ def missing(environ: Mapping[str, str], rows: Collection[str]) -> str:
 
 
 def _given(environ: Mapping[str, str]) -> bool:
-    return not engines.needs_postgresql(environ) or bool(environ.get(binaries.POSTGRESQL_BIN))
+    return bool(environ.get(engines.DATABASE) or environ.get(binaries.POSTGRESQL_BIN))
 
 
 def _oldest() -> Path | None:
-    directory = binaries.DEBIAN / str(OLDEST) / "bin"
+    directory = DEBIAN / str(OLDEST) / "bin"
     return directory if (directory / "postgres").is_file() else None

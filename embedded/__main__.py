@@ -1,12 +1,13 @@
 """The command line: `python -m embedded run [--throwaway] -- COMMAND [ARG...]` and `... up`."""
 
 import argparse
+import os
 import sys
 
 import environ
 
-from embedded import REPOSITORY, EmbeddedError
-from embedded.run import run
+from embedded import REPOSITORY, EmbeddedError, data_dir, engines, orphans, signals
+from embedded.processes import Processes
 from embedded.up import up
 
 
@@ -24,12 +25,38 @@ def main() -> int:
         return 1
 
 
+def run(argv: list[str], *, throwaway: bool) -> int:
+    """Run `argv` with the engines' URLs in its environment; return its exit status, as a shell does.
+
+    With `throwaway` the data is in a temporary directory, and may be lost in a crash of the machine.
+    When this returns, no process that was started beneath it is left.
+    """
+    signals.on_stop(signals.leave)
+    orphans.inherit()
+    with (
+        data_dir.throwaway() if throwaway else data_dir.kept() as directory,
+        Processes() as processes,
+        engines.running(directory, processes, os.environ, durable=not throwaway) as environ,
+    ):
+        commands = Processes()
+        try:
+            command = commands.start(argv[0], argv, environ)
+            # Ctrl-C reached only us: the command is in a session of its own, so it gets the signal once.
+            signals.on_stop(command.signal_group)
+            code = orphans.wait(command, processes)
+        finally:
+            signals.on_stop(signals.ignore)
+            commands.stop()
+            orphans.sweep(spared=processes)
+    return code if code >= 0 else 128 - code
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m embedded",
         description="Run a real PostgreSQL and a real Valkey beside the programs that need them.",
         epilog="DATA_DIR: the directory of the data (default .data). POSTGRESQL_BIN: the directory of the PostgreSQL "
-        "programs (default: the wheel's, Debian's newest, or PATH's). A DATABASE_URL in the environment or .env "
+        "programs (default: the wheel's, or PATH's). A DATABASE_URL in the environment or .env "
         "replaces PostgreSQL; a CELERY_BROKER_URL together with a CACHE_URL replaces Valkey.",
     )
     verbs = parser.add_subparsers(dest="verb", required=True)

@@ -11,16 +11,6 @@ DATABASE, BROKER, CACHE = "DATABASE_URL", "CELERY_BROKER_URL", "CACHE_URL"
 NAMES = "EMBEDDED_ENGINES"  # the embedded engines in use; production refuses to start with them
 
 
-def needs_postgresql(environ: Mapping[str, str]) -> bool:
-    """Whether the environment has no DATABASE_URL; an empty one counts as missing."""
-    return not environ.get(DATABASE)
-
-
-def needs_valkey(environ: Mapping[str, str]) -> bool:
-    """Whether the environment lacks the URL of the broker or of the cache."""
-    return not (environ.get(BROKER) and environ.get(CACHE))
-
-
 def merged(environ: Mapping[str, str], urls: Mapping[str, str], names: list[str]) -> dict[str, str]:
     """`environ` with the `urls` of the engines in `names`, unless it has URLs of its own."""
     result = dict(environ)
@@ -37,21 +27,22 @@ def merged(environ: Mapping[str, str], urls: Mapping[str, str], names: list[str]
 def running(
     directory: Path, processes: Processes, environ: Mapping[str, str], *, durable: bool
 ) -> Iterator[dict[str, str]]:
-    """Start the engines that `environ` lacks; yield the environment for their users.
+    """Start the engines that `environ` has no URLs for, or empty ones; yield the environment for their users.
 
     On leaving, `processes` are stopped, the youngest first, so start the users of the engines there, too.
     """
     urls: dict[str, str] = {}
     names = []
     try:
-        if needs_postgresql(environ):
+        if not environ.get(DATABASE):
             urls[DATABASE] = postgresql.start(directory, processes, durable=durable)
             names.append("postgresql")
-        if needs_valkey(environ):
+        if not (environ.get(BROKER) and environ.get(CACHE)):
             urls[BROKER], urls[CACHE] = valkey.start(directory, processes)
             names.append("valkey")
         result = merged(environ, urls, names)
-        data_dir.write_state(directory, {name: result[name] for name in urls})
+        state = "".join(f"{name}={result[name]}\n" for name in urls)
+        data_dir.write_private(directory / data_dir.STATE, state)  # for other terminals
         yield result
     finally:
         processes.stop()

@@ -50,14 +50,12 @@ def free_port() -> int:
         return port
 
 
-def is_free(port: int) -> bool:
-    """Whether a server could listen on this loopback port now."""
-    with socket.socket() as listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as servers do
-        try:
-            listener.bind(("127.0.0.1", port))
-        except OSError:
-            return False
+def listens(port: int) -> bool:
+    """Whether somebody answers at that port of this machine."""
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=1).close()
+    except OSError:
+        return False
     return True
 
 

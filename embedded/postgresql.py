@@ -1,6 +1,8 @@
 """The embedded PostgreSQL: a cluster in the data directory, reachable only by a private Unix socket."""
 
+import hashlib
 import os
+import pwd
 import re
 import shutil
 import signal
@@ -12,11 +14,11 @@ from urllib.parse import quote
 import psycopg
 from psycopg import sql
 
-from embedded import EmbeddedError, account, binaries, data_dir, leftovers, ready
+from embedded import EmbeddedError, binaries
+from embedded.process import tethered
 from embedded.processes import Processes
 
 ADMIN, ROLE, DATABASE = "postgres", "app", "scheduler"
-SOCKET = "socket"
 BUILTIN_LOCALES = 17  # the first major version whose C.UTF-8 does not depend on the machine's
 
 SETTINGS = {
@@ -31,35 +33,59 @@ NOT_DURABLE = {"fsync": "off", "full_page_writes": "off"}
 
 def start(directory: Path, processes: Processes, *, durable: bool) -> str:
     """Start it with its data beneath `directory`; create role and database if missing. Return its URL."""
-    program = binaries.postgres()
-    identity = account.choose(program)
-    home = account.home(directory, identity)
-    program = account.reachable_copy(program, identity, home)
-    data = home / "postgresql"
-    leftovers.wait_for(data)
-    _ensure_cluster(program, data, identity, durable=durable)
-    socket = account.own(data_dir.socket_directory(home, SOCKET), identity)
+    program, data, socket = binaries.postgres(), directory / "postgresql", socket_directory(directory)
+    _ensure_cluster(program, data, durable=durable)
+    if os.geteuid() == 0 and data.stat().st_uid != pwd.getpwnam("nobody").pw_uid:  # in an earlier version it was root's
+        subprocess.run(["chown", "-Rh", "nobody", str(data)], check=True)  # noqa: S607
+    tidy(directory)
+    socket.mkdir(mode=0o700, exist_ok=True)
+    if socket.lstat().st_uid != os.geteuid():
+        raise EmbeddedError(f"{socket} belongs to another user; set DATA_DIR to another directory.")
     settings = SETTINGS | ({} if durable else NOT_DURABLE)
     settings["unix_socket_directories"] = '"' + str(socket).replace('"', '""') + '"'
     options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
     process = processes.start(
         "postgresql",
-        [*identity.prefix, str(program), "-D", str(data), *options],
+        [str(program), "-D", str(data), *options],
         environment(os.environ),
         log=directory / "log" / "postgresql.log",
         restart=True,
+        home=data,
         stop_signal=signal.SIGINT,  # fast: SIGTERM would wait for every client to leave
         death_signal=signal.SIGINT,
-        account=identity.ids,
+        not_root=True,
     )
-    ready.wait(process, lambda: _answers(socket))
+    process.wait_until(lambda: _answers(socket))
     _ensure_database(socket)
     return url(socket)
 
 
+def socket_directory(directory: Path) -> Path:
+    """Beneath `directory`, or in /tmp if that is too long: the kernel takes 107 bytes, "/.s.PGSQL.5432" included."""
+    if len(bytes(directory)) <= 78:  # noqa: PLR2004
+        return directory / "socket"
+    return Path("/tmp") / f"pgs-{hashlib.sha256(bytes(directory)).hexdigest()[:16]}"  # noqa: S108  # `start` checks whose
+
+
 def tidy(directory: Path) -> None:
-    """Remove the files outside the data directory after the server has stopped."""
-    data_dir.remove_socket_directory(directory, SOCKET)
+    """Remove what a killed server leaves, and what is outside of the data directory.
+
+    Whoever has the number in its files by now, the next server would mistake for its predecessor.
+    """
+    (directory / "postgresql" / "postmaster.pid").unlink(missing_ok=True)
+    shutil.rmtree(socket_directory(directory), ignore_errors=True)
+
+
+def run(argv: list[str]) -> subprocess.CompletedProcess[str]:
+    """Run one of its programs to its end, as the user of the server, and keep what it prints."""
+    return subprocess.run(
+        tethered(argv, not_root=True),
+        env=environment(os.environ),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+        text=True,
+    )
 
 
 def url(socket: Path) -> str:
@@ -83,7 +109,7 @@ def locale_options(major: int) -> list[str]:
     return ["-E", "UTF8", "--locale=C.UTF-8"]
 
 
-def _ensure_cluster(program: Path, data: Path, identity: account.Account, *, durable: bool) -> None:
+def _ensure_cluster(program: Path, data: Path, *, durable: bool) -> None:
     major = _major(program)
     version = data / "PG_VERSION"
     if version.exists():
@@ -95,12 +121,10 @@ def _ensure_cluster(program: Path, data: Path, identity: account.Account, *, dur
         return
     unfinished = data.with_name("postgresql.new")  # renamed when complete: initdb may be killed half-way
     shutil.rmtree(unfinished, ignore_errors=True)
-    account.own(unfinished, identity)
     options = [*locale_options(major), "-U", ADMIN, "-A", "trust", *([] if durable else ["--no-sync"])]
-    program = program.with_name("initdb")
-    made = account.run(identity, [str(program), "-D", str(unfinished), *options], environment(os.environ))
+    made = run([str(program.with_name("initdb")), "-D", str(unfinished), *options])
     if made.returncode:
-        raise EmbeddedError(f"initdb failed.\n{made.stderr.strip()}")
+        raise EmbeddedError(f"initdb failed; a DATABASE_URL would replace this PostgreSQL.\n{made.stderr.strip()}")
     unfinished.rename(data)
 
 

@@ -1,4 +1,4 @@
-"""One child process: start it, restart it, stop it."""
+"""One child process: start it, wait until it serves, start it again, stop it."""
 
 from __future__ import annotations
 
@@ -8,62 +8,67 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+from embedded import EmbeddedError
+
 TETHER = Path(__file__).with_name("tether.py")
-LONGEST_PAUSE = 30.0  # seconds before a child that keeps dying is started again
-HEALTHY_AFTER = 60.0  # seconds of life after which a death counts as the first one again
+PAUSE = 0.5  # seconds from one start of a child to the next
+POLL = 0.02
 
 
+def tethered(
+    argv: Sequence[str],
+    death_signal: signal.Signals = signal.SIGKILL,
+    *,
+    alone: bool = False,
+    not_root: bool = False,
+) -> list[str]:
+    """The command line of a child that gets `death_signal` when we die; the rest as in tether.py."""
+    numbers = (death_signal, os.getpid(), alone, not_root)
+    return [sys.executable, "-IS", str(TETHER), *(str(int(number)) for number in numbers), *argv]
+
+
+@dataclass(eq=False, repr=False)
 class Process:
-    """One child and, after restarts, its successors. `Processes.start` creates it."""
+    """One child and, after restarts, its successors. `Processes.start` creates it, and says what the fields mean."""
 
-    def __init__(
-        self,
-        name: str,
-        argv: Sequence[str],
-        *,
-        env: Mapping[str, str] | None,
-        log: Path | None,
-        restart: bool,
-        stop_signal: signal.Signals,
-        death_signal: signal.Signals,
-        account: tuple[int, int] | None,
-    ) -> None:
-        self.name = name
-        self.log = log
-        self.restart = restart
-        self.restarts = 0
-        self._early_deaths = 0
-        self._argv = list(argv)
-        self._env = dict(os.environ if env is None else env)
-        self._stop_signal = stop_signal
-        self._death_signal = death_signal
-        self._account = account or (-1, -1)
-        self._lock = threading.Lock()  # a stop must not meet a restart half-way
-        if log is not None:
-            log.parent.mkdir(parents=True, exist_ok=True)
-            log.unlink(missing_ok=True)  # keep only the log of the last run: nothing rotates it
+    name: str
+    argv: Sequence[str]
+    env: Mapping[str, str] | None
+    log: Path | None
+    restart: bool
+    home: Path | None
+    stop_signal: signal.Signals
+    death_signal: signal.Signals
+    not_root: bool
+    restarts: int = field(default=0, init=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)  # a stop must not meet a restart half-way
+
+    def __post_init__(self) -> None:
+        if self.log is not None:
+            self.log.parent.mkdir(parents=True, exist_ok=True)
+            self.log.unlink(missing_ok=True)  # keep only the log of the last run: nothing rotates it
         self._spawn()
 
     def _spawn(self) -> None:
-        tether = [sys.executable, "-IS", str(TETHER), str(int(self._death_signal)), str(os.getpid())]
-        tether += [str(number) for number in self._account]
         self._started = time.monotonic()
         if self.log is None:
-            self._popen = self._popen_with(tether, None, None)
+            self._popen = self._popen_with(None, None)
             return
         # Write to a file: a child that inherits our output keeps it open after us, and `make demo | tail` hangs.
         with self.log.open("ab") as output:
-            self._popen = self._popen_with(tether, subprocess.DEVNULL, output)
+            self._popen = self._popen_with(subprocess.DEVNULL, output)
 
-    def _popen_with(self, tether: list[str], stdin: int | None, output: IO[bytes] | None) -> subprocess.Popen[bytes]:
+    def _popen_with(self, stdin: int | None, output: IO[bytes] | None) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            [*tether, *self._argv],
-            env=self._env,
+            tethered(self.argv, self.death_signal, alone=self.home is not None, not_root=self.not_root),
+            env=self.env,
+            cwd=self.home,
             stdin=stdin,
             stdout=output,
             stderr=subprocess.STDOUT if output else None,
@@ -88,6 +93,23 @@ class Process:
         """Its return code. Raises `subprocess.TimeoutExpired` after `timeout` seconds."""
         return self._popen.wait(timeout)
 
+    def wait_until(self, answers: Callable[[], bool], limit: float = 30.0) -> None:
+        """Return when `answers()` is true. Raises `EmbeddedError`, with the end of the log, if it ends first, or after
+        `limit` seconds."""
+        deadline = time.monotonic() + limit
+        while not answers():
+            if self.restarts or not self.alive:
+                raise EmbeddedError(f"{self.name} ended while starting.{self._end_of_log()}")
+            if time.monotonic() > deadline:
+                raise EmbeddedError(f"{self.name} does not answer after {limit:.0f} s.{self._end_of_log()}")
+            time.sleep(POLL)
+
+    def _end_of_log(self, lines: int = 15) -> str:
+        if self.log is None:
+            return ""
+        text = self.log.read_text(errors="replace").splitlines()[-lines:]
+        return "\n".join([f" The end of {self.log}:", *(f"  {line}" for line in text)])
+
     def signal_group(self, number: int) -> None:
         """Signal the child and the processes in its group, if any are left."""
         with suppress(ProcessLookupError):
@@ -98,22 +120,16 @@ class Process:
         with self._lock:
             self.restart = False
         if self.alive:
-            self._popen.send_signal(self._stop_signal)
+            self._popen.send_signal(self.stop_signal)
             with suppress(subprocess.TimeoutExpired):
                 self._popen.wait(limit)
         self.signal_group(signal.SIGKILL)
         self._popen.wait()
 
     def restart_if_due(self) -> None:
-        """Start a dead child again, after a pause that doubles with every early death."""
+        """Start a dead child again."""
         with self._lock:
-            if not self.restart or self.alive:
-                return
-            lived = time.monotonic() - self._started
-            early_deaths = 0 if lived > HEALTHY_AFTER else self._early_deaths
-            if lived < min(LONGEST_PAUSE, 0.5 * 2**early_deaths):
-                return
-            self._early_deaths = early_deaths + 1
-            self.restarts += 1
-            self.signal_group(signal.SIGKILL)  # the rest of the dead one's group
-            self._spawn()
+            if self.restart and not self.alive and time.monotonic() > self._started + PAUSE:
+                self.restarts += 1
+                self.signal_group(signal.SIGKILL)  # the rest of the dead one's group
+                self._spawn()

@@ -25,7 +25,6 @@ class Processes:
 
     def __init__(self) -> None:
         self._children: list[Process] = []
-        self._stopping = threading.Event()
         self._stopped = threading.Event()
         self._watcher: threading.Thread | None = None
 
@@ -37,28 +36,21 @@ class Processes:
         *,
         log: Path | None = None,
         restart: bool = False,
+        home: Path | None = None,
         stop_signal: signal.Signals = signal.SIGTERM,
         death_signal: signal.Signals = signal.SIGKILL,
-        account: tuple[int, int] | None = None,
+        not_root: bool = False,
     ) -> Process:
         """Start a child in a session of its own.
 
         `env` is its whole environment (ours by default). Without `log` it shares our input and output.
-        With `restart` it is started again whenever it ends, until it is stopped. `account`: (uid, gid).
+        With `restart` it is started again whenever it ends, until it is stopped. `home`: the directory in which it
+        works, once nobody else with that home is left. `not_root`: for a program that refuses root.
         `death_signal` is by default one that cannot be delayed: if all die at once, a Celery worker that gets SIGTERM
         waits for a broker that is gone.
         If the command cannot be executed, the child ends with 127 or 126.
         """
-        child = self.child(
-            name,
-            argv,
-            env=env,
-            log=log,
-            restart=restart,
-            stop_signal=stop_signal,
-            death_signal=death_signal,
-            account=account,
-        )
+        child = self.child(name, argv, env, log, restart, home, stop_signal, death_signal, not_root)
         self._children.append(child)
         if restart and self._watcher is None:
             self._watcher = threading.Thread(target=self._watch, name="processes", daemon=True)
@@ -67,17 +59,15 @@ class Processes:
 
     def _watch(self) -> None:
         # This thread is the parent of the restarted ones, so it lives until they are stopped (see above).
-        while not self._stopping.wait(POLL):
+        while not self._stopped.wait(POLL):
             for child in list(self._children):
                 child.restart_if_due()
-        self._stopped.wait()
 
     def __iter__(self) -> Iterator[Process]:
         return iter(list(self._children))
 
     def stop(self, limit: float = 15.0) -> None:
         """Stop them all, the youngest first; each has `limit` seconds before it is killed."""
-        self._stopping.set()
         while self._children:
             self._children[-1].stop(limit)
             self._children.pop()

@@ -5,9 +5,8 @@ import subprocess
 import threading
 from pathlib import Path
 
-from embedded import EmbeddedError, engines, fleet, ready, signals
+from embedded import EmbeddedError, data_dir, engines, fleet, signals
 from embedded.processes import Processes
-from embedded.run import kept_data
 
 BANNER = """
   Reports     http://127.0.0.1:{port}/           the sample product
@@ -25,10 +24,10 @@ def up() -> int:
     """Start engines, migrations, sample data, web and workers; stop them in reverse. Return the exit status."""
     signals.on_stop(signals.leave)
     port, concurrency = _number("WEB_PORT", 8000), _number("WORKER_CONCURRENCY", 4)
-    if not fleet.is_free(port):
+    if fleet.listens(port):
         raise EmbeddedError(f"Port {port} is taken. Choose another: WEB_PORT={port + 1} make up")
     with (
-        kept_data() as directory,
+        data_dir.kept() as directory,
         Processes() as processes,
         engines.running(directory, processes, os.environ, durable=True) as environ,
     ):
@@ -44,7 +43,7 @@ def up() -> int:
             log=log / "worker.log",
             restart=True,
         )
-        ready.wait(web, lambda: ready.listens(port))
+        web.wait_until(lambda: fleet.listens(port))
         _say(BANNER.format(port=port, directory=_short(directory)) + _indented(logins))
         asked = threading.Event()
         signals.on_stop(lambda _number: asked.set())

@@ -10,7 +10,7 @@ from pathlib import Path
 from django.db import connection
 from rich.console import Console
 
-from embedded import fleet, ready
+from embedded import fleet
 from embedded.processes import Processes
 from jobs.models import Job
 from reports.demo.burst import Submissions, press_run, submit_batch
@@ -55,7 +55,7 @@ def web_and_workers(logs: Path) -> Iterator[int]:
         # As many processes as all tenants have slots, so that only the slots limit a tenant.
         every_slot = sum(customer.slots for customer in CUSTOMERS)
         processes.start("worker", *fleet.worker(concurrency=every_slot, name="demo"), log=logs / "worker.log")
-        ready.wait(web, lambda: ready.listens(port))
+        web.wait_until(lambda: fleet.listens(port))
         yield port
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from kombu import Connection
 from kombu.exceptions import OperationalError
 
-from embedded import fleet, ready
+from embedded import fleet
 from embedded.process import Process
 from embedded.processes import Processes
 from tests.waiting import wait_until
@@ -52,7 +52,7 @@ class RabbitMQ:
         # Or it forgets a queue that it made in the last seconds, and with it what is in the log of that queue.
         self.ctl("eval", "mnesia:sync_log(), [dets:sync(Table) || Table <- dets:all()].")
         self.process.signal_group(signal.SIGKILL)
-        wait_until(lambda: self.process.pid != before and ready.listens(self.port), "RabbitMQ serves again")
+        wait_until(lambda: self.process.pid != before and fleet.listens(self.port), "RabbitMQ serves again")
 
 
 @contextmanager
@@ -79,7 +79,7 @@ def running(directory: Path, configuration: str = "") -> Iterator[RabbitMQ]:
         node = processes.start(
             "rabbitmq", [str(PROGRAMS / "rabbitmq-server")], environ, log=directory / "rabbitmq.log", restart=True
         )
-        ready.wait(node, lambda: ready.listens(int(port)), limit=60)
+        node.wait_until(lambda: fleet.listens(int(port)), limit=60)
         broker = RabbitMQ(environ, int(port), node)
         broker.ctl("add_vhost", QUORUM, "--default-queue-type", "quorum")
         broker.ctl("set_permissions", "-p", QUORUM, "guest", ".*", ".*", ".*")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import redis
 
-from embedded import binaries, fleet, ready
+from embedded import binaries, fleet
 from embedded.process import Process
 from embedded.processes import Processes
 from tests.waiting import wait_until
@@ -91,5 +91,5 @@ def _started(processes: Processes, directory: Path, name: str, text: str, **fact
     file.write_text(text.format(port=port, home=home, master=MASTER, password=PASSWORD, **facts))
     kind = ["--sentinel"] if text is SENTINEL else []
     process = processes.start(name, [str(binaries.valkey()), str(file), *kind], log=home / "log")
-    ready.wait(process, lambda: ready.listens(port))
+    process.wait_until(lambda: fleet.listens(port))
     return port, process

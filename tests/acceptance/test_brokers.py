@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from embedded import binaries, fleet, ready
+from embedded import binaries, fleet
 from embedded.processes import Processes
 from jobs.engine import runtime
 from tests.acceptance.following import ended
@@ -41,7 +41,7 @@ def server_with_tls(tmp_path: Path, processes: Processes) -> str:
     for option, name in {"cert": "server.pem", "key": "server.key", "ca-cert": "ca.pem"}.items():
         command += [f"--tls-{option}-file", str(tmp_path / name)]
     process = processes.start("redis", command, log=tmp_path / "redis.log")
-    ready.wait(process, lambda: ready.listens(int(port)))
+    process.wait_until(lambda: fleet.listens(int(port)))
     return f"rediss://127.0.0.1:{port}"
 
 
@@ -65,7 +65,8 @@ def cluster(tmp_path: Path, processes: Processes) -> str:
     port = fleet.free_port()
     command = [str(binaries.valkey()), "--port", str(port), "--cluster-enabled", "yes", "--dir", str(tmp_path)]
     command += ["--cluster-port", str(fleet.free_port())]  # by default 10,000 above the other, which may be too high
-    ready.wait(processes.start("cluster", command, log=tmp_path / "cluster.log"), lambda: ready.listens(port))
+    cluster = processes.start("cluster", command, log=tmp_path / "cluster.log")
+    cluster.wait_until(lambda: fleet.listens(port))
     return f"redis://127.0.0.1:{port}/1"
 
 

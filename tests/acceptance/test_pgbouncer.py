@@ -13,7 +13,7 @@ from urllib.parse import quote
 import pytest
 from django.db import connection
 
-from embedded import account, fleet
+from embedded import fleet
 from jobs.models import Job
 from tenants import auth
 from tenants.models import TenantQueue
@@ -40,9 +40,6 @@ def environ(environ):
 @pytest.fixture
 def pooled(request, processes, tmp_path) -> str:
     """The URL of the test database by way of a PgBouncer that is set up as deploy/README.md says, and the parameter."""
-    runs_as = account.choose(Path(PGBOUNCER))  # it refuses root
-    if runs_as.ids is not None:
-        pytest.skip("pgbouncer refuses root, and there is no namespace for another user")
     settings, port = connection.settings_dict, fleet.free_port()
     [query] = re.findall(r"^scheduler = .*(connect_query=.*)$", README, re.MULTILINE)
     [mode] = re.findall(r"^pool_mode = .*$", README, re.MULTILINE)
@@ -56,8 +53,7 @@ def pooled(request, processes, tmp_path) -> str:
         f"{getattr(request, 'param', '')}\n"
     )
     log = tmp_path / "pgbouncer.log"
-    argv = [*runs_as.prefix, PGBOUNCER, str(config)]
-    process = processes.start("pgbouncer", argv, log=log)
+    process = processes.start("pgbouncer", [PGBOUNCER, str(config)], log=log, not_root=True)
     wait_until(lambda: _listens(port) or not process.alive, "pgbouncer listens")
     assert process.alive, log.read_text()
     return f"postgres://{quote(server['user'])}@127.0.0.1:{port}/pooled"

@@ -18,7 +18,7 @@ from urllib.parse import quote
 import psutil
 import psycopg
 
-from embedded import account, binaries, postgresql
+from embedded import binaries, postgresql
 from embedded.process import Process
 from embedded.processes import Processes
 from tests.chaos.freezing import has_ended
@@ -35,14 +35,9 @@ class Server:
     home: Path
     process: Process
 
-    @classmethod
-    def at(cls, directory: Path, process: Process) -> "Server":
-        """The embedded server in that directory."""
-        return cls(account.home(directory, account.choose(binaries.postgres())), process)
-
     @property
     def socket(self) -> Path:
-        return (self.home / postgresql.SOCKET).resolve()
+        return postgresql.socket_directory(self.home)
 
     @property
     def data(self) -> Path:
@@ -90,10 +85,9 @@ class Server:
 
     def copy(self, into: Path, *options: str) -> None:
         """A base backup into this directory, which is new or empty."""
-        identity = account.choose(binaries.postgres())
-        program = account.reachable_copy(binaries.postgres(), identity, self.home).with_name("pg_basebackup")
-        argv = [str(program), "-h", str(self.socket), "-U", postgresql.ADMIN, "-D", str(account.own(into, identity))]
-        done = account.run(identity, [*argv, "-c", "fast", "--no-sync", *options], postgresql.environment(os.environ))
+        program = binaries.postgres().with_name("pg_basebackup")
+        argv = [str(program), "-h", str(self.socket), "-U", postgresql.ADMIN, "-D", str(into)]
+        done = postgresql.run([*argv, "-c", "fast", "--no-sync", *options])
         assert done.returncode == 0, done.stderr
 
     def start_on(self, copy: Path) -> None:
@@ -126,11 +120,10 @@ class Pair:
         self.primary = primary
         self._synchronous = synchronous
         primary.set("wal_retrieve_retry_interval", "100ms")  # of the standby, which gets a copy of the settings
-        directory = primary.home / "standby"
-        directory.mkdir(mode=0o711)
-        home = account.home(directory, account.choose(binaries.postgres()))
+        home = primary.home / "standby"
+        home.mkdir()
         primary.copy(home / "postgresql", "-R")
-        postgresql.start(directory, processes, durable=False)
+        postgresql.start(home, processes, durable=False)
         self.standby = Server(home, list(processes)[-1])
         self.wait_for_standby()
 

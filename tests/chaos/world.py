@@ -84,7 +84,7 @@ def created(*, synchronous: bool) -> Iterator[World]:
         ours = {name: value for name, value in os.environ.items() if name not in {*URLS, engines.NAMES}}
         with engines.running(directory, processes, ours, durable=False) as environ:
             [first] = [process for process in processes if process.name == "postgresql"]
-            pair = Pair(Server.at(directory, first), processes, synchronous=synchronous)
+            pair = Pair(Server(directory, first), processes, synchronous=synchronous)
             environ[engines.DATABASE] = pair.url("read-write")
             world = World(directory, {**environ, **SETTINGS}, processes, pair)
             world.environ["CHAOS_EVIDENCE"] = str(world.evidence)

@@ -9,7 +9,6 @@ from benchmarks import EVERY_VERSION, LARGE, ROWS, postgresqls, tables
 from benchmarks.__main__ import named
 from benchmarks.bars import Bar
 from benchmarks.simulated import Belt
-from embedded import binaries
 from jobs.store import Claimed
 
 FIGURES = {"jobs/s": {"ours": 60.0, "Celery": 100.0}, "ms": {"ours": 3.0}}
@@ -50,7 +49,7 @@ def test_a_group_is_one_name_for_its_rows_and_an_unknown_name_is_refused():
 
 
 def test_rows_that_depend_on_the_version_are_run_on_the_oldest_one_too(tmp_path, monkeypatch):
-    monkeypatch.setattr(binaries, "DEBIAN", tmp_path)
+    monkeypatch.setattr(postgresqls, "DEBIAN", tmp_path)
     assert postgresqls.found({}) == [""]
     assert "15 is not installed" in postgresqls.missing({}, EVERY_VERSION)
     oldest = tmp_path / "15/bin/postgres"

