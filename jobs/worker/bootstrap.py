@@ -3,8 +3,10 @@
 import gc
 import os
 import signal
+import sys
 import threading
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from celery import signals
@@ -36,7 +38,9 @@ from jobs.worker.threads.heartbeat import Heartbeat
 from jobs.worker.threads.sender import Sender
 from jobs.worker.threads.wakeup import wakeup
 from jobs.worker.threads.watchdog import Run, Watchdog
+from tenants.names import OURS, named
 
+APPS = Path(__file__).parents[2]
 JOIN_SECONDS = 5.0
 EXIT_START_ANEW = 75  # EX_TEMPFAIL: the supervisor starts a new worker, which registers anew
 # Seconds for which a thread may stand still, at least. More where it runs a retry policy, or long statements.
@@ -106,13 +110,19 @@ def check_database(**_: Any) -> None:
 
 
 @signals.celeryd_after_setup.connect
-def learn_types(**_: Any) -> None:
-    """Let `django.contrib.postgres` learn its types before processes are forked, if the database answers.
+def check_schema(**_: Any) -> None:
+    """Check, if the database answers, that it is migrated: a worker would take messages, and could start no job.
 
-    Otherwise the engine's session of each process would open Django's session, too, only to ask for them.
+    So `django.contrib.postgres` learns its types before processes are forked, too. Otherwise the engine's session of
+    each process would open Django's session, only to ask for them.
     """
-    with suppress(DatabaseError, InterfaceError):
-        connection.ensure_connection()
+    files = {app: (APPS / app / "migrations").glob("0*.py") for app in OURS}
+    ours = {(named(app), path.stem) for app, paths in files.items() for path in paths}
+    with suppress(DatabaseError, InterfaceError), connection.cursor() as cursor:
+        cursor.execute("SELECT app, name FROM django_migrations")
+        if not ours.issubset(cursor.fetchall()):
+            sys.stderr.write("The database lacks migrations: manage.py migrate\n")
+            raise SystemExit(EXIT_START_ANEW)
     connection.close()
 
 

@@ -12,7 +12,7 @@ import pytest
 from django.db import connection
 from psycopg import sql
 
-from embedded import REPOSITORY
+from embedded import REPOSITORY, fleet
 from jobs.authoring.shapes import key_of, shape
 from tests.factories import database_url
 
@@ -61,6 +61,9 @@ def test_a_database_of_the_first_release_with_jobs_in_every_status_is_carried_ov
     with psycopg.connect(database, autocommit=True) as now:
         before = now.execute(f"{STATUSES} ORDER BY 1").fetchall()
         assert [count for _, count in before] == [2, 2, 2, 2, 2, 2, 3, 2], "the scheduled ones: one is on hold"
+        command, environ = fleet.worker("default", 1, "early", {**os.environ, "DATABASE_URL": database})
+        early = subprocess.run(command, cwd=REPOSITORY, env=environ, capture_output=True, timeout=60, check=False)
+        assert (early.returncode, b"lacks migrations" in early.stderr) == (75, True)
         with psycopg.connect(database) as dump:
             dump.execute("LOCK TABLE jobs IN ACCESS SHARE MODE")
             with pytest.raises(AssertionError, match="due to lock timeout"):
