@@ -17,6 +17,8 @@ pytestmark = [
     pytest.mark.skipif(shutil.which(CHROMIUM) is None, reason="no Chromium here"),
 ]
 
+UNHELPED = "[...document.querySelectorAll('[aria-describedby]')].some(e => !e.ariaDescribedByElements.length)"
+
 
 @pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (768, "light"), (1440, "light")])
 def test_axe_finds_nothing_on_the_other_pages_and_none_is_too_wide(context_of, width, scheme, problems):
@@ -40,5 +42,7 @@ def test_axe_finds_nothing_on_the_other_pages_and_none_is_too_wide(context_of, w
                 found[user.username, path].append("too wide")
             if page.evaluate("[...document.images].some(e => !getComputedStyle(e).backgroundColor.endsWith(' 255)'))"):
                 found[user.username, path].append("a QR code that no camera reads")
+            if page.evaluate(UNHELPED):
+                found[user.username, path].append("a field whose help is not there")
     problems[:] = [one for one in problems if "status of 40" not in one]  # Chromium's words about what is not there
     assert {where: what for where, what in found.items() if what} == {}
