@@ -10,7 +10,7 @@ from jobs import store
 from jobs.sql import statement
 from jobs.store import claiming
 from jobs.store.session import session
-from jobs.worker.bootstrap import learn_types
+from jobs.worker.bootstrap import check_schema
 from tests.factories import ThingFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -76,7 +76,7 @@ def test_a_statement_is_planned_when_it_comes_first_and_never_again(new_session)
 def test_it_opens_no_session_of_djangos_where_the_worker_has_asked_for_types(new_session, monkeypatch):
     connection.close()
     get_hstore_oids.cache_clear()
-    learn_types()
+    check_schema()
     store.plan()
     assert connection.connection is None
 
