@@ -20,9 +20,10 @@ STATEMENT_TIMEOUT = 1.0  # seconds that a look may take
 MAX_LANES = 100  # that are looked at: those with the most waiting jobs, and as many whose turn is next
 MAX_COUNTED = 20  # waiting jobs of a lane
 MAX_GONE = 100  # workers
-# Lanes and tenants are joined as sets, whatever the statistics say of their number.
+# Lanes and tenants are joined as sets, whatever the statistics say of their number, or a role of hash joins.
 PLANNER = (
     "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_nestloop = off;"
+    " SET LOCAL enable_hashjoin = on;"
     " SET LOCAL enable_sort = off; SET LOCAL jit = off"  # an order chooses its index; its price is no reason to compile
 )
 

@@ -8,6 +8,7 @@ from django.db import connection
 from jobs.lifecycle import Status
 from jobs.models import Attempt, FullHour, Sample, TenantShare, Worker
 from jobs.reading.health import look
+from jobs.reading.looking import reading_as_sets
 from jobs.recording.sample import record_sample
 from tests.clock import call_at
 from tests.factories import QueueFactory, TenantFactory, make_job
@@ -16,6 +17,7 @@ pytestmark = pytest.mark.django_db
 
 NOON = datetime(2031, 3, 5, 12, 0, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
+PLANNED = "SELECT current_setting('enable_nestloop'), current_setting('enable_hashjoin')"
 
 
 @pytest.fixture
@@ -115,12 +117,16 @@ def test_fairness_is_of_those_that_were_entitled_to_something(live):
     assert Sample.objects.get().fairness == pytest.approx(1.25**2 / (2 * (1 + 0.25**2)))
 
 
-def test_a_sample_leaves_the_settings_of_its_transaction_as_they_were(live):
+def test_a_sample_says_how_it_is_planned_and_leaves_the_settings_of_its_transaction_as_they_were(live):
     make_job(TenantFactory())
-    call_at(NOON, record_sample)  # in the transaction of this test
     with connection.cursor() as cursor:
-        cursor.execute("SELECT current_setting('enable_nestloop')")
-        assert cursor.fetchone() == ("on",)
+        cursor.execute("SET LOCAL enable_hashjoin = off")
+        with reading_as_sets():
+            cursor.execute(PLANNED)
+            assert cursor.fetchone() == ("off", "on"), "no way is left to join sets"
+        call_at(NOON, record_sample)  # in the transaction of this test
+        cursor.execute(PLANNED)
+        assert cursor.fetchone() == ("on", "off")
 
 
 def test_a_sample_of_the_last_release_which_knows_no_states_is_stored():
