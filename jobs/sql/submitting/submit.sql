@@ -127,9 +127,10 @@ SELECT
 FROM request r
 CROSS JOIN clock
 LEFT JOIN stored s USING (id)
-CROSS JOIN (  -- the clock must learn of an earlier moment
+CROSS JOIN (  -- the clock learns of an earlier moment at once, unless a listener that sleeps has filled the server's queue
     SELECT count(pg_notify('jobs_due', ''))
     FROM (SELECT FROM stored WHERE due_at < %(held_until)s::timestamptz LIMIT 1) due
+    WHERE pg_notification_queue_usage() < 0.9
 ) woken
 WHERE NOT EXISTS (SELECT FROM refused)
 UNION ALL

@@ -14,6 +14,11 @@ from tests.factories import TenantFactory
 
 pytestmark = pytest.mark.django_db
 HOUR = timedelta(hours=1)
+FULL = """
+CREATE FUNCTION public.pg_notification_queue_usage() RETURNS float8 LANGUAGE sql AS 'SELECT 1.0';
+CREATE FUNCTION public.pg_notify(text, text) RETURNS void LANGUAGE plpgsql AS 'BEGIN RAISE program_limit_exceeded; END';
+SET LOCAL search_path = public, pg_catalog
+"""
 
 
 @pytest.fixture
@@ -68,3 +73,9 @@ def test_of_many_requests_the_first_that_does_not_fit_is_named(now):
         submit_all(requests)
     assert refusal.value.index == 1
     assert not Job.objects.exists()
+
+
+def test_a_queue_of_notifications_that_a_sleeping_listener_has_filled_refuses_no_job(now):
+    with connection.cursor() as cursor:
+        cursor.execute(FULL)
+    assert submit(request_for(TenantFactory(), at=now + HOUR)).due_at == now + HOUR
