@@ -56,6 +56,7 @@ def test_a_refresh_keeps_focus_selection_and_open_details_and_brings_what_is_new
     field.fill("7")
     field.press("Enter")
     expect(page.get_by_role("status").filter(has_text="weight 1 → 7")).to_be_visible()
+    page.get_by_label("Change default").click()
     click = "form => form.dispatchEvent(new SubmitEvent('submit', { bubbles: true, cancelable: true }))"
     form = page.locator(f"#change-{queue.pk} form.limits")
     assert (form.evaluate(click), form.evaluate(click)) == (True, False), "the second, while the first is on its way"
