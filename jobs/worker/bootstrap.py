@@ -6,7 +6,6 @@ import signal
 import sys
 import threading
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from celery import signals
@@ -21,6 +20,7 @@ from jobs.conf import settings
 from jobs.engine import runtime
 from jobs.engine.dispatcher import Dispatcher
 from jobs.engine.runtime import Runtime
+from jobs.reading.migrations import open_migrations
 from jobs.store import LIVE_BEATS
 from jobs.worker.children import kills
 from jobs.worker.children.kills import Pool
@@ -38,9 +38,7 @@ from jobs.worker.threads.heartbeat import Heartbeat
 from jobs.worker.threads.sender import Sender
 from jobs.worker.threads.wakeup import wakeup
 from jobs.worker.threads.watchdog import Run, Watchdog
-from tenants.names import OURS, named
 
-APPS = Path(__file__).parents[2]
 JOIN_SECONDS = 5.0
 EXIT_START_ANEW = 75  # EX_TEMPFAIL: the supervisor starts a new worker, which registers anew
 # Seconds for which a thread may stand still, at least. More where it runs a retry policy, or long statements.
@@ -116,12 +114,9 @@ def check_schema(**_: Any) -> None:
     So `django.contrib.postgres` learns its types before processes are forked, too. Otherwise the engine's session of
     each process would open Django's session, only to ask for them.
     """
-    files = {app: (APPS / app / "migrations").glob("0*.py") for app in OURS}
-    ours = {(named(app), path.stem) for app, paths in files.items() for path in paths}
-    with suppress(DatabaseError, InterfaceError), connection.cursor() as cursor:
-        cursor.execute("SELECT app, name FROM django_migrations")
-        if not ours.issubset(cursor.fetchall()):
-            sys.stderr.write("The database lacks migrations: manage.py migrate\n")
+    with suppress(DatabaseError, InterfaceError):
+        if lacking := open_migrations():
+            sys.stderr.write(f"The database lacks migrations: {', '.join(lacking)}. Type: manage.py migrate\n")
             raise SystemExit(EXIT_START_ANEW)
     connection.close()
 
