@@ -12,6 +12,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from jobs import store
+from jobs.calls.refusals import TooManyWaiting
 from jobs.engine import dispatch
 from jobs.engine.cancel import Cancellation, cancel_all
 from jobs.engine.revive import revive
@@ -64,9 +65,15 @@ def revive_batch(batch_id: int, *, tenant_id: TenantId) -> int:
     """
     bulk, applied, last = uuid4(), 0, 0
     while applied < MOST and (members := failed_members(batch_id, last, tenant_id=tenant_id)):
+        full = None
         with audit.in_bulk(bulk, _words(batch_id)):
-            applied += sum(revive(job_id, tenant_id=tenant_id) for job_id in members)
-        last = members[-1]
+            try:
+                for last in members:
+                    applied += revive(last, tenant_id=tenant_id)
+            except TooManyWaiting as refused:  # raised behind the block, or those before would be rolled back
+                full = refused
+        if full is not None:
+            raise full
     return applied
 
 

@@ -4,6 +4,7 @@ import json
 from datetime import timedelta
 from typing import Any
 
+from django.db import transaction
 from django.db.models.functions import Coalesce, Now
 
 from jobs import store, telemetry
@@ -40,11 +41,12 @@ def deliver(*, endpoint: int, message: dict[str, Any]) -> str:
     return "delivered"
 
 
+@transaction.atomic  # with its entry in the audit log
 def _note_failure(to: WebhookEndpoint, why: str) -> None:
     """After three days without any success it is switched off, and its tenant reads so in the list and the log."""
     mine = WebhookEndpoint.objects.filter(pk=to.pk)
     mine.update(failing_since=Coalesce("failing_since", Now()), last_error=why[:300])
     if mine.filter(failing_since__lt=Now() - PATIENCE, off_at=None).update(off_at=Now()):
-        telemetry.noticed("webhook endpoint switched off", tenant=to.tenant_id, endpoint=to.pk)
         with audit.acting("the scheduler"):
             audit.note("switched off", WebhookEndpoint, [(to.pk, to.url)], {"why": ["", why]}, tenant_id=to.tenant_id)
+        telemetry.noticed("webhook endpoint switched off", tenant=to.tenant_id, endpoint=to.pk)

@@ -7,6 +7,7 @@ import pytest
 from jobs.engine.unblock import unblock
 from jobs.lifecycle import Status
 from jobs.models import Batch, Job
+from tenants.models import Change
 
 pytestmark = pytest.mark.django_db
 
@@ -82,9 +83,12 @@ def test_it_is_cancelled(owner, made):
 def test_what_failed_of_it_is_revived_unless_the_backlog_is_full(owner, tenant, made):
     batch = made()
     post(owner, f"/{batch}/cancel")
-    tenant.jobs_queue.max_waiting = 0
-    tenant.jobs_queue.save()
-    assert post(owner, f"/{batch}/revive").status_code == 429
+    for fits in (0, 1):
+        tenant.jobs_queue.max_waiting = 1 + fits  # what waited for the end of the batch waits, too
+        tenant.jobs_queue.save()
+        assert post(owner, f"/{batch}/revive").status_code == 429
+        assert Job.objects.filter(batch_id=batch, status="created").count() == fits, "those that fit"
+        assert Change.objects.filter(verb="revived").count() == fits
     tenant.jobs_queue.max_waiting = 9
     tenant.jobs_queue.save()
     answer = post(owner, f"/{batch}/revive")

@@ -10,13 +10,15 @@ from django.contrib.auth.hashers import make_password
 from django.core.management import call_command
 from django.db import Error, connection
 from django.test import Client
+from django.utils import timezone
 from django_otp.oath import totp
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from jobs.engine.cancel import Cancellation, cancel
 from jobs.engine.pause import pause_job_type
+from jobs.engine.webhooks.deliver import PATIENCE, _note_failure
 from jobs.lifecycle import Status
-from jobs.models import Job, JobMemory, PausedJobType, Queue
+from jobs.models import Job, JobMemory, PausedJobType, Queue, WebhookEndpoint
 from tenants import audit
 from tenants.models import ApiKey, Change
 from tests.factories import QueueFactory, UserFactory, make_job
@@ -90,20 +92,23 @@ def test_on_the_operators_pages(admin_client, tenant, broken, verb, number):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_limits_types_keys_and_memories(admin_client, owner, tenant, broken):
+def test_limits_types_keys_memories_and_webhooks(admin_client, owner, tenant, broken):
     admin_client.raise_request_exception = owner.raise_request_exception = False
     QueueFactory(name="mail", weight=1)
     pause_job_type("reports.datareport", "execute")
     memory = JobMemory.objects.create(tenant=tenant, source_type="a.b", source_method="c", content={})
     key = ApiKey.objects.get(tenant=tenant)
+    fails = WebhookEndpoint.objects.create(tenant=tenant, failing_since=timezone.now() - 2 * PATIENCE)
     broken()
     refused(lambda: admin_client.post("/ops/queues/mail/change", {"weight": "5"}))
     refused(lambda: call_command("queues", "set", "mail", "--weight", "5"))
     refused(lambda: admin_client.post("/ops/job-types/resume", {"type": "reports.datareport.execute"}))
     refused(lambda: owner.delete(f"/api/v1/memories/{memory.pk}"))
     refused(lambda: admin_client.post("/admin/tenants/apikey/", {"action": "revoke", "_selected_action": [key.pk]}))
-    key.refresh_from_db()
-    assert key.revoked_at is None
+    refused(lambda: _note_failure(fails, "the answer was 500"))
+    for row in (key, fails):
+        row.refresh_from_db()
+    assert (key.revoked_at, fails.off_at) == (None, None)
     assert Queue.objects.get(name="mail").weight == 1
     assert PausedJobType.objects.exists() and JobMemory.objects.exists()
 
