@@ -24,10 +24,11 @@ from jobs.models import (
     KeptAnswer,
     Schedule,
     ScheduleRun,
+    WebhookEndpoint,
     WhatIf,
     Worker,
 )
-from jobs.store import EVERY_TENANT
+from jobs.store import EVERY_TENANT, answers
 from jobs.store.rows import rows
 from tenants.models import Change
 from tenants.tenant_model import all_tenants
@@ -44,8 +45,12 @@ def prune() -> None:
     Worker.objects.filter(~Exists(holding), gone_at__lt=old).delete()
     # A notifier that returns later reports all present dead jobs once more.
     DeathNotice.objects.filter(upto__lt=old).exclude(notifier__in=settings.JOBS_DEATH_NOTIFIERS).delete()
-    for model in (Batch, JobLog, JobMemory, KeptAnswer, Schedule):  # these, too, a deleted tenant may have left
+    # These, too, a deleted tenant may have left.
+    for model in (Batch, JobLog, JobMemory, KeptAnswer, Schedule, WebhookEndpoint):
         model._default_manager.exclude(Exists(all_tenants().filter(pk=OuterRef("tenant_id")))).delete()
+    # A request may renew one at this moment: hence the age also in what deletes.
+    answered = KeptAnswer.objects.filter(created_at__lt=now - timedelta(seconds=answers.TTL))
+    _all(lambda: answered.filter(pk__in=answered.values("pk")[:BATCH]).delete()[0])
     _forget_log(ScheduleRun, "at", old)  # no due time comes back: schedules only go forward (I10)
     waits = Job.objects.filter(pk=OuterRef("follower_id"), blocked_at__isnull=False)
     met = JobEdge.objects.filter(~Exists(waits)).values("pk")[:BATCH]  # or its follower was cancelled

@@ -9,7 +9,7 @@ from tenants.tenant_key import TenantKey
 
 
 class JobLog(models.Model):
-    """The end of what one attempt logged and printed. It goes with the history, not with the job."""
+    """The end of what one attempt logged and printed. It goes with the history, or with its dead job."""
 
     tenant = TenantKey(TENANT_MODEL, models.CASCADE, db_index=False, db_constraint=False, related_name="+")
     job_id = models.BigIntegerField()

@@ -20,7 +20,7 @@ from jobs.engine.prune import forget_orphans, prune
 from jobs.engine.schedules import change
 from jobs.engine.schedules.run import run_due
 from jobs.engine.submit import submit, submit_all
-from jobs.models import BatchTally, FailedAttempt, Job, JobMemory, Queue, Schedule
+from jobs.models import BatchTally, FailedAttempt, Job, JobMemory, Queue, Schedule, WebhookEndpoint
 from jobs.store import Failure, answers
 from jobs.worker.clock import clock, duties
 from jobs.worker.clock.clock import Clock
@@ -323,13 +323,15 @@ class TestATenantThatIsDeleted:
         forget_orphans()
         assert not Job.objects.exists()
 
-    def test_leaves_no_memory_and_no_schedule(self, tenant):
+    def test_leaves_no_memory_no_schedule_and_no_webhook(self, tenant):
         JobMemory.objects.create(tenant=tenant, source_type="a", source_method="b")
         JobMemory.objects.create(tenant_id=tenant.pk + 1000, source_type="a", source_method="b")
         Schedule.objects.create(tenant_id=tenant.pk + 1000, name="x", every=1.0, source_type="a", source_method="b")
+        WebhookEndpoint.objects.create(tenant_id=tenant.pk + 1000, url="https://example.com/secret", salt="x")
         prune()
         assert JobMemory.objects.get().tenant == tenant
         assert not Schedule.objects.exists()
+        assert not WebhookEndpoint.objects.exists()
 
 
 def test_a_job_whose_queue_was_deleted_while_it_was_submitted_or_claimed_is_cancelled(register, within):

@@ -52,13 +52,16 @@ news AS (
 SELECT id FROM closed
 
 -- name: forget_batches
--- Change: delete batches that are older than the history, whose jobs all have ended and are gone, and that nobody waits for; at
---         most `batch`. Who: the clock's upkeep. Locks: the rows; it skips locked ones. Index: primary keys, jobs_of_batch,
---         job_history_of_batch.
+-- Change: delete batches that are older than the history of their tenant, whose jobs all have ended and are gone, and that nobody
+--         waits for; at most `batch`. Who: the clock's upkeep. Locks: the rows; it skips locked ones. Index: primary keys,
+--         jobs_of_batch, job_history_of_batch.
 -- A transaction that adds to such a batch at this moment has changed `added`, or finds no batch.
 WITH old AS MATERIALIZED (
-    SELECT b.id FROM batches b
-    WHERE b.created_at < coalesce(%(now)s::timestamptz, clock_timestamp()) - %(seconds)s * interval '1 second'  -- guard
+    SELECT b.id
+    FROM batches b
+    LEFT JOIN tenant_queues limits ON limits.tenant_id = b.tenant_id
+    WHERE b.created_at < coalesce(%(now)s::timestamptz, clock_timestamp())
+              - least(%(seconds)s * interval '1 second', limits.history_days * interval '1 day')  -- guard
       AND b.added = (SELECT t.success + t.error + t.dead + t.cancelled FROM batch_tallies t WHERE t.batch_id = b.id)  -- guard
       AND NOT EXISTS (SELECT FROM jobs j WHERE j.batch_id = b.id)  -- guard
       AND NOT EXISTS (SELECT FROM job_history j WHERE j.batch_id = b.id)  -- guard

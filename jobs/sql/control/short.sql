@@ -25,8 +25,8 @@ WHERE id = %(id)s
 RETURNING id, attempt, tenant_id
 
 -- name: expire_dead
--- Arrow:  expire: delete old dead jobs and their failed attempts. Who: the clock.
--- Locks:  the rows; it skips jobs that are being revived. Index: jobs_dead; failed_attempts_once.
+-- Arrow:  expire: delete old dead jobs, their failed attempts and what these logged. Who: the clock.
+-- Locks:  the rows; it skips jobs that are being revived. Index: jobs_dead; failed_attempts_once; job_logs_once.
 WITH expired AS MATERIALIZED (
     SELECT id FROM jobs
     WHERE died_at < coalesce(%(now)s::timestamptz, clock_timestamp()) - %(ttl)s * interval '1 second'  -- guard
@@ -36,6 +36,9 @@ WITH expired AS MATERIALIZED (
 ),
 attempts AS (
     DELETE FROM failed_attempts WHERE job_id IN (SELECT id FROM expired)
+),
+logs AS (
+    DELETE FROM job_logs WHERE job_id IN (SELECT id FROM expired)
 )
 DELETE FROM jobs WHERE id IN (SELECT id FROM expired)
 RETURNING id, attempt, tenant_id

@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from jobs.engine import prune
 from jobs.lifecycle import Status
 from jobs.models import Job, KeptAnswer
 from jobs.store import answers
@@ -86,14 +87,13 @@ def test_after_a_day_it_is_a_new_request(owner, tenant, post):
     assert post(owner, "abc", dedup=False).json()["id"] != first.json()["id"]
 
 
-def test_answers_that_are_too_old_go_as_others_come():
-    tenant, later = TenantFactory(), timezone.now() + timedelta(days=2)
-    for number in range(12):
-        assert answers.reserve(tenant.pk, f"old {number}", "x")
-    assert call_at(later, answers.reserve, tenant.pk, "new", "x")
-    assert KeptAnswer.objects.count() == 3
-    assert call_at(later, answers.reserve, tenant.pk, "newer", "x")
-    assert set(KeptAnswer.objects.values_list("key", flat=True)) == {"new", "newer"}
+def test_answers_that_are_too_old_are_deleted_although_nobody_asks(monkeypatch):
+    monkeypatch.setattr(prune, "BATCH", 2)
+    tenant, now = TenantFactory(), timezone.now()
+    for number, hours in enumerate((25, 25, 25, 1)):
+        assert call_at(now - timedelta(hours=hours), answers.reserve, tenant.pk, str(number), "x")
+    call_at(now, prune.prune)
+    assert KeptAnswer.objects.get().key == "3"
 
 
 @pytest.mark.django_db(transaction=True)

@@ -10,7 +10,7 @@ from jobs.engine.cancel import cancel
 from jobs.engine.prune import expire_dead
 from jobs.engine.revive import discard, revive
 from jobs.lifecycle import Status
-from jobs.models import FailedAttempt, Job
+from jobs.models import FailedAttempt, Job, JobLog
 from jobs.store import EVERY_TENANT
 from tests.clock import call_at
 from tests.factories import TenantFactory, ThingFactory, make_job
@@ -108,11 +108,12 @@ class TestExpiry:
     def test_a_dead_job_is_deleted_when_its_time_is_over_and_not_before(self, tenant):
         job = job_in(tenant, Status.DEAD)
         FailedAttempt.objects.create(job=job, attempt=4, error_class="ValueError", error="no", end_time=timezone.now())
+        JobLog.objects.create(tenant=tenant, job_id=job.pk, attempt=4, text="said")
         over = job.died_at + timedelta(seconds=self.TTL)
         assert call_at(over, store.expire_dead, self.TTL) == []
         assert [e.id for e in call_at(over + timedelta(microseconds=1), store.expire_dead, self.TTL)] == [job.pk]
-        assert not Job.objects.exists()
-        assert not FailedAttempt.objects.exists()
+        for model in (Job, FailedAttempt, JobLog):
+            assert not model.objects.exists()
 
     @pytest.mark.parametrize("status", sorted(set(Status) - {Status.DEAD}))
     def test_what_is_not_dead_stays(self, status, tenant):

@@ -129,13 +129,15 @@ def test_batches_that_nobody_closes_are_closed_when_nothing_was_added_for_long(m
 def test_old_batches_of_which_nothing_is_left(monkeypatch, thing):  # noqa: F811
     monkeypatch.setattr(prune, "BATCH", 1)
 
-    def made(at=OLD, **values) -> int:
-        number = open_batch("nightly", "", thing.tenant.pk).id
+    short = TenantFactory(queue__history_days=9)  # that of YOUNG is over
+
+    def made(at=OLD, tenant=thing.tenant, **values) -> int:
+        number = open_batch("nightly", "", tenant.pk).id
         Batch.objects.filter(pk=number).update(created_at=at, **values)
         return number
 
-    made(), made(closed_at=OLD)
-    kept = [made(at=YOUNG), made(added=1), made(), made(), made()]
+    made(), made(closed_at=OLD), made(YOUNG - timedelta(seconds=1), short)
+    kept = [made(at=YOUNG), made(added=1), made(), made(), made(), made(YOUNG, short)]
     thing.async_(after_end=kept[2]).echo()
     make_job(thing.tenant, Status.SUCCESS, batch_id=kept[3], end_time=OLD)
     assert call_at(NOW, store.archive, "success", 0, OLD - timedelta(days=1), NOW) == 1
