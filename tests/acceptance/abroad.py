@@ -103,7 +103,7 @@ def installation(directory: Path, *, session: str, synchronous: bool = False) ->
     evidence = directory / "evidence"
     evidence.touch()
     with own_engines.running(directory) as engines, WarmProcesses() as processes:
-        pair = Pair(Server.at(directory, engines.postgresql), processes, synchronous=synchronous)
+        pair = Pair(Server(directory, engines.postgresql), processes, synchronous=synchronous)
         url = pair.url(session)
         ours = {**os.environ, **QUICK, "DATABASE_URL": url, "CHAOS_EVIDENCE": str(evidence)}
         with pytest.MonkeyPatch.context() as patch, own_engines.on(url, patch):
