@@ -29,6 +29,10 @@ class ResultRefused(ValueError):
     """The return value cannot be kept: it is not JSON, or too large."""
 
 
+class CacheAway(Exception):
+    """The cache is out of reach, so a result in it cannot be removed."""
+
+
 @dataclass(frozen=True)
 class Result:
     """A kept result; its value may be None."""
@@ -99,8 +103,11 @@ def _has_room(tenant_id: int, size: int, ttl: float) -> bool:
 
 
 def forget(job: Executed) -> bool:
-    """Remove a result. Raises the error of the cache's library."""
-    return bool(_cache().delete(_key(job)))
+    """Remove a result; return whether there was one. Raises CacheAway."""
+    try:
+        return bool(_cache().delete(_key(job)))
+    except Exception as error:  # any error of the cache's library
+        raise CacheAway(f"the cache is out of reach: {type(error).__name__}") from error
 
 
 def load(job: JobRow) -> Result | None:

@@ -2,15 +2,21 @@
 
 from dataclasses import asdict
 
+from django.core.management.base import CommandError
+
 from jobs.console.cli.screen import Screen
 from jobs.console.cli.subcommands import Options, Subcommand, argument
 from jobs.console.operations.named import tenant_named
 from jobs.engine.erase import erase
+from jobs.store.results import CacheAway
 
 
 def run(options: Options, screen: Screen) -> None:
     tenant = tenant_named(options["tenant"])
-    report = erase(tenant.pk)
+    try:
+        report = erase(tenant.pk)
+    except CacheAway as away:
+        raise CommandError(f"{away}; erase again when it is back, for what is left.") from None
     screen.document({"tenant": tenant.jobs_slug} | asdict(report))
     screen.say(f"Erased arguments, statistics, errors and users of {tenant.jobs_slug}.")
     screen.facts(

@@ -4,6 +4,8 @@ from datetime import timedelta
 
 import pytest
 from django.core.cache import cache
+from django.core.cache.backends.redis import RedisCache
+from django.core.management import CommandError, call_command
 from django.db import transaction
 from django.utils import timezone
 
@@ -53,8 +55,12 @@ def an_archived_and_a_recent_job(tenant) -> list[Job]:
     return [old, new]
 
 
-def test_what_jobs_were_about_goes_and_that_they_ran_stays(tenant):
+def test_what_jobs_were_about_goes_and_that_they_ran_stays(tenant, monkeypatch):
     jobs = an_archived_and_a_recent_job(tenant)
+    with monkeypatch.context() as away:
+        away.setattr(results, "_cache", lambda: RedisCache("redis://127.0.0.1:1", {}))
+        with pytest.raises(CommandError, match="out of reach: ConnectionError; erase again when it is back"):
+            call_command("jobs", "erase", "--tenant", tenant.slug)
     KeptAnswer.objects.create(tenant=tenant, key="k", digest="d", body="secret")
     JobMemory.objects.create(tenant=tenant, source_type="x", source_method="y", content={"a": 1})
     for job in jobs:
@@ -115,7 +121,7 @@ def erase_while_one_ends(register, sent, monkeypatch):
         thing, worker = ThingFactory(), register()
         ends = thing.async_(user="anna").echo()
         as_it_is = getattr(module, step)
-        monkeypatch.setattr(module, step, lambda tenant_id: (execute(ends, 1, Host(worker)), as_it_is(tenant_id))[1])
+        monkeypatch.setattr(module, step, lambda *said: (execute(ends, 1, Host(worker)), as_it_is(*said))[1])
         report = erase(thing.tenant_id)
         assert Job.objects.get().status == Status.SUCCESS
         return report
