@@ -72,8 +72,10 @@ def hand_over(claimed: Sequence[Claimed]) -> None:
     In Celery's format, but without what only its own workers read, which would take half as long again.
     """
     app, unsent = celery_app(), deque(claimed)
+    refusals: tuple[type[BaseException], ...] = ()
     try:
         with app.producer_or_acquire() as producer:
+            refusals = producer.connection.channel_errors
             while unsent:
                 message, queue = Message(unsent[0].id, unsent[0].attempt), app.amqp.queues[unsent[0].pool]
                 # Kombu knows, too, but first binds the queue to the channel: a quarter of what a message costs.
@@ -91,4 +93,8 @@ def hand_over(claimed: Sequence[Claimed]) -> None:
                 unsent.popleft()
     except Exception as error:  # any error of the broker's library
         why = error.__cause__ or error  # of the broker's library, where Celery has put its own before it
-        telemetry.noticed("broker out of reach", error=type(why).__name__, unsent=len(unsent))
+        # It may refuse the queue of one pool, by its rights or its kind: then those of the others go on.
+        others = [job for job in unsent if job.pool != unsent[0].pool] if isinstance(why, refusals) else []
+        telemetry.noticed("broker out of reach", error=type(why).__name__, unsent=len(unsent) - len(others))
+        if others:
+            hand_over(others)

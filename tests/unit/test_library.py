@@ -7,12 +7,14 @@ from contextlib import suppress
 from types import ModuleType, SimpleNamespace
 
 import pytest
+from amqp import ChannelError
 from celery import Celery, signals
 from celery.apps import worker
 from django.contrib.messages.middleware import MessageMiddleware
 from django.core.checks import CheckMessage, Tags, run_checks
 from django.db.backends.postgresql.base import DatabaseWrapper
 from django.urls import include, path
+from kombu.transport.memory import Channel
 
 from embedded import REPOSITORY
 from jobs import celery, checks, conf
@@ -260,11 +262,20 @@ def test_an_app_of_celery_that_does_not_carry_jobs_is_refused(project, unconfigu
 
 
 def test_messages_go_by_the_app_that_carries_jobs_whichever_is_current(monkeypatch) -> None:
+    """Those too that come behind one of a pool whose queue the broker refuses."""
+    put = Channel._put
+
+    def refuse(self, queue, *message, **more) -> None:
+        if queue == "refused":
+            raise ChannelError("ACCESS_REFUSED")
+        put(self, queue, *message, **more)
+
+    monkeypatch.setattr(Channel, "_put", refuse)
     monkeypatch.setenv("CELERY_BROKER_URL", "memory://")  # Celery itself reads it
     app = Celery("theirs", set_as_current=False)
     app.conf.task_always_eager = True  # for tasks
     celery.configure(app)
-    message.hand_over([Claimed(7, 2, "heavy", 0.0, False, 1)])
+    message.hand_over([Claimed(job_id, 2, pool) for job_id, pool in ((6, "refused"), (7, "heavy"), (8, "refused"))])
     with app.connection_for_read() as broker:
         sent = broker.SimpleQueue("heavy").get(block=False)
     assert message.Message.decode(sent.payload[0]) == message.Message(7, 2)
