@@ -6,8 +6,11 @@ from importlib import import_module
 
 from django.apps import apps
 from django.conf import settings as project
-from django.db import transaction
+from django.core.cache import caches
+from django.core.cache.backends.db import DatabaseCache
+from django.db import connections, router, transaction
 from django.db.models import DurationField, Exists, ExpressionWrapper, F, Model, OuterRef, Q
+from django.utils import timezone
 
 from jobs import store, telemetry
 from jobs.conf import settings
@@ -72,6 +75,10 @@ def prune() -> None:
             import_module(project.SESSION_ENGINE).SessionStore.clear_expired()
         except Exception as error:  # a stranger's code, which may not even have the method: no worker ends by it
             telemetry.noticed("sessions not cleared", error=type(error).__name__)
+    try:
+        _forget_results()
+    except Exception as error:  # that table may be of another database
+        telemetry.noticed("results not cleared", error=type(error).__name__)
 
 
 def expire_dead() -> int:
@@ -108,6 +115,18 @@ def forget_orphans() -> None:
     for (job_id,) in rows("without_queue", batch=BATCH):
         cancel(job_id, tenant_id=EVERY_TENANT)
         telemetry.noticed("job of a deleted queue cancelled", job=job_id)
+
+
+def _forget_results() -> None:
+    """Delete what has expired from a cache that is a table: Django does so only when there are too many rows."""
+    cache = caches[settings.JOBS_CACHE]
+    if isinstance(cache, DatabaseCache):
+        model = cache.cache_model_class
+        session = connections[router.db_for_write(model)]
+        table = session.ops.quote_name(model._meta.db_table)
+        now = session.ops.adapt_datetimefield_value(timezone.now())
+        with session.cursor() as cursor:
+            cursor.execute(f"DELETE FROM {table} WHERE expires < %s", [now])  # noqa: S608 - a name of the settings
 
 
 def _all(delete: Callable[[], int]) -> int:

@@ -7,8 +7,11 @@ import pytest
 from django.conf import settings as project
 from django.core.cache import caches
 from django.core.management import call_command
+from django.db import connection
 from django.utils import timezone
 
+from jobs.engine.prune import prune
+from jobs.models import Job
 from jobs.reading.health import facts
 from jobs.store import results
 from tests.factories import make_job
@@ -49,6 +52,13 @@ def test_results_come_back_from_every_kind_of_cache_and_are_counted(kind, settin
         assert results.load(job) == results.Result(value)
         assert results.forget(job)
         assert results.load(job) is None
+    if kind == "table":
+        for seconds in (-1, 60):
+            results.keep(make_job(tenant), '"secret"', seconds)
+        prune()
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT cache_key FROM results WHERE cache_key LIKE '%job-result%'")
+            assert [row[0] for row in cursor.fetchall()] == [f":1:{results._key(Job.objects.latest('pk'))}"]
 
 
 def test_the_default_cache_is_left_alone(settings, tenant):
