@@ -14,6 +14,7 @@ from jobs.checks import TAG
 TABLE = """CACHES["jobs"] = {  # or a Redis; then: manage.py createcachetable
     "BACKEND": "django.core.cache.backends.db.DatabaseCache",
     "LOCATION": "jobs_cache",
+    "OPTIONS": {"MAX_ENTRIES": 100_000},  # of 300, the default, many go early
 }
 JOBS_CACHE = "jobs\""""
 POSTGRESQL = """DATABASES["default"] = {

@@ -11,9 +11,11 @@ from django.db import connection
 from django.utils import timezone
 
 from jobs.engine.prune import prune
+from jobs.management.installing import wanted
 from jobs.models import Job
 from jobs.reading.health import facts
 from jobs.store import results
+from jobs.store.erasing import WithResult
 from tests.factories import make_job
 
 pytestmark = pytest.mark.django_db
@@ -27,9 +29,16 @@ def redis(**options):
     return {"BACKEND": REDIS, "LOCATION": project.CACHES["default"]["LOCATION"], "OPTIONS": options}
 
 
+def installed() -> dict:
+    """What `jobs install` tells to add."""
+    caches = {}
+    exec(wanted.TABLE, {"CACHES": caches})
+    return caches
+
+
 CACHES = {
     "memory": lambda path: {"BACKEND": LOCAL, "LOCATION": "results"},
-    "table": lambda path: {"BACKEND": "django.core.cache.backends.db.DatabaseCache", "LOCATION": "results"},
+    "table": lambda path: installed()["jobs"],
     "files": lambda path: {"BACKEND": "django.core.cache.backends.filebased.FileBasedCache", "LOCATION": path},
     "redis, pickle": lambda path: redis(),
     "redis, text": lambda path: redis(serializer="jobs.pages.cache.Text"),
@@ -57,8 +66,12 @@ def test_results_come_back_from_every_kind_of_cache_and_are_counted(kind, settin
             results.keep(make_job(tenant), '"secret"', seconds)
         prune()
         with connection.cursor() as cursor:
-            cursor.execute("SELECT cache_key FROM results WHERE cache_key LIKE '%job-result%'")
+            cursor.execute("SELECT cache_key FROM jobs_cache WHERE cache_key LIKE '%job-result%'")
             assert [row[0] for row in cursor.fetchall()] == [f":1:{results._key(Job.objects.latest('pk'))}"]
+        many = [WithResult(number, 1, tenant.pk, timezone.now()) for number in range(301)]
+        for one in many:
+            results.keep(one, '"secret"', 60)
+        assert all(map(results.forget, many))
 
 
 def test_the_default_cache_is_left_alone(settings, tenant):
