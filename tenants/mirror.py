@@ -5,12 +5,14 @@ row's key as text (`mirrored_key`), and its name and slug. It is written when th
 Rows from before, and those that SQL has changed: `manage.py tenants mirror`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any
 
 from django.apps import apps
 from django.db import models, transaction
+from django.db.models import Value
+from django.db.models.functions import Cast, Concat
 from django.db.models.signals import post_delete, post_save
 
 from tenants.bounds import NAME_LENGTH
@@ -82,6 +84,7 @@ def reflect(rows: Iterable[models.Model]) -> int:
     while some := list(islice(left, A_STATEMENT)):
         made = [Tenant(mirrored_key=_text(row.pk), name=_name(row), slug=str(getattr(row, HOST_SLUG))) for row in some]
         with transaction.atomic():
+            _give_up_slugs({tenant.slug: tenant.mirrored_key for tenant in made})
             written = Tenant.objects.bulk_create(
                 made, update_conflicts=True, unique_fields=["mirrored_key"], update_fields=["name", "slug"]
             )
@@ -89,6 +92,16 @@ def reflect(rows: Iterable[models.Model]) -> int:
             TenantQueue.objects.bulk_create(slots, ignore_conflicts=True)
         number += len(written)
     return number
+
+
+def _give_up_slugs(wanted: Mapping[str, str | None]) -> None:
+    """Whose row has lost its slug to another one unseen, by SQL, has a stand-in until its own row is written.
+
+    wanted: the keys of the rows that have the slugs now.
+    """
+    found = Tenant.objects.filter(slug__in=wanted, mirrored_key__isnull=False).values_list("pk", "slug", "mirrored_key")
+    if lost := [pk for pk, slug, key in found if wanted[slug] != key]:
+        Tenant.objects.filter(pk__in=lost).update(slug=Concat(Value("-"), Cast("pk", models.CharField())))
 
 
 def _name(row: models.Model) -> str:

@@ -71,6 +71,19 @@ class TestRowsFromBefore:
             assert sorted(Tenant.objects.values_list("name", flat=True)) == ["0", "1", "2"]
         assert {tenant_of(project).jobs_queue.num_slots for project in old} == {1}
 
+    @pytest.mark.parametrize("way", ["mirror", "save"])
+    def test_get_the_slugs_that_went_over_from_row_to_row_unseen(self, old, way) -> None:
+        call_command("tenants", "mirror", verbosity=0)
+        codes = [project.code for project in old]
+        for new in ([uuid.uuid4() for _ in old], codes[1:] + codes[:1]):
+            for project, code in zip(old, new, strict=True):
+                Project.objects.filter(pk=project.pk).update(code=code)
+        if way == "mirror":
+            call_command("tenants", "mirror", verbosity=0)
+        else:
+            [project.save() for project in Project.objects.all()]
+        assert [tenant_of(project).slug for project in old] == [str(code) for code in codes[1:] + codes[:1]]
+
     def test_have_none_until_then_and_whoever_submits_hears_what_to_do(self, old) -> None:
         with pytest.raises(InvalidRequest, match=r"run: .* tenants mirror"):
             async_(greet, tenant=old[0])("Ann")
