@@ -7,6 +7,7 @@ In one transaction, for a batch of schedules that are locked for it:
 3. Submit the jobs in one statement. If the call of a schedule is no longer possible, pause it with the reason; halving
    the batch finds it, and the others continue.
 4. Record the outcome of each time, and set the next time of each schedule.
+5. Cancel the previous runs that these replace. One that somebody has locked waits until after the commit.
 
 A process that is killed meanwhile has changed nothing. Locks and taken times separate two simultaneous leaders.
 """
@@ -25,7 +26,7 @@ from jobs.engine.cancel import cancel
 from jobs.engine.schedules.call import requests_of
 from jobs.engine.schedules.plan import move, plan
 from jobs.engine.submit import Submitted, submit_all
-from jobs.models import Schedule, ScheduleRun
+from jobs.models import Job, Schedule, ScheduleRun
 from jobs.store import DueSchedule
 
 BATCH = 100  # schedules in a transaction
@@ -35,7 +36,10 @@ LONGEST_NOTE = 300  # characters
 
 @dataclass
 class Turn:
-    """What happens to one schedule in this batch. due: the runs that are to get a job; skipped: those that get none."""
+    """What happens to one schedule in this batch. due: the runs that are to get a job; skipped: those that get none.
+
+    replaced: the job of the previous run, which is to be cancelled.
+    """
 
     asked: DueSchedule
     request: JobRequest | None = None
@@ -44,6 +48,7 @@ class Turn:
     next_due: datetime | None = None
     why: str = ""  # it is paused
     held_up: bool = False
+    replaced: int | None = None
 
     @property
     def schedule(self) -> Schedule:
@@ -90,6 +95,7 @@ def _run_batch() -> list[Turn]:
     _submit([turn for turn in turns if turn.due])
     store.note_runs([run for turn in turns for run in turn.due])
     store.advance_schedules([turn.moved() for turn in turns])
+    _cancel_previous(turns)
     return turns
 
 
@@ -176,14 +182,26 @@ def _note(asking: list[Turn], submitted: list[Submitted]) -> None:
         run.job_id = job.id
 
 
+def _cancel_previous(turns: list[Turn]) -> None:
+    """Those that nobody has locked: to wait for a stranger here would hold up all, and deadlock with a deletion."""
+    for turn in turns:
+        if turn.schedule.overlap == "cancel" and any(run.job_id for run in turn.due):
+            turn.replaced = turn.asked.under_way
+    replacing = {turn.replaced: turn for turn in turns if turn.replaced is not None}
+    free = Job.objects.select_for_update(no_key=True, skip_locked=True).filter(pk__in=replacing)
+    for job_id in free.values_list("pk", flat=True):
+        cancel(job_id, tenant_id=replacing[job_id].schedule.tenant_id)
+        replacing[job_id].replaced = None
+
+
 def _follow_up(turn: Turn) -> None:
-    schedule, last = turn.schedule, turn.asked.under_way
+    schedule = turn.schedule
     if turn.why:
         telemetry.noticed("schedule paused", schedule=schedule.pk, tenant=schedule.tenant_id, because=turn.why)
     if turn.held_up:
         telemetry.noticed("schedule held up", schedule=schedule.pk, tenant=schedule.tenant_id)
-    if schedule.overlap == "cancel" and last is not None and any(run.job_id for run in turn.due):
+    if turn.replaced is not None:
         try:
-            cancel(last, tenant_id=schedule.tenant_id)
+            cancel(turn.replaced, tenant_id=schedule.tenant_id)
         except OperationalError as error:  # somebody has its row locked: two runs at once, and the others' go on
-            telemetry.noticed("previous run not cancelled", job=last, error=type(error).__name__)
+            telemetry.noticed("previous run not cancelled", job=turn.replaced, error=type(error).__name__)

@@ -2,9 +2,10 @@
 
 from datetime import UTC, datetime, timedelta
 from time import monotonic
+from unittest.mock import Mock
 
 import pytest
-from django.db import connection, transaction
+from django.db import InterfaceError, connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
@@ -127,8 +128,12 @@ class TestARunThatIsNotOver:
         call_at(timezone.now() + 2 * HOUR, run_due)
         assert Job.objects.count() == 1, "it is over"
 
-    def test_is_cancelled_for_the_next_one(self, thing):
-        self.twice(hourly(thing, overlap="cancel"))
+    def test_is_cancelled_for_the_next_one_though_the_clock_is_cut_off_meanwhile(self, thing, monkeypatch):
+        schedule = hourly(thing, overlap="cancel")
+        with monkeypatch.context() as patched, pytest.raises(InterfaceError):
+            patched.setattr(run, "cancel", Mock(side_effect=InterfaceError))
+            self.twice(schedule)
+        call_at(schedule.next_due + HOUR, run_due)
         first, second = Job.objects.order_by("pk")
         assert (first.status, second.status) == (Status.CANCELLED, Status.CREATED)
 
