@@ -77,10 +77,9 @@ class Recurrence:
         """The due times later than that moment, in order, in UTC."""
         if self.every is not None:
             period = timedelta(seconds=self.every)
-            n = (moment - self.anchor) // period + 1
+            due = _before(moment, self.anchor, period)
             while True:
-                yield self.anchor + n * period
-                n += 1
+                yield (due := due + period)
         for due in CronSim(self._fields(), moment.astimezone(_zone(self.tz))):
             yield due.astimezone(UTC)
 
@@ -102,10 +101,10 @@ class Recurrence:
     def _backwards(self, upto: datetime) -> Iterator[datetime]:
         if self.every is not None:
             period = timedelta(seconds=self.every)
-            n = (upto - self.anchor) // period
+            due = _before(upto, self.anchor, period)
             while True:
-                yield self.anchor + n * period
-                n -= 1
+                yield due
+                due -= period
         minute = timedelta(minutes=1)  # cronsim begins with the minute before
         for due in CronSim(self._fields(), (upto + minute).astimezone(_zone(self.tz)), reverse=True):
             if (moment := due.astimezone(UTC)) <= upto:
@@ -122,6 +121,12 @@ class Recurrence:
 def offset(number: int, jitter: float) -> timedelta:
     """The delay of the schedule with that number: within `jitter` seconds, and always the same."""
     return timedelta(seconds=jitter * (number * GOLDEN_RATIO % 1.0))
+
+
+def _before(moment: datetime, anchor: datetime, period: timedelta) -> datetime:
+    """The last due time up to that moment, in UTC: in a zone Python would count the hours that its clocks show."""
+    moment = moment.astimezone(UTC)
+    return moment - (moment - anchor) % period
 
 
 def _length(seconds: float) -> str:

@@ -3,7 +3,7 @@
 Ages are told by the clock of this machine: a list asks the database nothing for each of its rows.
 """
 
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import islice, takewhile
 from typing import Any
 
@@ -38,8 +38,8 @@ def next_times(schedule: Schedule) -> list[datetime]:
     """The next due times, without jitter; none if the schedule is paused or has ended."""
     if schedule.paused:
         return []
-    since = max(timezone.now(), schedule.starts_at) - MICROSECOND
     try:
+        since = max(timezone.now(), schedule.starts_at).astimezone(UTC) - MICROSECOND
         times = recurrence_of(schedule).after(since)
         return list(islice(takewhile(lambda due: not schedule.ends_at or due <= schedule.ends_at, times), TIMES))
     except InvalidRecurrence:

@@ -112,9 +112,9 @@ def test_every_so_many_minutes_goes_on_through_every_change(changed, period):
     assert {later - earlier for earlier, later in pairwise(due)} == {timedelta(minutes=period)}
 
 
-@given(st.floats(1, 1e6), MOMENTS, MOMENTS)
-def test_every_so_many_seconds_counts_from_its_anchor_wherever_one_looks(every, anchor, moment):
-    recurrence = Recurrence(every=every, anchor=anchor)
+@given(st.floats(1, 1e6), MOMENTS, MOMENTS, st.sampled_from(ZONES))
+def test_every_so_many_seconds_counts_from_its_anchor_wherever_one_looks(every, anchor, moment, zone):
+    recurrence = Recurrence(every=every, anchor=anchor.astimezone(ZoneInfo(zone)))  # as a form has it
     period = timedelta(seconds=every)
     due = due_of(recurrence, moment, 3)
     assert moment < due[0] <= moment + period

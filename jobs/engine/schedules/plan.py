@@ -1,7 +1,7 @@
 """Plan which due times of a schedule become jobs now, and when it is due next. Pure, but for the database's clock."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from jobs.authoring.recurrence import Recurrence, offset
 from jobs.models import Schedule
@@ -28,7 +28,7 @@ def recurrence_of(rule: Schedule) -> Recurrence:
 
 def first_due(rule: Schedule, now: datetime) -> datetime | None:
     """The first due time from now on, and from its start on; None if it has ended. Raises InvalidRecurrence."""
-    return _next(rule, max(rule.starts_at, now) - MICROSECOND)
+    return _next(rule, max(rule.starts_at, now).astimezone(UTC) - MICROSECOND)
 
 
 def move(schedule: Schedule, due: datetime | None) -> None:
