@@ -1,8 +1,9 @@
 -- Reads:  the deaths after `since`, by tenant, job type and error class, each group with its newest job as a sample.
 -- Who:    the clock's leader, for one notifier. Locks: none. Index: jobs_dead; failed_attempts_once; primary key.
 -- It leaves the last `settled` seconds for the next time: a death gets its moment shortly before its commit, and `since`
--- must not pass a death that is not visible yet.
-WITH clock AS (SELECT coalesce(%(now)s::timestamptz, clock_timestamp()) AS now),
+-- must not pass a death that is not visible yet. A later `since` tells that the clock was set back: then it tells those of a
+-- day, also once more, rather than none until the clock has been there again.
+WITH clock AS (SELECT coalesce(%(now)s::timestamptz, clock_timestamp()) - %(settled)s * interval '1 second' AS settled),
 alike AS (
     SELECT
         j.tenant_id, j.source_type, j.source_method, coalesce(f.error_class, '') AS error_class,
@@ -10,8 +11,8 @@ alike AS (
     FROM jobs j
     CROSS JOIN clock
     LEFT JOIN failed_attempts f ON f.job_id = j.id AND f.attempt = j.attempt
-    WHERE j.died_at > %(since)s  -- guard
-      AND j.died_at <= clock.now - %(settled)s * interval '1 second'  -- guard
+    WHERE j.died_at > CASE WHEN %(since)s::timestamptz > clock.settled THEN clock.settled - interval '1 day' ELSE %(since)s::timestamptz END  -- guard
+      AND j.died_at <= clock.settled  -- guard
     GROUP BY j.tenant_id, j.source_type, j.source_method, coalesce(f.error_class, '')
 )
 SELECT

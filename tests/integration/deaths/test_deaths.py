@@ -175,6 +175,10 @@ class TestEachDeathOnce:
         die(tenant, 2, at=now + timedelta(microseconds=1))
         call_at(now + 2 * SOON, notify)
         assert [[group.count for group in groups] for groups in told] == [[3], [2]]
+        set_back = now - timedelta(minutes=1)
+        die(tenant, at=set_back)
+        call_at(set_back + SOON, notify)
+        assert [group.count for group in told.pop()] == [1], "PostgreSQL's clock was set back"
 
     def test_the_last_seconds_wait_so_that_no_late_commit_is_missed(self, tenant, told):
         now = timezone.now()
