@@ -10,7 +10,6 @@ from django.core.cache import caches
 from django.core.cache.backends.db import DatabaseCache
 from django.db import connections, router, transaction
 from django.db.models import DurationField, Exists, ExpressionWrapper, F, Model, OuterRef, Q
-from django.utils import timezone
 
 from jobs import store, telemetry
 from jobs.conf import settings
@@ -76,7 +75,7 @@ def prune() -> None:
         except Exception as error:  # a stranger's code, which may not even have the method: no worker ends by it
             telemetry.noticed("sessions not cleared", error=type(error).__name__)
     try:
-        _forget_results()
+        _forget_results(now)
     except Exception as error:  # that table may be of another database
         telemetry.noticed("results not cleared", error=type(error).__name__)
 
@@ -117,16 +116,16 @@ def forget_orphans() -> None:
         telemetry.noticed("job of a deleted queue cancelled", job=job_id)
 
 
-def _forget_results() -> None:
+def _forget_results(now: datetime) -> None:
     """Delete what has expired from a cache that is a table: Django does so only when there are too many rows."""
     cache = caches[settings.JOBS_CACHE]
     if isinstance(cache, DatabaseCache):
         model = cache.cache_model_class
         session = connections[router.db_for_write(model)]
         table = session.ops.quote_name(model._meta.db_table)
-        now = session.ops.adapt_datetimefield_value(timezone.now())
         with session.cursor() as cursor:
-            cursor.execute(f"DELETE FROM {table} WHERE expires < %s", [now])  # noqa: S608 - a name of the settings
+            moment = session.ops.adapt_datetimefield_value(now)
+            cursor.execute(f"DELETE FROM {table} WHERE expires < %s", [moment])  # noqa: S608 - a name of the settings
 
 
 def _all(delete: Callable[[], int]) -> int:

@@ -13,7 +13,6 @@ from typing import Any
 
 from asgiref.sync import sync_to_async
 from django.core.cache import BaseCache, caches
-from django.utils import timezone
 
 from jobs import telemetry
 from jobs.conf import settings
@@ -114,8 +113,8 @@ def load(job: JobRow) -> Result | None:
     """Load the job's result; None if it was never kept, has expired, or the cache is out of reach."""
     if job.result_expires_at is None:
         return None
-    if job.result_bytes == 0:
-        return Result(None) if job.result_expires_at > timezone.now() else None
+    if job.result_bytes == 0:  # nothing expires
+        return Result(None)
     try:
         text = _cache().get(_key(job))
         return None if text is None else Result(json.loads(text))

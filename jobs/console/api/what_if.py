@@ -4,10 +4,10 @@ from datetime import datetime
 from typing import Any
 
 from django.http import HttpResponse
-from django.utils import timezone
 from ninja import Router, Schema
 from pydantic import Field
 
+from jobs import store
 from jobs.console.api.auth import OperatorRequest, may
 from jobs.console.api.changes import changes_of
 from jobs.console.operations import what_if
@@ -66,7 +66,7 @@ def ask_what_if(request: OperatorRequest, asked: Asked) -> HttpResponse:
         kind: {name: limits.model_dump(exclude_unset=True) for name, limits in getattr(asked, kind).items()}
         for kind in (TENANTS, QUEUES, POOLS)
     }
-    question = Question.of(asked.since, asked.until, changes, now=timezone.now())
+    question = Question.of(asked.since, asked.until, changes, now=store.database_now())
     row = what_if.ask(question, request.auth.get_username())
     row.refresh_from_db()
     return answer(202, _shown(row), f"{request.path}/{row.pk}")
@@ -80,4 +80,4 @@ def read_what_if(request: OperatorRequest, pk: PathId) -> dict[str, Any]:
 
 def _shown(row: WhatIf) -> dict[str, Any]:
     facts = {name: getattr(row, name) for name in ("id", "asked_at", "question", "answer", "refused")}
-    return facts | {"state": state_of(row.asked_at, row.ended_at, row.refused, timezone.now())}
+    return facts | {"state": state_of(row.asked_at, row.ended_at, row.refused, store.database_now())}

@@ -4,8 +4,7 @@ from argparse import ArgumentTypeError
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from django.utils import timezone
-
+from jobs import store
 from jobs.console.cli.screen import Column, Screen, count, length
 from jobs.console.cli.subcommands import Argument, Options, Subcommand, argument
 from jobs.console.operations import what_if
@@ -69,7 +68,7 @@ ARGUMENTS = (
 
 def run(options: Options, screen: Screen) -> None:
     changes = what_if.read((kind, *line) for kind in LIMITS for line in options[kind])
-    question = Question.of(options["since"], options["until"], changes, now=timezone.now())
+    question = Question.of(options["since"], options["until"], changes, now=store.database_now())
     found = what_if.told(question, MOST)
     screen.document(found)
     screen.table(COLUMNS, found["lines"])

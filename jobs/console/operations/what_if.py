@@ -12,8 +12,8 @@ from urllib.parse import urlencode
 from django.core.exceptions import ValidationError
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import transaction
-from django.utils import timezone
 
+from jobs import store
 from jobs.calls.refusals import InvalidRequest
 from jobs.console.operations import what_if_process
 from jobs.console.operations.filters import moment
@@ -110,7 +110,7 @@ def asked_at(kind: str, name: str, limits: Mapping[str, Any]) -> str:
 
 def ask(question: Question, by: str) -> WhatIf:
     """Let a process of its own answer it. Raises InvalidRequest while another is answered."""
-    young = timezone.now() - timedelta(seconds=what_if_process.SECONDS)
+    young = store.database_now() - timedelta(seconds=what_if_process.SECONDS)
     if WhatIf.objects.filter(ended_at=None, asked_at__gt=young).exists():
         raise InvalidRequest("what-if", "another one is being replayed; ask again in a minute")
     row = WhatIf.objects.create(asked_by=by, question=stored(asdict(question)))

@@ -12,8 +12,6 @@ import threading
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from django.utils import timezone
-
 SECONDS = 120  # of an answer
 MEMORY = 1 << 30  # bytes
 NICE = 10
@@ -49,7 +47,8 @@ def start(pk: int) -> None:
 
 def answer(pk: int) -> None:
     """Answer it in this process."""
-    from jobs.calls.refusals import InvalidRequest  # not before the settings are known
+    from jobs import store  # not before the settings are known
+    from jobs.calls.refusals import InvalidRequest
     from jobs.console.operations import what_if
     from jobs.models import WhatIf
     from jobs.reading import replay
@@ -57,7 +56,7 @@ def answer(pk: int) -> None:
     row = WhatIf.objects.get(pk=pk)
     try:
         asked = row.question
-        question = what_if.Question.of(asked["since"], asked["until"], asked["changes"], now=timezone.now())
+        question = what_if.Question.of(asked["since"], asked["until"], asked["changes"], now=store.database_now())
         if not replay.begin_alone():
             raise InvalidRequest("what-if", "another one is being replayed; ask again in a minute")
         row.answer = what_if.stored(what_if.told(question))
@@ -65,7 +64,7 @@ def answer(pk: int) -> None:
         row.refused = str(refused)[:500]
     except MemoryError:
         row.refused = "it takes too much memory; ask for less time"
-    row.ended_at = timezone.now()
+    row.ended_at = store.database_now()
     row.save(update_fields=["answer", "refused", "ended_at"])
 
 

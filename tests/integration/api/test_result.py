@@ -102,6 +102,8 @@ def test_a_result_that_has_expired_is_gone(owner, tenant):
     assert response.status_code == 410
     assert "kept until" in response.json()["detail"]
     assert owner.get(f"/api/v1/jobs/{job.pk}").json()["result_url"] is None
+    nothing = finished(tenant, None, ttl=-AN_HOUR)  # by the clock of this machine, which may be ahead
+    assert owner.get(f"/api/v1/jobs/{nothing.pk}/result").json() is None
 
 
 def test_a_result_that_the_cache_lost_early_is_gone_too(owner, tenant):

@@ -6,8 +6,8 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
-from django.utils import timezone
 
+from jobs import store
 from jobs.authoring.text import storable
 from jobs.calls.refusals import InvalidRequest
 from jobs.console.operations import what_if
@@ -43,7 +43,7 @@ def show(request: HttpRequest) -> HttpResponse:
 def one(request: HttpRequest, pk: int) -> HttpResponse:
     found = WhatIf.objects.filter(pk=pk).first()
     row = existing(found, "There is no such question, or it is older than a day.")
-    state = state_of(row.asked_at, row.ended_at, row.refused, timezone.now())
+    state = state_of(row.asked_at, row.ended_at, row.refused, store.database_now())
     asked = row.question
     moments = [datetime.fromisoformat(asked[name]).astimezone(UTC) for name in ("since", "until")]
     since, until = (f"{moment:%Y-%m-%dT%H:%M:%S}" for moment in moments)
@@ -82,7 +82,7 @@ def ask(request: HttpRequest) -> HttpResponse:
     given = [(kind, name, limit, value) for kind, name, limit, value in zip(*columns, strict=False) if name]
     times = texts(request.POST, ("since", "until"))
     try:
-        question = Question.of(times["since"], times["until"], what_if.read(given), now=timezone.now())
+        question = Question.of(times["since"], times["until"], what_if.read(given), now=store.database_now())
         row = what_if.ask(question, request.user.get_username())
     except InvalidRequest as refused:
         return _form(request, given, **times, wrong=sentence(refused))
