@@ -13,7 +13,7 @@ from jobs.store import may_pass
 
 Handler = Callable[[HttpRequest, Exception], HttpResponse]
 RETRY_AFTER = {"Retry-After": "5"}  # seconds
-AWAY = "The database does not answer in time, or takes no changes now. Nothing was changed by this request; try again."
+AWAY = "The database does not answer in time, or takes no changes now. Some of this request may be done; try again."
 
 
 def is_api(path: str) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from shlex import quote
 
 from django.http import HttpRequest
 from django.urls import reverse
@@ -35,7 +36,7 @@ def remedy(gate: Gate, job: JobRow) -> str | None:
     """The command with the job's own names filled in; None if no command opens the gate. Capitals are for its user."""
     if gate not in REMEDIES:
         return None
-    named = {"tenant": job.tenant.jobs_slug, "queue": job.queue.name, "pool": job.queue.pool}
+    named = {"tenant": quote(job.tenant.jobs_slug), "queue": job.queue.name, "pool": job.queue.pool}
     return REMEDIES[gate].format(**named, source_type=job.source_type, source_method=job.source_method)
 
 

@@ -17,7 +17,7 @@ from jobs.engine import dispatch
 from jobs.engine.cancel import Cancellation, cancel_all
 from jobs.engine.revive import revive
 from jobs.lifecycle import FINAL, Status
-from jobs.models import AnyJob, Batch, BatchCancel, Job
+from jobs.models import ERASED, AnyJob, Batch, BatchCancel, Job
 from jobs.store import EVERY_TENANT, TenantId
 from jobs.store.owner import owned
 from tenants import audit
@@ -119,8 +119,10 @@ def open_members(batch_id: int, after: int, *, tenant_id: TenantId) -> list[int]
 
 
 def failed_members(batch_id: int, after: int, *, tenant_id: TenantId) -> list[int]:
-    """Its next jobs behind that number that have not ended well, wherever they are."""
-    return _part(AnyJob.objects.filter(status__in=FINAL - {Status.SUCCESS}), batch_id, after, tenant_id)
+    """Its next jobs behind that number that have not ended well, wherever they are, and can be revived for it."""
+    failed = AnyJob.objects.filter(status__in=FINAL - {Status.SUCCESS}).exclude(dedup_key=ERASED)
+    mine = failed if tenant_id is EVERY_TENANT else failed.filter(barred=False)
+    return _part(mine, batch_id, after, tenant_id)
 
 
 def _part(jobs: QuerySet[Any], batch_id: int, after: int, tenant_id: TenantId) -> list[int]:

@@ -521,6 +521,7 @@ def test_the_command_that_starts_a_worker_names_no_app_of_ours(settings) -> None
     settings.ROOT_URLCONF = "config.urls"
     queue = SimpleNamespace(name="mail", pool="heavy")
     job = SimpleNamespace(
-        tenant=SimpleNamespace(jobs_slug="a"), queue=queue, source_type="shop.order", source_method="pay"
+        tenant=SimpleNamespace(jobs_slug="old shop"), queue=queue, source_type="shop.order", source_method="pay"
     )
     assert remedies.remedy(Gate.NO_WORKER, job) == "manage.py jobs worker heavy"
+    assert remedies.remedy(Gate.TENANT_PAUSED, job) == "manage.py tenants slots 'old shop' --resume"

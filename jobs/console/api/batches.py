@@ -43,7 +43,7 @@ class SoughtBatches(batch_schemas.WantedBatches):
 
 class Changed(Schema):
     changed: int
-    skipped: int = Field(description="Jobs that could not be changed any more; and those whose arguments were erased.")
+    skipped: int = Field(description="Jobs that could not be changed any more.")
     next: str | None = Field(description="The address to post to for the others of the batch. Null: there are none.")
 
 

@@ -153,19 +153,20 @@ def discard_dead(request: OperatorRequest, wanted: Selection) -> Discarded:
 
 def _each(wanted: Selection, verb: Verb) -> tuple[int, int, bool]:
     """Apply the verb; return the numbers of applied and skipped letters, and whether more match."""
-    ids, more = _chosen(wanted)
+    ids, more = _chosen(wanted, verb)
     bulk = None if wanted.ids and len(ids) == 1 else uuid4()
     done = len(verb.applied(verb.each(ids, bulk=bulk, filters=wanted.in_words()).values()))
     asked = len(ids) if wanted.ids is None else len(set(wanted.ids))
     return done, asked - done, more
 
 
-def _chosen(wanted: Selection) -> tuple[list[int], bool]:
+def _chosen(wanted: Selection, verb: Verb) -> tuple[list[int], bool]:
     """The ids of the matching jobs that are dead now, earliest death first; and whether more match."""
     if (wanted.ids is None) == (not wanted.given()):
         raise ProblemError.unfit(
             {"ids": f"give either ids or at least one of {', '.join(Filters.model_fields)}, not both"}
         )
     dead = wanted.matching() if wanted.ids is None else wanted.matching().filter(pk__in=wanted.ids)
-    ids = list(dead.order_by("died_at", "pk").values_list("pk", flat=True)[: MAX_CHANGED + 1])
+    # Without those that it can never change: whoever repeats the request would get the same ones again.
+    ids = list(dead.filter(verb.can).order_by("died_at", "pk").values_list("pk", flat=True)[: MAX_CHANGED + 1])
     return ids[:MAX_CHANGED], len(ids) > MAX_CHANGED

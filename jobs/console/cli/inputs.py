@@ -6,6 +6,7 @@ from argparse import ArgumentTypeError
 from collections.abc import Callable
 from datetime import datetime
 from math import isfinite
+from shlex import quote
 from typing import Any, TypeVar
 
 from django.core.management.base import CommandError
@@ -129,5 +130,5 @@ def first(found: "QuerySet[Row]", options: Options) -> tuple[list[Row], bool]:
 
 def backlog_is_full(refused: TooManyWaiting, tenant: str) -> CommandError:
     """The refusal with the command that lets more wait. tenant: its slug."""
-    allow = f"allow more: manage.py tenants slots {tenant} --max-waiting N"
+    allow = f"allow more: manage.py tenants slots {quote(tenant)} --max-waiting N"
     return CommandError(f"tenant: {refused}, or {allow}")

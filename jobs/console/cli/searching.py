@@ -6,7 +6,10 @@ from jobs.console.cli.subcommands import Options, argument
 from jobs.console.operations.filters import HELD, MOMENTS, Filter
 from jobs.lifecycle import Status
 
-FILTERS = ("tenant", "status", "queue", "type", "user", "batch", "error", "worker", "retried", "since", "until")
+FILTERS = (
+    *("tenant", "status", "queue", "type", "user", "batch", "error", "worker", "retried", "since", "until"),
+    *("ended_since", "ended_until"),
+)
 OPTIONS = (  # one for each filter; a job must fit all that are given
     argument("--tenant", metavar="SLUG"),
     argument("--queue", metavar="NAME"),
@@ -20,9 +23,11 @@ OPTIONS = (  # one for each filter; a job must fit all that are given
     argument("--user", metavar="KEY", help="Only jobs for this user of a tenant."),
     argument("--batch", metavar="ID", help="Only jobs of this batch."),
     argument("--worker", metavar="NAME", help="Only jobs that a worker of this name runs, or ran last."),
-    argument("--retried", choices=["yes", "no"], help="Only jobs with failed attempts, or without."),
+    argument("--retried", choices=["yes", "no"], help="Only jobs that were tried again, or not."),
     argument("--since", metavar="TIME", help=f"Only jobs submitted after: {MOMENTS}."),
     argument("--until", metavar="TIME", help="Only jobs submitted up to this time."),
+    argument("--ended-since", metavar="TIME", help="Only jobs that ended from this time on."),
+    argument("--ended-until", metavar="TIME", help="Only jobs that ended before this time."),
 )
 
 

@@ -1,7 +1,7 @@
 """Cancel, revive and discard jobs, one or many: what each verb does, what may come of it, and what is then said."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from uuid import UUID
 
@@ -12,6 +12,7 @@ from jobs.engine import cancel as cancelling
 from jobs.engine import revive as reviving
 from jobs.engine.cancel import Cancellation
 from jobs.lifecycle import FINAL, Status
+from jobs.models import ERASED
 from jobs.reading import listing
 from jobs.reading.listing import Sought
 from jobs.store import EVERY_TENANT
@@ -31,8 +32,8 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Verb:
-    """statuses: of the jobs that it can change; in words: possible. warning: what it will do. apply: it, to some jobs;
-    returns the name of the outcome of each. asks: for a confirmation, however few the jobs.
+    """statuses: of the jobs that it can change, if they are as `can` says; in words: possible. warning: what it will
+    do. apply: it, to some jobs; returns the name of the outcome of each. asks: for a confirmation, however few.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Verb:
     statuses: frozenset[Status]
     apply: Callable[[Sequence[int]], Mapping[int, str]]
     outcomes: Mapping[str, Outcome]
+    can: Q = field(default_factory=Q)
     asks: bool = False
 
     def each(self, ids: Sequence[int], *, bulk: UUID | None, filters: str = "") -> dict[int, str]:
@@ -60,7 +62,7 @@ class Verb:
 
     def next(self, sought: Sought, most: int, *, before: int | None = None) -> tuple[list[int], int | None]:
         """The ids of the newest jobs that fit and that it can change; and `before` of the next ones."""
-        changeable = replace(sought, others=sought.others & Q(status__in=self.statuses))
+        changeable = replace(sought, others=sought.others & Q(status__in=self.statuses) & self.can)
         return listing.ids(changeable, most, before=before, looks=listing.LOOKS)
 
     def applied(self, outcomes: Iterable[str]) -> list[str]:
@@ -111,6 +113,7 @@ REVIVE = Verb(
             "was skipped", "Skipped {}: under way, ended well, or their arguments were erased.", applied=False
         ),
     },
+    can=~Q(dedup_key=ERASED),
 )
 DISCARD = Verb(
     name="discard",

@@ -102,7 +102,7 @@ class Letters:
         at = datetime.fromisoformat(run.at)
         if run.chosen:
             return Step(list(matching({}, at).filter(pk__in=run.chosen).values_list("pk", flat=True)), None)
-        found = matching(run.filters, at, datetime.fromisoformat(run.upto))
+        found = matching(run.filters, at, datetime.fromisoformat(run.upto)).filter(verb.can)
         if run.position is not None:
             found = found.filter(Position.read(run.position).not_earlier())
         rows = list(found.order_by("died_at", "pk").values_list("died_at", "pk")[: most + 1])

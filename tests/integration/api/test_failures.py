@@ -8,6 +8,8 @@ import pytest
 from django.db import connection
 from django.test import Client
 
+from jobs.console.operations import verbs
+from jobs.lifecycle import Status
 from jobs.models import Job
 from jobs.reading import queries
 from tests.factories import UserFactory, make_job
@@ -126,12 +128,19 @@ def test_a_fault_of_ours_is_a_problem_too(quiet, tenant, monkeypatch):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_locked_table_is_a_503_that_says_when_to_ask_again(quiet, report, mate):
+def test_a_locked_table_is_a_503_that_says_when_to_ask_again(quiet, report, mate, operator, monkeypatch):
+    """And that some of it may be done: of many jobs each batch is a transaction."""
+    monkeypatch.setattr(verbs, "BATCH", 1)
+    first, second = (make_job(report.tenant, Status.DEAD) for _ in range(2))
+    operator.raise_request_exception = False
     call = {"source_type": "reports.datareport", "source_id": report.pk, "source_method": "execute"}
     with psycopg.connect(**connection.get_connection_params()) as other, connection.cursor() as ours:
-        other.execute("LOCK TABLE jobs, data_reports")
         ours.execute("SET lock_timeout = '50ms'")
+        other.execute("SELECT FROM jobs WHERE id = %s FOR UPDATE", [second.pk])
         try:
+            ids = {"ids": [first.pk, second.pk]}
+            half = operator.post("/api/v1/operator/dead/revive", ids, content_type="application/json")
+            other.execute("LOCK TABLE jobs, data_reports")
             response = quiet.post("/api/v1/jobs", call, content_type="application/json")
             mate.raise_request_exception = False
             page = mate.get("/")
@@ -139,6 +148,9 @@ def test_a_locked_table_is_a_503_that_says_when_to_ask_again(quiet, report, mate
             ours.execute("RESET lock_timeout")
     assert (response.status_code, response["Content-Type"]) == (503, PROBLEM)
     assert int(response["Retry-After"]) >= 1
+    first.refresh_from_db()
+    assert (half.status_code, first.status) == (503, Status.CREATED)
+    assert "Some of this request may be done; try again." in half.json()["detail"]
     assert (page.status_code, page["Retry-After"]) == (503, "5")
     assert "Not right now" in page.content.decode()
     assert quiet.post("/api/v1/jobs", json.dumps(call), content_type="application/json").status_code == 202

@@ -11,7 +11,7 @@ from django.utils import timezone
 from jobs.console.api import dead
 from jobs.console.operations import verbs
 from jobs.lifecycle import Status
-from jobs.models import FailedAttempt, Job
+from jobs.models import ERASED, FailedAttempt, Job
 from tenants.models import Change
 from tests.factories import QueueFactory, TenantFactory, UserFactory, make_job, operator_key
 
@@ -181,12 +181,16 @@ class TestReviveAndDiscard:
         assert status_of(fits, other_error, other_tenant) == ["cancelled", "dead", "dead"]
 
     def test_more_than_one_request_takes_is_said_and_the_earliest_go_first(self, operator, monkeypatch):
+        """And those that were erased, which nobody revives, do not come first for ever."""
         monkeypatch.setattr(dead, "MAX_CHANGED", 3)
         monkeypatch.setattr(verbs, "BATCH", 2)
+        erased = [dead_job(died_at=NOON - timedelta(days=1), dedup_key=ERASED) for _ in range(4)]
         jobs = [dead_job(died_at=NOON - timedelta(minutes=minutes)) for minutes in range(4)]
         assert post(operator, "revive", {"queue": "default"}).json() == {"revived": 3, "skipped": 0, "more": True}
         assert status_of(*jobs) == ["dead", "created", "created", "created"]
         assert post(operator, "revive", {"queue": "default"}).json() == {"revived": 1, "skipped": 0, "more": False}
+        assert post(operator, "discard", {"queue": "default"}).json() == {"discarded": 3, "skipped": 0, "more": True}
+        assert status_of(*erased).count("dead") == 1
 
     @pytest.mark.parametrize("verb", ["revive", "discard"])
     @pytest.mark.parametrize(

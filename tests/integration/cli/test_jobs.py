@@ -1,10 +1,12 @@
 """`manage.py jobs`: each subcommand for people and as JSON, and what it refuses."""
 
 import json
+from datetime import timedelta
 from functools import partial
 
 import pytest
 from django.core.management import ManagementUtility
+from django.utils import timezone
 
 from jobs import store
 from jobs.console.cli import jobs_change
@@ -152,8 +154,14 @@ class TestList:
             other, queue=emails, source_type="sample.thing", source_method="urgent", retries=1, batch_id=77
         )
         gone = make_job(other, Status.SCHEDULED, source_type="code.gone", source_method="echo", due_at=HELD_UNTIL)
+        ago = timezone.now() - timedelta(hours=3)
+        old = {"source_type": "x.y", "source_method": "z", "created_at": ago}
+        failed = make_job(tenant, Status.ERROR, **old)
+        earlier = make_job(tenant, Status.ERROR, **old, end_time=ago)
         for words, expected in [
-            (["--tenant", "acme"], {here.pk}),
+            (["--tenant", "acme", "--status", "running"], {here.pk}),
+            (["--ended-since", "1h"], {failed.pk}),
+            (["--ended-since", "5h", "--ended-until", "1h"], {earlier.pk}),
             (["--queue", "emails"], {there.pk}),
             (["--status", "running"], {here.pk}),
             (["--status", "success"], set()),
@@ -165,7 +173,7 @@ class TestList:
             (["--retried", "yes"], {there.pk}),
             (["--batch", "77"], {there.pk}),
             (["--retried", "no", "--tenant", "other"], {gone.pk}),
-            (["--until", "1h"], set()),
+            (["--until", "4h"], set()),
             (["--since", "1h", "--until", "2999-01-31T02:00"], {here.pk, there.pk, gone.pk}),
             (["--tenant", "acme", "--queue", "emails"], set()),
         ]:

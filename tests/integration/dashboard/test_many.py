@@ -116,7 +116,7 @@ class TestDeadLetters:
 
     def test_among_dead_letters_no_other_job_is_revived(self, admin, dead):
         failed = make_job(TenantFactory(), Status.ERROR)
-        assert "the jobs are error, dead or cancelled no longer" in said(
+        assert "Only jobs that ended as error, dead or cancelled can be revived" in said(
             admin.post("/ops/dead/revive", {"ids": [failed.pk]})
         )
         assert status(failed) == "error"
@@ -246,7 +246,8 @@ class TestJobs:
         of = {one: make_job(tenant, one) for one in Status}
         admin.post("/ops/jobs/revive", self.form(admin, "tenant:acme"))
         assert {one for one in Status if status(of[one]) != one} == {Status.ERROR, Status.DEAD, Status.CANCELLED}
-        assert "the jobs are dead no longer" in said(admin.post("/ops/jobs/discard", self.form(admin, "tenant:acme")))
+        answer = admin.post("/ops/jobs/discard", self.form(admin, "tenant:acme"))
+        assert "Only dead jobs can be discarded." in said(answer)
 
     @pytest.mark.parametrize("change", [{"q": ""}, {"q": "  "}, {"q": "12"}, {"upto": ""}, {"upto": "x"}])
     def test_a_selection_without_a_search_or_an_end_is_refused(self, admin, jobs, change):

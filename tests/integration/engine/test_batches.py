@@ -25,7 +25,7 @@ from jobs.engine.whole_batch import (
     revive_batch,
 )
 from jobs.lifecycle import Status
-from jobs.models import AnyJob, BatchCancel, BatchTally, Job, JobEdge, JobEnd
+from jobs.models import ERASED, AnyJob, BatchCancel, BatchTally, Job, JobEdge, JobEnd
 from jobs.models import Batch as Row
 from jobs.reading.explain.explanation import explain
 from jobs.store import EVERY_TENANT
@@ -277,12 +277,15 @@ def test_no_statement_finds_an_open_one_of_a_stranger():
     owner, stranger = TenantFactory(), TenantFactory()
     nightly = store.open_batch("nightly", "", tenant_id=owner.pk)
     member, failed = make_job(owner, batch_id=nightly), make_job(owner, Status.ERROR, batch_id=nightly)
+    ended = make_job(owner, Status.CANCELLED, batch_id=nightly, barred=True)
+    make_job(owner, Status.DEAD, batch_id=nightly, dedup_key=ERASED)
     for tenant, mine in ((stranger, False), (owner, True)):
         assert store.grow_batch(nightly, 1, tenant_id=tenant.pk, caller=None, attempt=0) is mine
         assert open_members(nightly, 0, tenant_id=tenant.pk) == [member.pk] * mine
-        assert failed_members(nightly, 0, tenant_id=tenant.pk) == [failed.pk] * mine
+        assert failed_members(nightly, 0, tenant_id=tenant.pk) == [failed.pk] * mine, "an operator's and erased ones"
         assert store.begin_cancel(nightly, uuid4(), tenant_id=tenant.pk) is mine
         assert store.close_batch(nightly, tenant_id=tenant.pk) is mine
+    assert failed_members(nightly, 0, tenant_id=EVERY_TENANT) == [failed.pk, ended.pk]
 
 
 def test_a_stranger_does_not_see_what_waits_for_it(made):

@@ -15,7 +15,6 @@ from jobs.console.operations.verbs import CANCEL, DISCARD, REVIVE, Verb
 from jobs.console.ops.access import action_for, page_for, plain_page
 from jobs.console.ops.answers import back, done, refused
 from jobs.console.ops.runs import Found, Letters, Run, Selection, ids, signed_run
-from jobs.lifecycle import Status
 from jobs.pages.answers import SeeOther, existing
 from jobs.reading import queries
 
@@ -55,7 +54,7 @@ class Action:
         first = self.selection.step(run, self.verb, MAX_COUNTED)
         run = replace(run, total=len(first.ids), more=first.position is not None)
         if not run.total and not run.more:
-            return refused(request, f"Nothing to {self.verb.name}: the jobs are {_either(self.verb)} no longer.")
+            return refused(request, f"There is nothing to {self.verb.name}. {self.verb.possible}")
         if self.verb.asks or run.total > MAX_UNASKED or run.more:
             found = queries.all_jobs().filter(pk__in=first.ids[:EXAMPLES]).defer("args", "stats")
             examples = [job for job in found if queries.is_whole(job)]
@@ -97,12 +96,6 @@ class Action:
         address = reverse(f"jobs_ops:{self.name}")
         about = {"run": run, "verb": self.verb, "jobs": self.selection.jobs, "address": address}
         return plain_page(request, f"run/{name}", self.verb.doing, about | shown)
-
-
-def _either(verb: Verb) -> str:
-    """scheduled, created, queued or running"""
-    *others, last = [status for status in Status if status in verb.statuses]
-    return f"{', '.join(others)} or {last}" if others else str(last)
 
 
 ACTIONS = (
