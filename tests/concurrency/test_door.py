@@ -231,7 +231,8 @@ class TestACrowdAtTheDoor:
 
     @pytest.fixture
     def folds(self, monkeypatch) -> list[str]:
-        """What is sent to fold, by this thread."""
+        """What is sent to fold, by this thread, whose session has its plans."""
+        claiming.plan()
         sent = []
 
         def noted(name):
