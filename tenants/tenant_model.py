@@ -10,6 +10,8 @@ from typing import Any, cast
 
 from django.db import connection
 from django.db.models import QuerySet
+from django.db.models.functions import Collate
+from django.db.models.lookups import IContains
 
 from tenants.conf import TENANT_MODEL, TENANT_NAME, TENANT_SLUG, model_named
 from tenants.models import Tenant
@@ -41,10 +43,20 @@ def slugs_of(ids: Iterable[int | None]) -> dict[int, str]:
     return dict(all_tenants().filter(pk__in={pk for pk in ids if pk is not None}).values_list("pk", TENANT_SLUG))
 
 
+class Contains(IContains):
+    """By the collation of the database: no LIKE compares by a nondeterministic one before PostgreSQL 18."""
+
+    def __init__(self, lhs: Any, rhs: Any) -> None:
+        super().__init__(Collate(lhs, "default"), rhs)
+
+
 def give_names(model: type[Tenant]) -> None:
-    """Let rows of the model say their name and slug, whatever its fields are called: `jobs_name`, `jobs_slug`."""
+    """Let rows of the model say their name and slug, whatever its fields are called, and searches find them."""
     for name, field in (("jobs_name", TENANT_NAME), ("jobs_slug", TENANT_SLUG)):
         setattr(model, name, property(attrgetter(field)))
+        column: Any = model._meta.get_field(field)
+        if getattr(column, "db_collation", None):
+            column.register_lookup(Contains)
 
 
 def for_this_project(statement: str) -> str:

@@ -14,8 +14,8 @@ class Shop(models.Model):
     """Has a key of 32 bits, and attributes of its own with names that others might take."""
 
     number = models.AutoField(primary_key=True)
-    title = models.CharField(max_length=200)
-    string_id = models.CharField(max_length=50, db_column="the id")
+    title = models.CharField(max_length=200, db_collation="C")
+    string_id = models.CharField(max_length=50, db_column="the id", db_collation="C")
     slug = models.SlugField(default="same-for-all")
     members = models.JSONField(default=list)
     closed = models.BooleanField(default=False)
