@@ -22,10 +22,7 @@ def web(port: int, environ: Mapping[str, str] | None = None) -> Command:
 
 
 def worker(
-    pool: str = "default",
-    concurrency: int = 4,
-    name: str | None = None,
-    environ: Mapping[str, str] | None = None,
+    pool: str = "default", concurrency: int = 4, name: str | None = None, environ: Mapping[str, str] | None = None
 ) -> Command:
     """A Celery worker with `concurrency` processes that takes the jobs of `pool`.
 

@@ -22,11 +22,7 @@ POLL = 0.02
 
 
 def tethered(
-    argv: Sequence[str],
-    death_signal: signal.Signals = signal.SIGKILL,
-    *,
-    alone: bool = False,
-    not_root: bool = False,
+    argv: Sequence[str], death_signal: signal.Signals = signal.SIGKILL, *, alone: bool = False, not_root: bool = False
 ) -> list[str]:
     """The command line of a child that gets `death_signal` when we die; the rest as in tether.py."""
     numbers = (death_signal, os.getpid(), alone, not_root)

@@ -9,9 +9,7 @@ from benchmarks.bars import Bar, Figures
 from benchmarks.public.driving import DONE, compare
 from benchmarks.public.scenarios import BURST
 
-BARS = [
-    Bar(of=(DONE, "ours"), to=(DONE, "Procr."), at_least=0.6),
-]
+BARS = [Bar(of=(DONE, "ours"), to=(DONE, "Procr."), at_least=0.6)]
 
 
 def measure(directory: Path) -> Figures:

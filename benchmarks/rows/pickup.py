@@ -9,9 +9,7 @@ from benchmarks.bars import Bar, Figures
 from benchmarks.public.driving import compare
 from benchmarks.public.scenarios import PICKUP
 
-BARS = [
-    Bar(of=("all, p95 ms", "ours"), at_most=30),
-]
+BARS = [Bar(of=("all, p95 ms", "ours"), at_most=30)]
 
 
 def measure(directory: Path) -> Figures:

@@ -7,15 +7,7 @@ from functools import cache, partial
 from typing import Any, TypeVar
 
 from django.core.exceptions import ValidationError
-from django.db import (
-    DEFAULT_DB_ALIAS,
-    ProgrammingError,
-    connection,
-    connections,
-    models,
-    router,
-    transaction,
-)
+from django.db import DEFAULT_DB_ALIAS, ProgrammingError, connection, connections, models, router, transaction
 from django.db.models import F
 from django.db.models.expressions import RawSQL
 from psycopg.errors import UndefinedTable

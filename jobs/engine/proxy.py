@@ -87,10 +87,7 @@ class Calls:
     """The value of `async_`: the @job methods of an object or a class, with options."""
 
     def __init__(
-        self,
-        model: type[models.Model],
-        instance: models.Model | None,
-        options: Mapping[str, Any] | None = None,
+        self, model: type[models.Model], instance: models.Model | None, options: Mapping[str, Any] | None = None
     ) -> None:
         self._model = model
         self._instance = instance

@@ -12,16 +12,7 @@ from jobs.models.memory import MAX_BYTES, JobMemory
 from jobs.models.operations import DeathNotice, KeptAnswer, Repair, Server, Worker
 from jobs.models.queue import PausedJobType, Queue
 from jobs.models.schedule import Schedule, ScheduleRun
-from jobs.models.statistics import (
-    Attempt,
-    FullHour,
-    JobMinute,
-    Recorded,
-    Sample,
-    TenantHour,
-    TenantShare,
-    Total,
-)
+from jobs.models.statistics import Attempt, FullHour, JobMinute, Recorded, Sample, TenantHour, TenantShare, Total
 from jobs.models.usage import ClosedDay, SlotPeak, UsageDay
 from jobs.models.webhook import WebhookEndpoint, WebhookEvent
 from jobs.models.what_if import WhatIf

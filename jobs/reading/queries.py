@@ -13,17 +13,7 @@ from asgiref.sync import sync_to_async
 from django.db.models import Q, QuerySet
 
 from jobs.lifecycle import Status
-from jobs.models import (
-    WITNESSES,
-    AnyFailedAttempt,
-    AnyJob,
-    DeadLetter,
-    JobLog,
-    JobMemory,
-    JobRow,
-    Queue,
-    Schedule,
-)
+from jobs.models import WITNESSES, AnyFailedAttempt, AnyJob, DeadLetter, JobLog, JobMemory, JobRow, Queue, Schedule
 from jobs.reading.statistics import Ended, UnderWay
 from jobs.sql import statement
 from jobs.store.rows import prepared, prepared_objects

@@ -29,16 +29,7 @@ from jobs.store.batches import (
     waiting_for,
 )
 from jobs.store.claiming import Keeper, Pass, claim, claim_within, forget_lanes, plan, worth_a_pass
-from jobs.store.control import (
-    backlog,
-    cancel,
-    create_queue,
-    discard,
-    expire_dead,
-    lapse,
-    request_cancel,
-    revive,
-)
+from jobs.store.control import backlog, cancel, create_queue, discard, expire_dead, lapse, request_cancel, revive
 from jobs.store.due import hold, next_moment, promote, release
 from jobs.store.history import archive, forget_old, next_to_archive, restore
 from jobs.store.inspection import excesses, find_lane, heads, odd_states, open_lanes, recount_books, wrong_books

@@ -13,13 +13,7 @@ from embedded import REPOSITORY
 from jobs.contrib.metrics.collector import Look
 from jobs.models import Repair, Sample
 from jobs.reading.health import RULES, Facts
-from jobs.reading.health.looks import (
-    EndedLook,
-    ForecastLook,
-    PredictionsLook,
-    ServerLook,
-    TotalLook,
-)
+from jobs.reading.health.looks import EndedLook, ForecastLook, PredictionsLook, ServerLook, TotalLook
 from jobs.reading.statistics import BUCKETS
 from tests.unit.test_health import worker
 from tests.unit.test_waits import NOW, lane, queue

@@ -18,11 +18,7 @@ from jobs.recording import close, inspection, may_run, record, sample, statement
 from jobs.recording.forecasts import duty
 
 REST_FACTOR = 50.0  # looks, samples, and the counts of hours, take at most a fiftieth of the time each
-_IN_TIME = (
-    psycopg.errors.LockNotAvailable,
-    psycopg.errors.QueryCanceled,
-    psycopg.errors.DeadlockDetected,
-)
+_IN_TIME = (psycopg.errors.LockNotAvailable, psycopg.errors.QueryCanceled, psycopg.errors.DeadlockDetected)
 
 
 def try_step(step: Callable[[], object]) -> object:

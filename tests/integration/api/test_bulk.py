@@ -52,9 +52,7 @@ def test_each_becomes_a_job_and_they_are_told_in_order(owner, tenant, report):
 
 
 def test_they_are_stored_in_one_statement(owner, report):
-    with CaptureQueriesContext(
-        connection,
-    ) as queries:
+    with CaptureQueriesContext(connection) as queries:
         assert submit(owner, *(region(report, n) for n in range(50))).status_code == 202
     assert len([query for query in queries if "INSERT INTO jobs " in query["sql"]]) == 1
     assert Job.objects.count() == 50
