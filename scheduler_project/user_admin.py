@@ -63,14 +63,10 @@ class UserAdmin(OnlyChanged, DjangoUserAdmin, ModelAdmin):  # type: ignore[type-
 
 @admin.register(Group)
 class GroupAdmin(OnlyChanged, DjangoGroupAdmin, ModelAdmin):
-    def has_add_permission(self, request: HttpRequest) -> bool:
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return _is_superuser(request)
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return _is_superuser(request)
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return _is_superuser(request)
+    has_change_permission = has_delete_permission = has_add_permission
 
 
 def _is_superuser(request: HttpRequest) -> bool:

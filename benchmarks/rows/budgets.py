@@ -21,7 +21,7 @@ from jobs.forecasting import depth
 from jobs.forecasting.far import PRIORITY
 from jobs.forecasting.rehearsal import Odds, Rehearsal, stretches
 from jobs.forecasting.replay.limits import books_of
-from jobs.forecasting.replay.record import AS_IT_WAS, POOL, QUEUE, TENANT, WARM, Change, Past, Record
+from jobs.forecasting.replay.record import POOL, QUEUE, TENANT, WARM, Change, Past, Record
 from jobs.forecasting.replay.replay import Replay
 from jobs.forecasting.runs import NEWEST, SPREAD, collected
 from jobs.forecasting.scene import Comer, InLine, Scene
@@ -63,7 +63,7 @@ def worked() -> tuple[Record, float]:
     limits = [Change(begin, POOL, "default", {"processes": coverage.PROCESSES}), Change(begin, QUEUE, 1, {"weight": 1})]
     for tenant in range(coverage.TENANTS):
         limits.append(Change(begin, TENANT, tenant, {"num_slots": SLOTS} | coverage.LIMITS.get(tenant, {})))
-    books, _ = books_of(Record(0.0, (), limits), AS_IT_WAS)
+    books, _ = books_of(Record(0.0, (), limits), {})
     jobs = list(islice(_submitted(), ATTEMPTS))
     world = World(books, now=0.0, pauses=PAUSES, coming=jobs)
     took = _seconds(lambda: _run(world))

@@ -30,10 +30,9 @@ PLANNER = (
 
 @dataclass(frozen=True)
 class SlotsInUse:
-    """Of a tenant in a queue. worker: None if the jobs are handed over, and no process has started them yet."""
+    """Of a tenant. worker: None if the jobs are handed over, and no process has started them yet."""
 
     tenant_id: int
-    queue_id: int
     worker: UUID | None
     slots: int
 
@@ -97,11 +96,8 @@ class Tenant(Share):
     in_use: int
     num_slots: int | None
     burst_slots: int | None
-    user_slots: int | None
-    weight: int
     paused: bool
     rate_limit: int | None
-    rate_window: float | None
     tokens: float | None
     next_at: datetime | None
 

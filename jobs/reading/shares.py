@@ -62,13 +62,12 @@ def jain(values: Sequence[float]) -> float | None:
     return sum(values) ** 2 / (len(values) * squares) if squares else None
 
 
-def is_short(share: Share | None) -> bool:
+def is_short(share: Share) -> bool:
     """Whether a tenant got too little: in the last minutes, and in the last hour too, since the turn of a tenant with
     long jobs may come rarely. A small entitlement says nothing.
     """
     return (
-        share is not None
-        and share.entitled > JUDGED
+        share.entitled > JUDGED
         and share.got < STARVED * share.entitled
         and share.got_hour < STARVED * share.entitled_hour
     )

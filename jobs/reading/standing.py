@@ -139,7 +139,7 @@ def _held(gates: Collection[Gate], own: Mapping[Gate, State], in_use: int) -> St
     return State.BUSY if in_use else State.IDLE
 
 
-def starved(share: Share | None, lanes: Iterable[Lane], found: Iterable[Cut], now: datetime) -> bool:
+def starved(share: Share, lanes: Iterable[Lane], found: Iterable[Cut], now: datetime) -> bool:
     """Whether a tenant got too little of its share although a job of it has waited long, and lacks only a process.
 
     lanes, found: its own.

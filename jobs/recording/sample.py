@@ -31,7 +31,7 @@ def record_sample() -> None:
     if upto >= minute:
         return
     queues, work = looking.look_queues(), statements.work()
-    worked = statements.worked(MINUTE)
+    worked: list[tuple[int, int, float]] = rows("worked", seconds=MINUTE)  # tenant, queue, seconds of processes
     got: dict[int, float] = defaultdict(float)
     for tenant_id, _, seconds in worked:
         got[tenant_id] += seconds

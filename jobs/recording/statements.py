@@ -54,11 +54,6 @@ def work() -> list[LaneWork]:
     ]
 
 
-def worked(seconds: float) -> list[tuple[int, int, float]]:
-    """Tenant, queue, and the seconds that processes worked for them in the last so many seconds."""
-    return rows("worked", seconds=seconds)
-
-
 def record_shares(minute: Mapping[int, tuple[float, float]], short: float, long: float) -> list[tuple[float, float]]:
     """Add the seconds that each tenant got of this minute, and was entitled to; both of about the last hour, of all.
 

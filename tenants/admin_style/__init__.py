@@ -25,13 +25,6 @@ Select: Any = _style.Select
 display: Any = _style.display
 
 
-def rate(row: Any) -> str | None:
-    """The rate limit of a row in one line, 100 per 60 s; None if it has none."""
-    if not row.rate_limit:
-        return None
-    return f"{row.rate_limit} per {row.rate_window:g} s".replace(" ", "\N{NO-BREAK SPACE}")
-
-
 class Searched:
     """A form finds the objects of these fields by search, if the project's admin of them can search."""
 
@@ -45,7 +38,9 @@ class Searched:
 
 
 class Kept(ModelAdmin):
-    """Rows that cannot be deleted here: with a tenant its jobs would disappear, even running ones. Pause it."""
+    """Rows that cannot be deleted here: with a tenant its jobs would disappear, even running ones, and a queue's would
+    be counted, millions. Pause it.
+    """
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False

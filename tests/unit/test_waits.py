@@ -48,8 +48,8 @@ def queue(
 def tenant(
     pk: int = 1, slots: int | None = 5, *, in_use: int = 0, paused: bool = False, tokens: float | None = None
 ) -> Tenant:
-    limits = {"num_slots": slots, "burst_slots": None, "user_slots": None, "weight": 1, "paused": paused}
-    rate = {"rate_limit": None, "rate_window": None, "tokens": tokens, "next_at": None}
+    limits = {"num_slots": slots, "burst_slots": None, "paused": paused}
+    rate = {"rate_limit": None, "tokens": tokens, "next_at": None}
     return Tenant(id=pk, name=f"Tenant {pk}", slug=f"t{pk}", in_use=in_use, **limits, **rate)
 
 

@@ -11,7 +11,7 @@ from jobs.console.operations.limits import RATE
 from jobs.console.operations.what_if import LIMITS, asked_at
 from jobs.engine import limits
 from jobs.reading.standing import Standing
-from tenants.admin_style import AsShown, Labelled, OnlyChanged, display, rate
+from tenants.admin_style import AsShown, Kept, Labelled, OnlyChanged, display
 from tenants.names import named
 
 
@@ -19,7 +19,7 @@ class LimitsForm(AsShown):
     together = RATE
 
 
-class LimitsAdmin(Labelled, OnlyChanged):
+class LimitsAdmin(Labelled, OnlyChanged, Kept):
     """kind: of which the limits are. A saved change takes effect with the next dispatch, which follows at once."""
 
     kind: str
@@ -62,7 +62,9 @@ class LimitsAdmin(Labelled, OnlyChanged):
 
     @display(description="rate limit", empty_value="")
     def rate(self, row: Any) -> str | None:
-        return rate(row)
+        if not row.rate_limit:
+            return None
+        return f"{row.rate_limit} per {row.rate_window:g} s".replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def lead(form: Any, kind: str, subject: str, request: HttpRequest) -> None:

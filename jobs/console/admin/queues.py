@@ -1,7 +1,6 @@
 """The page of queues: their limits, and what is in use."""
 
 from collections.abc import Collection, Mapping
-from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest
@@ -38,6 +37,3 @@ class QueueAdmin(LimitsAdmin):
 
     def subject(self, obj: Queue) -> str:
         return obj.name
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False  # Jobs refer to the queue, and counting them would read millions. Pause it instead.

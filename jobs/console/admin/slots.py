@@ -74,7 +74,7 @@ class TenantAdmin(OnlyChanged, Kept):
 
 
 @admin.register(TenantQueue)
-class SlotsAdmin(Searched, LimitsAdmin, Kept):
+class SlotsAdmin(Searched, LimitsAdmin):
     """Edit the slots of all tenants on one page."""
 
     kind = TENANTS

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
+from operator import methodcaller
 from typing import Any, ClassVar, NoReturn
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -21,17 +22,12 @@ from jobs.store.away import told
 from tenants import audit
 
 Options = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Argument:
-    names: tuple[str, ...]
-    about: dict[str, Any]
+Argument = Callable[[CommandParser], object]
 
 
 def argument(*names: str, **about: Any) -> Argument:
     """An argument or an option of a subcommand; the parameters are those of argparse's `add_argument`."""
-    return Argument(names, about)
+    return methodcaller("add_argument", *names, **about)
 
 
 @dataclass(frozen=True)
@@ -78,8 +74,8 @@ class SubcommandsCommand(BaseCommand):
         for subcommand in self.subcommands:
             child = children.add_parser(subcommand.name, help=subcommand.help, description=subcommand.help)
             child.set_defaults(run=subcommand.run, bare=subcommand.bare)
-            for one in subcommand.arguments:
-                child.add_argument(*one.names, **one.about)
+            for add in subcommand.arguments:
+                add(child)
             if subcommand is self.default:
                 options = {option.dest: option.default for option in child._actions[1:]}  # all but --help
                 parser.set_defaults(run=subcommand.run, **options)

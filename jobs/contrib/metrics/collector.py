@@ -40,6 +40,11 @@ def gauge(name: str, text: str, labels: Sequence[str], rows: Iterable[tuple[Sequ
     return family
 
 
+def alone(name: str, text: str, value: float | None) -> Metric:
+    """A gauge without labels; None: it is not known, and has no line."""
+    return gauge(name, text, [], [] if value is None else [([], value)])
+
+
 def _queues(facts: Facts) -> Iterator[Metric]:
     of = [([one.queue.name], one) for one in facts.standings]
     waiting = [(name, one.waiting) for name, one in of]
@@ -65,21 +70,19 @@ def _pools(facts: Facts) -> Iterator[Metric]:
 def _tenants(facts: Facts) -> Iterator[Metric]:
     counts = [([state.value], facts.sample.states.get(state.value, 0)) for state in State if state != State.IDLE]
     yield gauge("tenants", "Tenants with work, in the recorder's newest sample.", ["state"], counts)
-    fairness = facts.sample.fairness
-    value: list[tuple[list[str], float]] = [] if fairness is None else [([], fairness)]
-    yield gauge("fairness_jain_ratio", "Jain's index of what tenants got of their shares in the last hour.", [], value)
+    text = "Jain's index of what tenants got of their shares in the last hour."
+    yield alone("fairness_jain_ratio", text, facts.sample.fairness)
 
 
 def _server(facts: Facts) -> Iterator[Metric]:
     server = facts.server
-    yield gauge("clock_leads", "1 if a clock leads.", [], [([], server.clock_leads)])
-    age: list[tuple[list[str], float]] = [] if server.recorder_age is None else [([], server.recorder_age)]
-    yield gauge("recorder_age_seconds", "Since the recorder last looked.", [], age)
-    yield gauge("oldest_transaction_seconds", "Of this database.", [], [([], server.oldest_transaction)])
+    yield alone("clock_leads", "1 if a clock leads.", server.clock_leads)
+    yield alone("recorder_age_seconds", "Since the recorder last looked.", server.recorder_age)
+    yield alone("oldest_transaction_seconds", "Of this database.", server.oldest_transaction)
     closest = "the closest limit: of the server, this database or this role."
-    yield gauge("database_connections", f"Under {closest}", [], [([], server.connections)])
-    yield gauge("database_max_connections", f"By {closest}", [], [([], server.max_connections)])
-    yield gauge("dead_jobs", "Dead letters, counted to 10,000.", [], [([], server.dead)])
+    yield alone("database_connections", f"Under {closest}", server.connections)
+    yield alone("database_max_connections", f"By {closest}", server.max_connections)
+    yield alone("dead_jobs", "Dead letters, counted to 10,000.", server.dead)
     repairs = CounterMetricFamily("scheduler_repairs", "What the clock had to repair.", labels=["kind"])
     for repair in facts.repairs:
         repairs.add_metric([repair.kind], repair.count)
@@ -115,8 +118,7 @@ def _forecasts(look: ForecastLook) -> Iterator[Metric]:
     yield said
     ages = [([pool], age) for pool, age in look.ages.items()]
     yield gauge("forecast_age_seconds", "Of the newest; no line if no job is in line.", ["pool"], ages)
-    took: list[tuple[list[str], float]] = [] if look.seconds is None else [([], look.seconds)]
-    yield gauge("forecast_seconds", "That the last one took, of all pools.", [], took)
+    yield alone("forecast_seconds", "That the last one took, of all pools.", look.seconds)
 
 
 def _attempts(totals: Sequence[TotalLook]) -> Iterator[Metric]:

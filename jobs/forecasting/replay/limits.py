@@ -1,7 +1,6 @@
 """The limits of a record in the books, as they changed; and as a hypothesis has them."""
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 from jobs.allocation.books import Books
@@ -37,7 +36,8 @@ def books_of(record: Record, hypothesis: Hypothesis) -> tuple[Books, list[Change
             books.add_queue(Queue(id=int(subject), **found | {"pool": books.pool(found["pool"])}))
         elif kind == TENANT:
             books.add_tenant(Tenant(id=int(subject), **OF_TENANT | _of(OF_TENANT, limits)))
-    return books, sorted([*_as_it_was(later, hypothesis), *_as_it_would_be(hypothesis)], key=lambda one: one.at)
+    would_be = [Change(0.0, kind, subject, limits) for (kind, subject), limits in hypothesis.items()]
+    return books, sorted([*_as_it_was(later, hypothesis), *would_be], key=lambda one: one.at)
 
 
 def apply(change: Change, books: Books) -> None:
@@ -49,11 +49,6 @@ def apply(change: Change, books: Books) -> None:
         books.limit_queue(books.queues[int(change.subject)], **_of(OF_QUEUE, limits or {"paused": True}))
     elif change.kind == TENANT and int(change.subject) in books.tenants:
         books.limit_tenant(books.tenants[int(change.subject)], **_of(OF_TENANT, limits or NO_TENANT))
-
-
-def changing(changes: list[Change]) -> Iterator[tuple[float, Any]]:
-    for change in changes:
-        yield change.at, partial(apply, change)
 
 
 def _known(change: Change) -> Limits:
@@ -68,11 +63,6 @@ def _as_it_was(later: list[Change], hypothesis: Hypothesis) -> Iterator[Change]:
             yield change
         else:
             yield Change(change.at, change.kind, change.subject, {**change.limits, **would_be})
-
-
-def _as_it_would_be(hypothesis: Hypothesis) -> Iterator[Change]:
-    for (kind, subject), limits in hypothesis.items():
-        yield Change(0.0, kind, subject, limits)
 
 
 def _of(names: Limits, limits: Limits) -> dict[str, Any]:

@@ -51,4 +51,3 @@ class Record:
 
 Limits = Mapping[str, Any]
 Hypothesis = Mapping[tuple[str, int | str], Limits]  # by kind and subject: what would be, from the window's begin on
-AS_IT_WAS: Hypothesis = {}

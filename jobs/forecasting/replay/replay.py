@@ -9,8 +9,8 @@ from statistics import median
 
 from jobs.allocation.books import Books
 from jobs.allocation.world import Job, Pauses, World
-from jobs.forecasting.replay.limits import books_of, changing
-from jobs.forecasting.replay.record import AS_IT_WAS, LATEST, WARM, Hypothesis, Past, Record
+from jobs.forecasting.replay.limits import apply, books_of
+from jobs.forecasting.replay.record import LATEST, WARM, Hypothesis, Past, Record
 from jobs.forecasting.runs import Runs, collected
 
 SHORTEST = 0.001  # seconds until a running job ends
@@ -33,7 +33,7 @@ class Replay:
 
     record: Record
     pauses: Pauses
-    hypothesis: Hypothesis = field(default_factory=lambda: AS_IT_WAS)
+    hypothesis: Hypothesis = field(default_factory=dict)
 
     def waits(self) -> list[float | None]:
         """In the order of the record; a replay lasts until all attempts of its window have started."""
@@ -42,8 +42,8 @@ class Replay:
         jobs = again(self.record, books)
         coming = sorted((job for job in jobs if job is not None and _comes(job)), key=lambda job: job.ready_at)
         world = World(books, now=-WARM, pauses=self.pauses, coming=iter(coming))
-        for at, change in changing(changes):
-            world.change(at, change)
+        for change in changes:
+            world.change(change.at, partial(apply, change))
         for one, job in zip(past, jobs, strict=True):
             if job is not None:
                 _begin(world, one, job)

@@ -31,11 +31,11 @@ listed AS (
 SELECT * FROM listed ORDER BY name
 
 -- name: look_slots
--- Reads:  the jobs that hold a slot, counted by tenant, queue and worker (null: handed over, not started yet).
+-- Reads:  the jobs that hold a slot, counted by tenant and worker (null: handed over, not started yet).
 -- Who:    health, metrics and the operators' pages. Locks: none. Index: jobs_one_job_per_slot: the books know no workers.
-SELECT tenant_id, queue_id, worker, count(*)::int AS slots
-FROM (SELECT tenant_id, queue_id, worker FROM jobs WHERE slot IS NOT NULL ORDER BY tenant_id, slot) used
-GROUP BY tenant_id, queue_id, worker
+SELECT tenant_id, worker, count(*)::int AS slots
+FROM (SELECT tenant_id, worker FROM jobs WHERE slot IS NOT NULL ORDER BY tenant_id, slot) used
+GROUP BY tenant_id, worker
 
 -- name: look_tenants
 -- Reads:  the names, limits and shares of these tenants, the slots that they hold, and the tokens left of their rate limits. A
@@ -47,8 +47,7 @@ WITH
 asked AS (SELECT unnest(%(ids)s::bigint[]) AS id)
 SELECT
     t.id, t.name, t.slug, coalesce(book.in_use, 0) - coalesce(g.n, 0) AS in_use,
-    tq.num_slots, tq.burst_slots, tq.user_slots, coalesce(tq.weight, 1) AS weight, coalesce(tq.paused, false) AS paused,
-    tq.rate_limit, tq.rate_window,
+    tq.num_slots, tq.burst_slots, coalesce(tq.paused, false) AS paused, tq.rate_limit,
     rate_tokens(tq.rate_limit, tq.rate_window, book.full_at, clock.now) AS tokens,
     rate_next_at(tq.rate_limit, tq.rate_window, rate_full_at(tq.rate_window, book.full_at, clock.now)) AS next_at,
     coalesce(share.got, 0) AS got, coalesce(share.entitled, 0) AS entitled,
