@@ -1,7 +1,7 @@
 """Errors outside the views: problem documents for programs, a page for people."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -51,11 +51,11 @@ def too_large(path: str) -> HttpResponse:
     close = {"Connection": "close"}
     if is_api(path):
         return respond(ProblemError.unfit({"body": most}, 413, close))
-    return HttpResponse(f"The body {most}.", status=413, content_type="text/plain", headers=close)
+    return refused(path, 413, f"The body {most}.", close)
 
 
-def refused(path: str, status: int, told: str) -> HttpResponse:
-    """Refuse a request before Django looks at it."""
+def refused(path: str, status: int, told: str, headers: Mapping[str, str] | None = None) -> HttpResponse:
+    """Refuse a request that no view answers."""
     if is_api(path):
-        return respond(ProblemError(status, told))
-    return HttpResponse(told, status=status, content_type="text/plain")
+        return respond(ProblemError(status, told, headers=headers))
+    return HttpResponse(render_to_string("400.html", {"told": told}), status=status, headers=headers)

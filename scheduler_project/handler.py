@@ -45,6 +45,7 @@ class ThreadedHandler(ASGIHandler):
         except RequestAborted:
             return
         except RequestDataTooBig:
+            set_script_prefix(prefix)
             await self.send_response(errors.too_large(path), send)
             return
         in_thread = asyncio.get_running_loop().run_in_executor

@@ -4,6 +4,7 @@ import re
 import time
 import uuid
 from collections.abc import Callable
+from http import HTTPStatus
 
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
@@ -85,7 +86,7 @@ def _policy(path: str) -> str:
 
 
 def readable(get_response: View) -> View:
-    """Refuse cookies that are too long to read, and a query or a cookie with U+0000.
+    """Refuse cookies that are too long to read, a query or a cookie with U+0000, and tell who opens what is no page.
 
     Pages and sessions are looked up by these, and PostgreSQL cannot store it. The API looks at its queries itself, and
     names the field.
@@ -99,6 +100,10 @@ def readable(get_response: View) -> View:
             return refused(path, 400, "A cookie contains the character U+0000.")
         if not is_api(path) and "%00" in request.META.get("QUERY_STRING", ""):
             return refused(path, 400, "The address contains the character U+0000.")
-        return get_response(request)
+        response = get_response(request)
+        if response.status_code == HTTPStatus.METHOD_NOT_ALLOWED and not is_api(path):  # Django's is empty
+            allowed = {"Allow": response.headers["Allow"]}
+            return refused(path, 405, "This address is of a form or a button: go back, and use that.", allowed)
+        return response
 
     return guarded_view

@@ -15,7 +15,7 @@ from jobs.reading import queries
 from tests.factories import UserFactory, make_job
 
 pytestmark = pytest.mark.django_db
-PROBLEM = "application/problem+json"
+PROBLEM, PAGE = "application/problem+json", "text/html; charset=utf-8"
 ODD_ZONES = ["2027-01-01T00:00:00+16:00", "2027-01-01T00:00:00-16:23", "2027-01-01T00:00:00+01:00:30.5"]
 
 
@@ -88,7 +88,7 @@ def test_a_strangers_cookie_that_cannot_be_read_is_refused():
     """With U+0000 the session would be looked up, and each request leave a traceback in the log; very many backslashes
     take some versions of Python a minute.
     """
-    for path, kind in (("/api/v1/jobs", PROBLEM), ("/jobs/", "text/plain"), ("/ops/", "text/plain")):
+    for path, kind in (("/api/v1/jobs", PROBLEM), ("/jobs/", PAGE), ("/ops/", PAGE)):
         for cookie, status in ((r'sessionid="\000aaaaaaaa"', 400), ('a="' + "\\" * 60_000 + '"', 431)):
             refused = Client().get(path, headers={"Cookie": cookie})
             assert (refused.status_code, refused["Content-Type"]) == (status, kind)
@@ -103,7 +103,7 @@ def test_every_address_under_the_api_answers_with_problems(method, path):
 
 def test_a_foreign_host_is_a_problem_under_the_api(settings):
     settings.ALLOWED_HOSTS = ["localhost"]
-    for path, kind in (("/api/v1/jobs", PROBLEM), ("/", "text/html; charset=utf-8")):
+    for path, kind in (("/api/v1/jobs", PROBLEM), ("/", PAGE)):
         response = Client(headers={"Host": "evil"}).get(path)
         assert (response.status_code, response["Content-Type"]) == (400, kind)
     assert "Nothing was changed." in response.content.decode()

@@ -79,7 +79,8 @@ def test_without_it_no_page_opens_and_nothing_is_changed(olga, path):
     client = logged_in(olga)
     assert client.get(path).headers["Location"].startswith(PAGE)
     assert client.post(path).status_code == 403
-    assert client.get("/api/v1/operator/jobs").status_code == 403
+    refused = client.get("/api/v1/operator/jobs")
+    assert (refused.status_code, refused["Content-Type"]) == (403, "application/problem+json")
 
 
 def test_wrong_codes_open_nothing_and_slow_down_the_right_one(olga, settings):

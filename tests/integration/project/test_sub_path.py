@@ -46,6 +46,8 @@ def test_the_api_answers_its_errors_as_problems(ask):
     assert (client.status, json.loads(said)["status"]) == (400, 400)
     client, said = ask("/api/v1/jobs", **{"Content-Length": "99999999"})
     assert (client.status, json.loads(said)["status"]) == (413, 413)
+    client, said = ask("/jobs/", **{"Content-Length": "99999999"})
+    assert (client.status, 'href="/scheduler/"' in said) == (413, True), "a page, with a link"
 
 
 def test_links_lead_back_under_it(ask):

@@ -72,7 +72,8 @@ def test_the_login_form_needs_its_csrf_token(anna):
 
 def test_logging_out_takes_a_post_and_ends_the_session(client, anna):
     client.force_login(anna)
-    assert client.get("/accounts/logout/").status_code == 405
+    opened = client.get("/accounts/logout/")
+    assert (opened.status_code, "of a form or a button" in opened.content.decode()) == (405, True)
     assert client.get("/api/v1/jobs").status_code == 200
     assert client.post("/accounts/logout/")["Location"] == LOGIN
     assert client.get("/api/v1/jobs").status_code == 401
