@@ -60,17 +60,18 @@ def _why(job_id: int) -> str:
 def _all_that_fit(verb: Verb, wanted: Filter, words: str, screen: Screen, *, sure: bool) -> None:
     if wanted.status is not None and wanted.status not in verb.statuses:
         raise CommandError(f"status: {verb.possible}")
+    none = f"Nothing to {verb.name}. {verb.possible}"
     if sure:
         bulk, outcomes = uuid4(), Counter[str]()
         for ids in _steps(verb, wanted):
             outcomes.update(verb.each(ids, bulk=bulk, filters=words).values())
         screen.document({"outcomes": outcomes})
-        screen.say(verb.told(outcomes) or "No jobs match.")
+        screen.say(verb.told(outcomes) or none)
         return
     found = [job_id for ids in _steps(verb, wanted) for job_id in ids]
     screen.document({"would_change": len(found)})
     if not found:
-        screen.say("No jobs match.")
+        screen.say(none)
         return
     such = ", ".join(map(str, found[:EXAMPLES]))
     screen.say(

@@ -88,15 +88,16 @@ class Screen:
         if none and not texts:
             self.say(none)
             return
-        table = Table(box=None, padding=(0, GAP, 0, 0), header_style="bold dim", pad_edge=False)
         widths = self._widths(shown, texts)
+        width = sum(widths) + GAP * (len(widths) - 1)  # if that is too wide, lines go on below: no number is cut
+        table = Table(box=None, padding=(0, GAP, 0, 0), header_style="bold dim", pad_edge=False, width=width)
         for column, width in zip(shown, widths, strict=True):
             justify: JustifyMethod = "right" if column.right else "left"
             table.add_column(column.title, justify=justify, width=width, no_wrap=True, overflow="ellipsis")
         for row_of_texts in texts:
             row = zip(shown, row_of_texts, widths, strict=True)
             table.add_row(*(_ending(text, width) if column.tail else text for column, text, width in row))
-        self._console.print(table)
+        self._console.print(table, crop=False)
 
     def _widths(self, columns: Sequence[Column], texts: list[list[Text]]) -> list[int]:
         """Make each column as wide as its longest cell; if that is too wide, shrink the widest flexible column."""

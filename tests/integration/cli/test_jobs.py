@@ -333,7 +333,7 @@ class TestChange:
         change = Change.objects.get(verb="revived")
         assert change.values["filter"] == "tenant:acme error:ValueError"
         assert set(change.subjects.values_list("subject_id", flat=True)) == set(fit)
-        assert run("revive", *words) == "No jobs match.\n"
+        assert run("revive", *words) == f"Nothing to revive. {verbs.REVIVE.possible}\n"
         assert run_json("discard", *words) == {"would_change": 0}
 
     @pytest.mark.parametrize(

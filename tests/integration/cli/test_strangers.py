@@ -50,6 +50,8 @@ def test_at_80_columns_the_call_is_there_with_its_id_and_method(tenant, monkeypa
         assert max(len(line) for line in out.getvalue().splitlines()) <= 80
     running.run("tenants", "add", "tokyo", "東京ガス株式会社と仲間たち", "--set", 1)
     assert "株式会社と仲間たち: 1 slot " in running.run("audit", "list"), "its letters are two cells wide"
+    monkeypatch.setenv("COLUMNS", "50")
+    assert "WEIGHT" in running.run("tenants", "slots"), "a line goes on below, and no number is cut"
     monkeypatch.delenv("COLUMNS")  # for grep nothing is cut
     assert f"{tenant.slug} " in running.run("jobs", "list")
     assert "execute_with_care:1234567 " in running.run("jobs", "list")
