@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Collection
+from datetime import datetime
 from functools import cached_property
 from importlib import import_module
 from typing import Any
@@ -81,7 +82,10 @@ class AsShown(ModelForm):  # type: ignore[type-arg]  # generic for the type chec
         for name, field in enabled.items():
             field.disabled = not self.instance._state.adding and name not in self.changed_data
         super()._clean_fields()  # type: ignore[misc]  # the stubs do not know it
-        for field in enabled.values():
+        for name, field in enabled.items():
+            if field.disabled and isinstance(at := self.initial.get(name), datetime):
+                self.errors.pop(name, None)  # Django refuses an hour that comes twice, also its own
+                self.cleaned_data[name] = at
             field.disabled = False
 
 

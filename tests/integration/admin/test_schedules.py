@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import UTC, datetime
 
 import pytest
 from django.contrib.admin.models import LogEntry
@@ -89,7 +90,12 @@ class TestTheForm:
 
     def test_says_of_which_zone_its_moments_are(self, admin_client, schedule, settings):
         settings.TIME_ZONE = "America/New_York"
-        assert "America/New_York. Empty: now." in admin_client.get(f"{PAGE}{schedule.pk}/change/").content.decode()
+        start = datetime(2026, 11, 1, 6, 30, 0, 123456, UTC)  # in the hour that comes twice
+        change.change(schedule, starts_at=start)
+        page = admin_client.get(f"{PAGE}{schedule.pk}/change/")
+        assert "America/New_York. Empty: now." in page.content.decode()
+        admin_client.post(f"{PAGE}{schedule.pk}/change/", opened(page) | {"args": "{}", "name": "Often"})
+        assert Schedule.objects.values_list("name", "starts_at").get() == ("Often", start)
         schedule.runs.create(due="2030-01-31T06:00:00Z")
         assert "2030-01-31 06:00:00" in admin_client.get("/ops/schedules/").content.decode(), "its times are in UTC"
 
