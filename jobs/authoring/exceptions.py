@@ -22,7 +22,7 @@ class RetryLater(Exception):
 
     def __init__(self, seconds: float) -> None:
         self.seconds = float(_checked(seconds))
-        super().__init__(f"again in {seconds:g} s")
+        super().__init__(f"again in {seconds:.15g} s")
 
 
 def delay_of(error: RetryLater) -> float:

@@ -136,7 +136,7 @@ def _length(seconds: float) -> str:
     hours, minutes = divmod(minutes, 60)
     days, hours = divmod(hours, 24)
     parts = [(days, "day"), (hours, "hour"), (minutes, "minute"), (round(rest + fraction, 6), "second")]
-    told = [f"{number:g} {unit}{'' if number == 1 else 's'}" for number, unit in parts if number]
+    told = [f"{number:.15g} {unit}{'' if number == 1 else 's'}" for number, unit in parts if number]
     return told[0].removeprefix("1 ") if len(told) == 1 else " ".join(told)
 
 

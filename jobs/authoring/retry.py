@@ -119,4 +119,4 @@ class Retry:
 
 def _check_seconds(name: str, value: float, *, most: float) -> None:
     if not is_number(value, 0, most):
-        raise ValueError(f"{name}: must be a number of seconds from 0 to {most:g}, not {value!r}")
+        raise ValueError(f"{name}: must be a number of seconds from 0 to {most:.15g}, not {value!r}")

@@ -35,4 +35,4 @@ def _check_most(name: str, options: dict[str, Any], own: float | None, highest: 
     asked = options.get(name)
     most = highest if own is None or may_raise else min(own, highest)
     if asked is not None and asked > most:
-        raise InvalidRequest(name, f"must be at most {most:g} for this job, not {asked:g}")
+        raise InvalidRequest(name, f"must be at most {most:.15g} for this job, not {asked:.15g}")

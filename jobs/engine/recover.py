@@ -127,7 +127,7 @@ def time_out(job_id: int, attempt: int, process: Process = ANY_PROCESS) -> bool:
     if job is None:
         return False
     job = replace(job, holder=replace(job.holder, lost=True))
-    settle(job, Outcome(error=TimeoutError(f"timed out after {job.timeout:g} s and was killed")), in_a_thread)
+    settle(job, Outcome(error=TimeoutError(f"timed out after {job.timeout:.15g} s and was killed")), in_a_thread)
     return True
 
 

@@ -75,7 +75,7 @@ class Here:
 
 def _too_late(text: str, seconds: float, instead: BaseException | None = None) -> Answer:
     """instead: what was raised after the time limit; its traceback is kept."""
-    error = TimeoutError(f"{text} {seconds:g} s")
+    error = TimeoutError(f"{text} {seconds:.15g} s")
     error.__cause__ = instead
     return Answer(error=error)
 

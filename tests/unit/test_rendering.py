@@ -1,7 +1,10 @@
 """How our templates are rendered: by which engine, and by what of the project."""
 
+import re
+
 from django.test import RequestFactory
 
+from embedded import REPOSITORY
 from tenants.rendering import rendered
 
 DJANGO = {"BACKEND": "django.template.backends.django.DjangoTemplates"}
@@ -35,3 +38,6 @@ def test_what_a_project_has_for_numbers_and_for_escaping_does_not_reach_ours(set
     unescaped = DJANGO | {"APP_DIRS": True, "OPTIONS": {"autoescape": False}}
     assert "in 1234567 seconds" in html(settings, unescaped, wait=1_234_567)
     assert "in &lt;b&gt; seconds" in html(settings, unescaped, wait="<b>")
+    templates = "".join(page.read_text() for app in ("jobs", "tenants") for page in (REPOSITORY / app).rglob("*.html"))
+    told = re.findall(r"""floatformat(?::["']?-?\w+)?""", templates)
+    assert {one[-1] for one in told} == {"u"}, "without, it takes what the project has"

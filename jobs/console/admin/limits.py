@@ -64,7 +64,7 @@ class LimitsAdmin(Labelled, OnlyChanged, Kept):
     def rate(self, row: Any) -> str | None:
         if not row.rate_limit:
             return None
-        return f"{row.rate_limit} per {row.rate_window:g} s".replace(" ", "\N{NO-BREAK SPACE}")
+        return f"{row.rate_limit} per {row.rate_window:.15g} s".replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def lead(form: Any, kind: str, subject: str, request: HttpRequest) -> None:

@@ -23,7 +23,7 @@ SETTINGS = [limit for limit in OF_QUEUE if limit.name != "paused"]  # which has 
 
 
 def _timeout(line: dict[str, Any]) -> str | None:
-    return None if line["default_timeout"] is None else f"{line['default_timeout']:g}s"
+    return None if line["default_timeout"] is None else f"{line['default_timeout']:.15g}s"
 
 
 COLUMNS = [

@@ -65,7 +65,7 @@ def show(schedule: Schedule, screen: Screen, *, stored: bool = True) -> None:
             "calls": listing.call(schedule),
             "due": schedule_view.in_words(schedule),
             "next times": "\n".join(filter(None, times)),
-            "jitter": f"{schedule.jitter:g}s" if schedule.jitter else None,
+            "jitter": f"{schedule.jitter:.15g}s" if schedule.jitter else None,
             "starts": schedule.starts_at if schedule.starts_at > timezone.now() else None,
             "ends": schedule.ends_at,
             "state": _state(schedule),

@@ -168,4 +168,4 @@ def count(number: int | None) -> str | None:
 
 def rate(limit: int | None, window: float | None) -> str | None:
     """A rate limit as users type it: 100/60."""
-    return None if limit is None or window is None else f"{limit}/{window:g}"
+    return None if limit is None or window is None else f"{limit}/{window:.15g}"

@@ -85,6 +85,6 @@ def _rate(gate: Gate, whose: str, limits: Limits, now: datetime) -> Blocker:
     seconds = limits.next_at(limits.full_at)
     next_at = None if seconds is None else now + timedelta(seconds=seconds)
     then = "" if next_at is None else f" The next job may start at {as_text(next_at)}."
-    limit = limits.rate_limit or 0
-    sentence = f"{whose} has reached its rate limit of {count_of_jobs(limit)} per {limits.rate_window or 0:g} s.{then}"
+    limit, window = limits.rate_limit or 0, limits.rate_window or 0
+    sentence = f"{whose} has reached its rate limit of {count_of_jobs(limit)} per {window:.15g} s.{then}"
     return Blocker(gate, sentence, limit, limit, next_at)

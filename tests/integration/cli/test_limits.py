@@ -86,9 +86,9 @@ class TestSlots:
         assert held() == 1
 
     def test_the_other_limits_and_none(self, tenant):
-        (line,) = slots("acme", "--user-slots", 1, "--weight", 3, "--rate", "100/60")
-        assert (line["user_slots"], line["weight"], line["rate_limit"], line["rate_window"]) == (1, 3, 100, 60)
-        assert "100/60" in run("tenants", "slots", "acme")
+        (line,) = slots("acme", "--user-slots", 1, "--weight", 3, "--rate", "100/2592000")
+        assert (line["user_slots"], line["weight"], line["rate_limit"], line["rate_window"]) == (1, 3, 100, 2_592_000)
+        assert "100/2592000" in run("tenants", "slots", "acme")
         (line,) = slots("acme", "--max-waiting", 5000)
         assert (line["max_waiting"], line["user_slots"]) == (5000, 1)
         assert slots("acme", "--max-waiting", "none")[0]["max_waiting"] is None
