@@ -23,7 +23,7 @@ SANE = re.compile(r"[A-Za-z0-9._-]{1,100}")  # others could forge log lines
 # backslashes in one.
 LONGEST_COOKIES = 8192
 
-# Our own pages load only their files. The admin (unfold) and the API's docs page have inline scripts.
+# Our own pages and the API's docs page load only their files. The admin (unfold) has inline scripts.
 OWN = (
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; "
     "frame-ancestors 'none'"
@@ -35,7 +35,6 @@ OPS = (
     "base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types jobs"
 )
 NOTHING_OF_THE_DEVICE = "camera=(), geolocation=(), microphone=(), payment=(), usb=()"
-DOCS = "/api/v1/docs"
 
 
 def traceable(get_response: View) -> View:
@@ -82,7 +81,7 @@ def secured(get_response: View) -> View:
 def _policy(path: str) -> str:
     if path.startswith("/ops/"):
         return OPS
-    return WITH_INLINE if path.startswith("/admin/") or path == DOCS else OWN
+    return WITH_INLINE if path.startswith("/admin/") else OWN
 
 
 def readable(get_response: View) -> View:

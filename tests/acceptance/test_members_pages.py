@@ -69,9 +69,13 @@ def test_the_list_follows_what_happens_and_moves_no_row(context_of):
     page.goto("")
     row = page.locator("tbody tr").first
     expect(row).to_contain_text("Running")
+    page.emulate_media(forced_colors="active")
+    bar, little = row.locator("progress"), row.locator("progress").screenshot()
     Job.objects.filter(pk=job.pk).update(progress=0.5, progress_note="half way")
     newer = make_job(tenant)
     expect(row).to_contain_text("half way", timeout=15_000)
+    assert bar.screenshot() != little
+    expect(bar).to_have_css("print-color-adjust", "exact")
     expect(page.locator("tbody tr")).to_have_count(1)
     page.get_by_role("link", name="1 newer: show").click()
     expect(page.locator(f"#job-{newer.pk}")).to_be_visible()

@@ -66,6 +66,9 @@ def test_nothing_is_cut_off_and_nobody_kept_out_whatever_the_names(world, contex
             found[path, violation["id"]] = [node["html"][:200] for node in violation["nodes"]]
         _shoot(page, f"{path.strip('/').replace('/', '-').replace('?', '-') or 'overview'}-{width}-{scheme}")
     assert {path: what for path, what in found.items() if what != FINE} == {}
+    page.goto("jobs/")
+    page.emulate_media(media="print")
+    expect(page.locator(".bulk")).to_have_css("position", "static")  # or it lies over a row
 
 
 def test_pages_without_any_work_say_so(context):
