@@ -45,7 +45,8 @@ FROM clock
 -- name: look_day
 -- Reads:  the attempts of these tenants that ended, by outcome, and the histogram of how long they had waited.
 -- Who:    the operators' page of tenants, kept for half a minute. Locks: none. Index: the primary key of tenant_hours.
-SELECT tenant_id, outcome, sum(attempts)::bigint, sum_buckets(wait_buckets, 1)
+SELECT tenant_id, outcome, sum(attempts)::bigint,
+-- include shared/waits_added
 FROM tenant_hours
 WHERE tenant_id = ANY(%(ids)s::bigint[]) AND hour >= %(since)s::timestamptz
 GROUP BY tenant_id, outcome
@@ -77,7 +78,8 @@ GROUP BY source_type, source_method
 -- name: look_hours
 -- Reads:  the attempts of a tenant that ended, by hour and outcome, and the histogram of how long they had waited.
 -- Who:    the operators' page of that tenant. Locks: none. Index: the primary key of tenant_hours.
-SELECT hour AS at, outcome, sum(attempts)::bigint AS attempts, sum_buckets(wait_buckets, 1) AS wait_buckets
+SELECT hour AS at, outcome, sum(attempts)::bigint AS attempts,
+-- include shared/waits_added
 FROM tenant_hours
 WHERE tenant_id = %(tenant_id)s AND hour >= %(since)s::timestamptz
 GROUP BY hour, outcome
@@ -87,7 +89,8 @@ ORDER BY hour
 -- Reads:  the attempts that ended, by step of time and outcome, and the histogram of how long they had waited.
 -- Who:    the operators' pages, at most every half minute. Locks: none. Index: the primary key of job_minutes.
 SELECT date_bin(%(step)s::interval, minute, %(since)s::timestamptz) AS at, outcome,
-    sum(attempts)::bigint AS attempts, sum_buckets(wait_buckets, 1) AS wait_buckets
+    sum(attempts)::bigint AS attempts,
+    -- include shared/waits_added
 FROM job_minutes
 WHERE minute >= %(since)s::timestamptz AND minute < %(until)s::timestamptz
 GROUP BY 1, outcome

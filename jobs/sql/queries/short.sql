@@ -4,7 +4,7 @@
 SELECT
     q.name AS queue, m.source_type, m.source_method, m.outcome,
     sum(m.attempts)::bigint AS attempts, sum(m.run_seconds) AS run_seconds,
-    sum_buckets(m.run_buckets, 1) AS run_buckets, sum_buckets(m.wait_buckets, 1) AS wait_buckets
+    -- include shared/times_added
 FROM job_minutes m
 JOIN queues q ON q.id = m.queue_id
 WHERE m.minute >= %(since)s::timestamptz
@@ -16,7 +16,7 @@ GROUP BY q.name, m.source_type, m.source_method, m.outcome
 SELECT
     q.name AS queue, h.source_type, h.source_method, h.outcome,
     sum(h.attempts)::bigint AS attempts, sum(h.run_seconds) AS run_seconds,
-    sum_buckets(h.run_buckets, 1) AS run_buckets, sum_buckets(h.wait_buckets, 1) AS wait_buckets
+    -- include shared/times_added
 FROM tenant_hours h
 JOIN queues q ON q.id = h.queue_id
 WHERE h.hour >= %(since)s::timestamptz
