@@ -71,6 +71,8 @@ class ScheduleForm(AsShown):
         self._offer("queue", [("", "As the method says"), *((name, name) for name in queues)])
         for name in ("args", "starts_at"):
             self.fields[name].required = False
+        for name in ("args", "cron"):
+            self.fields[name].widget.attrs["dir"] = "ltr"  # in an Arabic admin 0 6 * * 1-5 would be 1-5 * * 6 0
         self.fields["args"].widget.attrs["rows"] = 3
         self.fields["args"].decoder = Storable  # type: ignore[attr-defined]  # it is a JSONField
         self.fields["tz"].label = "Time zone"

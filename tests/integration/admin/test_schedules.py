@@ -100,7 +100,9 @@ class TestTheForm:
         assert "2030-01-31 06:00:00" in admin_client.get("/ops/schedules/").content.decode(), "its times are in UTC"
 
     def test_says_what_to_do_while_it_is_empty(self, admin_client):
-        assert "Fill in a rule and press Preview." in admin_client.get(f"{PAGE}add/").content.decode()
+        page = admin_client.get(f"{PAGE}add/").content.decode()
+        assert "Fill in a rule and press Preview." in page
+        assert 'dir="ltr"' in re.search(r'<input[^>]* name="cron"[^>]*>', page)[0], "whatever the language of the admin"
 
     @pytest.mark.parametrize(
         ("said", "field"),

@@ -184,6 +184,7 @@ def test_the_refresh_asks_for_the_jobs_that_are_shown_and_tells_how_many_are_new
 
 def test_only_what_changed_is_sent(mate, tenant, job):
     text = mate.get(f"{LIST}?before={job.pk + 1}").content.decode()
+    assert 'lang="en"\n  dir="ltr"' in text, "whatever the frame's"
     versions = {}
     for part in text.split('data-region="')[1:]:
         versions[part.partition('"')[0]] = part.partition('data-v="')[2].partition('"')[0]
