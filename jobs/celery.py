@@ -83,7 +83,6 @@ def _needed(app: Celery) -> dict[str, Any]:
     conf.defaults[-1].update(DEFAULTS)
     needed: dict[str, Any] = dict(NEEDED)
     if is_redis(conf.broker_url):
-        needed["worker_disable_prefetch"] = True  # no message waits at a busy worker; RabbitMQ: worker/prefetch.py
         needed["broker_transport_options"] = {**REDIS, **(conf.broker_transport_options or {})}
     # Celery looks for the name with the prefix first, in all places.
     prefix = getattr(app, "namespace", None)

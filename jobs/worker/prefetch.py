@@ -1,12 +1,12 @@
-"""Let RabbitMQ send this worker one message at a time. For Redis, Celery has a setting (`worker_disable_prefetch`).
+"""Let RabbitMQ send this worker one message at a time, and ask the other brokers only for its idle processes.
 
-A message is acknowledged when a process takes it, and then the broker sends the next one. So one message may wait at
+A message is acknowledged when a process takes it, and then RabbitMQ sends the next one. So one message may wait at
 a busy worker; recover sends it again. With more, a busy worker would hoard messages that an idle one could run.
 """
 
 from typing import Any
 
-from celery import VERSION, bootsteps
+from celery import bootsteps
 from celery.worker.consumer.tasks import Tasks
 from kombu.common import QoS
 
@@ -33,16 +33,18 @@ class TakeOneAtATime(bootsteps.StartStopStep):
         if driver not in ("redis", "postgresql"):
             consumer.qos = OneAtATime(consumer.qos.callback, PREFETCH_COUNT)
             consumer.qos.update()  # now: RabbitMQ lets a consumer keep the limit with which it began
-        elif driver == "postgresql" or VERSION < (5, 6):  # without the setting
+        else:
             fetch_for_idle_processes(consumer)
 
 
 def fetch_for_idle_processes(consumer: Any) -> None:
-    """Let it ask for a message only while a process has none; as Celery's setting does.
+    """Let it ask for a message only while a process has none, by what the pool has.
 
-    But by what the pool has: Celery forgets what it reserved when a connection is lost, and its processes go on. With
-    PostgreSQL as the broker, a busy worker would then take a message and hold it for ever beside an idle one.
+    Celery's own setting for Redis (`worker_disable_prefetch`) goes by what it reserved, and forgets that when a
+    connection is lost, while its processes go on: with PostgreSQL as the broker, a busy worker would then take a
+    message and hold it for ever beside an idle one. And like Kombu it goes by what was acknowledged: a message counts
+    whose acknowledgement failed, until the consumer connects anew. After as many as it has processes a worker would
+    ask for none any more.
     """
-    qos = consumer.task_consumer.channel.qos
-    allowed = qos.can_consume
-    qos.can_consume = lambda: len(consumer.pool._pool._cache) < consumer.pool.num_processes and allowed()
+    pool, qos = consumer.pool, consumer.task_consumer.channel.qos
+    qos.can_consume = lambda: len(pool._pool._cache) < pool.num_processes

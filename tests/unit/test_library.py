@@ -323,7 +323,7 @@ def test_what_the_guarantees_need_goes_before_the_projects_celery_settings(monke
     celery.configure(app)
     assert app.conf.worker_prefetch_multiplier == 1
     assert app.conf.accept_content == ["json"]
-    assert app.conf.worker_disable_prefetch is app.conf.worker_disable_rate_limits is True
+    assert app.conf.worker_disable_rate_limits is True
     assert app.conf.task_time_limit is app.conf.task_soft_time_limit is app.conf.task_annotations is None
     assert app.amqp.queues["heavy"].name == "heavy"
     assert not app.conf.worker_direct, "a queue of each worker beside that of its pool"
@@ -513,7 +513,10 @@ def test_every_address_of_a_broker_that_celery_takes_is_known(url, redis, monkey
     app = Celery("host", set_as_current=False)
     app.conf.broker_url = url
     celery.configure(app)
-    assert (app.conf.get("worker_disable_prefetch", False), app.conf.broker_channel_error_retry) == (redis, True)
+    assert ("socket_keepalive" in app.conf.broker_transport_options, app.conf.broker_channel_error_retry) == (
+        redis,
+        True,
+    )
 
 
 def test_the_command_that_starts_a_worker_names_no_app_of_ours(settings) -> None:

@@ -1,4 +1,4 @@
-"""How many messages RabbitMQ may send: one at a time to each worker, whatever Celery makes of its processes."""
+"""How many messages a broker may send: RabbitMQ one at a time to each worker, Redis one for each idle process."""
 
 from types import SimpleNamespace
 from unittest.mock import Mock
@@ -6,9 +6,8 @@ from unittest.mock import Mock
 import pytest
 from celery import VERSION
 from celery.worker.consumer.tasks import Tasks
-from kombu.common import QoS
+from kombu.transport import redis, virtual
 
-from jobs.worker import prefetch
 from jobs.worker.prefetch import TakeOneAtATime
 
 
@@ -47,20 +46,17 @@ def test_what_celery_adds_and_takes_away_by_itself_changes_nothing(consumer):
     assert consumer.qos.prev == consumer.qos.value == 1
 
 
-def test_redis_has_a_setting_for_it(consumer, monkeypatch):
-    monkeypatch.setattr(prefetch, "VERSION", (5, 6, 0, "", ""))
+def test_redis_is_asked_for_idle_processes_only_and_for_all_of_them_though_acknowledgements_failed(consumer):
     consumer.connection.transport.driver_type = "redis"
+    channel = consumer.app.amqp.TaskConsumer.return_value.channel
+    channel.conn_or_acquire.side_effect, channel.do_restore = ConnectionError, False
+    qos = channel.qos = redis.QoS(channel, prefetch_count=2)
     connect(consumer)
-    assert type(consumer.qos) is QoS
-    assert isinstance(consumer.task_consumer.channel.qos.can_consume, Mock), "is left to Celery"
-
-
-def test_a_celery_without_the_setting_asks_redis_only_for_idle_processes(consumer, monkeypatch):
-    monkeypatch.setattr(prefetch, "VERSION", (5, 5, 3, "", ""))
-    consumer.connection.transport.driver_type = "redis"
-    connect(consumer)
+    for tag in range(2):
+        virtual.QoS.append(qos, "a message", tag)
+        with pytest.raises(ConnectionError):
+            qos.ack(tag)
     consumer.pool.num_processes = 2
-    qos = consumer.task_consumer.channel.qos
     for running, asks in ((0, True), (1, True), (2, False)):
         consumer.pool._pool._cache = dict.fromkeys(range(running))
-        assert bool(qos.can_consume()) is asks
+        assert qos.can_consume() is asks
