@@ -16,7 +16,6 @@ import psycopg
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
-from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
 from embedded import engines, fleet
@@ -26,7 +25,7 @@ from jobs.engine import runtime
 from jobs.models import Worker
 from jobs.worker import message
 from tests.acceptance.installing import database, wheel  # noqa: F401 - fixtures
-from tests.factories import UserFactory
+from tests.callers import browser_of, superuser
 from tests.waiting import wait_until
 from tests.warm import WarmProcesses
 
@@ -180,8 +179,7 @@ def context_of(browser, web, problems):
     def context_of(
         user: User, base: str, width: int = 1280, scheme: str = "light", scripts: bool = True, *, touch: bool = False
     ) -> BrowserContext:
-        session = Client()
-        session.force_login(user)
+        session = browser_of(user)
         viewport = {"width": width, "height": 900}
         made = browser.new_context(
             base_url=f"{web.url}{base}",
@@ -202,4 +200,4 @@ def context_of(browser, web, problems):
 @pytest.fixture
 def context(context_of):
     """`context(width=360, scheme="dark", scripts=True)`: a browser of an operator who may do everything."""
-    return partial(context_of, UserFactory(username="olga", is_staff=True, is_superuser=True), "/ops/")
+    return partial(context_of, superuser(username="olga"), "/ops/")

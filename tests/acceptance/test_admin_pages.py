@@ -11,6 +11,7 @@ from tenants import auth
 from tenants.models import Member
 from tests.acceptance.conftest import CHROMIUM
 from tests.acceptance.test_ops_pages import RULES
+from tests.callers import superuser
 from tests.factories import QueueFactory, TenantFactory, UserFactory
 from tests.thorough import THOROUGH
 
@@ -42,7 +43,7 @@ OVERLAPS = """() => {
 @pytest.fixture
 def pages(db):
     """Of a job, and of what it is about, whose every name is as long as it may be."""
-    user = UserFactory(username="olga", is_staff=True, is_superuser=True)
+    user = superuser(username="olga")
     user.set_password("correct horse battery")
     user.save()
     tenant = TenantFactory(name="T" * 200)

@@ -11,7 +11,8 @@ from jobs.models import Job
 from tenants.models import TenantQueue
 from tests.acceptance.conftest import CHROMIUM
 from tests.acceptance.ops_world import build
-from tests.factories import QueueFactory, TenantFactory, ThingFactory, UserFactory, copies, make_job
+from tests.callers import superuser
+from tests.factories import QueueFactory, TenantFactory, ThingFactory, copies, make_job
 from tests.waiting import wait_until
 
 LONG = pytest.mark.long("this part of the script; what the pages answer is in tests/integration/dashboard")
@@ -86,7 +87,7 @@ def test_a_chart_tells_each_time_by_mouse_keys_and_touch_and_searches_its_jobs(c
 
 def test_a_finger_asks_a_chart_first_and_opens_it_then(context_of):
     build()
-    operator = UserFactory(is_staff=True, is_superuser=True)
+    operator = superuser()
     page = context_of(operator, "/ops/", width=360, touch=True).new_page()
     page.goto("")
     chart = page.locator("#waited .plot")

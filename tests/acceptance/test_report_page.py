@@ -6,13 +6,13 @@ from contextlib import contextmanager
 
 import pytest
 from django.db import connection
-from django.test import Client
 from playwright.sync_api import Page, expect
 
 from jobs.models import Job
 from reports.models import DataReport, DataSource
 from tenants.models import TenantQueue
 from tests.acceptance.conftest import CHROMIUM
+from tests.callers import browser_of
 from tests.factories import MemberFactory, TenantFactory, database_url
 from tests.waiting import wait_until
 
@@ -49,8 +49,7 @@ def make_report(tenant):
 @pytest.fixture
 def page(browser, web, tenant) -> Iterator[Page]:
     """A page of a member's browser, which must not meet an error of its own or ask anybody else for anything."""
-    session = Client()
-    session.force_login(MemberFactory(tenant=tenant).user)
+    session = browser_of(MemberFactory(tenant=tenant).user)
     problems: list[str] = []
     context = browser.new_context(base_url=web.url)
     context.add_cookies([{"name": "sessionid", "value": session.cookies["sessionid"].value, "url": web.url}])

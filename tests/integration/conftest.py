@@ -8,16 +8,10 @@ from django.test import Client
 
 from jobs import job
 from reports.models import DataReport, DataSource
-from tenants import auth
 from tenants.models import Tenant
+from tests.callers import browser_of, caller_with_key
 from tests.factories import MemberFactory, QueueFactory, TenantFactory
 from tests.sample.models import Thing
-
-
-def caller_with_key(tenant: Tenant) -> Client:
-    """A program with one of the tenant's API keys."""
-    _, token = auth.issue(tenant, "test")
-    return Client(headers={"Authorization": f"Bearer {token}"})
 
 
 @pytest.fixture
@@ -33,10 +27,7 @@ def owner(tenant: Tenant) -> Client:
 @pytest.fixture
 def mate(tenant: Tenant) -> Client:
     """Logged in as a member of the same tenant; `mate.user` is who."""
-    client = Client()
-    client.user = MemberFactory(tenant=tenant).user
-    client.force_login(client.user)
-    return client
+    return browser_of(MemberFactory(tenant=tenant).user)
 
 
 @pytest.fixture

@@ -3,27 +3,17 @@
 import re
 
 import pytest
-from django.contrib.auth.models import Permission
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from jobs.console.admin.changes import ChangeAdmin
 from jobs.models import Job
 from tenants import audit
 from tenants.models import Change
-from tests.factories import UserFactory
+from tests.callers import browser_of, staff, superuser
 
 pytestmark = pytest.mark.django_db
 LIST = "/admin/tenants/change/"
-
-
-def logged_in(*permissions, **fields):
-    user = UserFactory(is_staff=True, **fields)
-    user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 @pytest.fixture
@@ -35,7 +25,7 @@ def change():
 
 
 def test_is_listed_and_filtered(change):
-    reader = logged_in("view_change")
+    reader = browser_of(staff("view_change"))
     page = reader.get(LIST).content.decode()
     assert "192.0.2.1" in page
     assert "&lt;b&gt;job 7" in page
@@ -52,7 +42,7 @@ def test_is_listed_and_filtered(change):
 
 
 def test_no_page_counts_or_sorts_the_whole_table(change):
-    reader = logged_in("view_change")
+    reader = browser_of(staff("view_change"))
     for query in ("", "?verb=revived", "?q=olga", "?o=6", "?all="):
         with CaptureQueriesContext(connection) as queries:
             assert reader.get(LIST + query).status_code == 200
@@ -65,7 +55,7 @@ def test_no_page_counts_or_sorts_the_whole_table(change):
 
 def test_a_filter_says_how_far_it_looked(change, monkeypatch):
     monkeypatch.setattr(ChangeAdmin, "newest_looked_at", 1)
-    reader, newest = logged_in("view_change"), Change.objects.latest("pk")
+    reader, newest = browser_of(staff("view_change")), Change.objects.latest("pk")
     page = reader.get(f"{LIST}?kind=jobs.job")
     assert [row.pk for row in page.context["cl"].result_list] == [newest.pk]
     assert f"Looked at the newest 1, down to number {newest.pk}" in page.content.decode()
@@ -74,7 +64,7 @@ def test_a_filter_says_how_far_it_looked(change, monkeypatch):
 
 
 def test_nobody_changes_it(change):
-    master = logged_in(is_superuser=True)
+    master = browser_of(superuser())
     assert master.get(f"{LIST}add/").status_code == 403
     assert master.post(f"{LIST}{change.pk}/delete/", {"post": "yes"}).status_code == 403
     assert master.post(f"{LIST}{change.pk}/change/", {"who": "anna"}).status_code == 403
@@ -82,11 +72,11 @@ def test_nobody_changes_it(change):
 
 
 def test_without_the_permission_it_is_not_there(change):
-    assert logged_in("view_tenant").get(LIST).status_code == 403
+    assert browser_of(staff("view_tenant")).get(LIST).status_code == 403
 
 
 def test_a_change_in_the_admin_has_its_address(tenant):
-    master = logged_in(is_superuser=True, username="olga")
+    master = browser_of(superuser(username="olga"))
     master.post("/admin/tenants/apikey/add/", {"tenant": tenant.pk, "name": "nightly"}, REMOTE_ADDR="192.0.2.9")
     added = Change.objects.get(kind="tenants.apikey")
     assert (added.who, added.address, added.tenant_id, added.actor_tenant_id) == ("olga", "192.0.2.9", tenant.pk, None)

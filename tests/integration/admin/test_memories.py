@@ -1,11 +1,11 @@
 """The page of memories: an operator reads them, and clears them with the right to."""
 
 import pytest
-from django.contrib.auth.models import Permission
 
 from jobs.models import JobMemory
 from tenants.models import Change
-from tests.factories import TenantFactory, UserFactory
+from tests.callers import browser_of, staff
+from tests.factories import TenantFactory
 
 pytestmark = pytest.mark.django_db
 PAGE = "/admin/jobs/jobmemory/"
@@ -27,13 +27,6 @@ def clear(client, *memories):
     return client.post(PAGE, chosen, follow=True).content.decode()
 
 
-def staff(client, *codenames):
-    user = UserFactory(is_staff=True)
-    user.user_permissions.set(Permission.objects.filter(codename__in=codenames))
-    client.force_login(user)
-    return client
-
-
 def test_lists_and_shows_them(admin_client, memories):
     page = admin_client.get(PAGE).content.decode()
     assert "Acme" in page
@@ -53,12 +46,12 @@ def test_clears_those_that_are_chosen_and_notes_it(admin_client, memories):
     }
 
 
-def test_who_may_only_look_clears_none(client, memories):
-    looking = staff(client, "view_jobmemory")
+def test_who_may_only_look_clears_none(memories):
+    looking = browser_of(staff("view_jobmemory"))
     assert looking.get(PAGE).status_code == 200
     clear(looking, *memories)
     assert JobMemory.objects.count() == 3
-    allowed = staff(client, "view_jobmemory", "delete_jobmemory")
+    allowed = browser_of(staff("view_jobmemory", "delete_jobmemory"))
     assert "Cleared 1 memory." in clear(allowed, memories[0])
 
 

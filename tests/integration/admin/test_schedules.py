@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 
 import pytest
 from django.contrib.admin.models import LogEntry
-from django.contrib.auth.models import Permission
 
 from jobs.console.admin.schedules import ScheduleAdmin
 from jobs.engine.schedules import change
 from jobs.models import Job, Schedule
 from tenants import audit
 from tenants.models import Change
+from tests.callers import browser_of, staff
 from tests.factories import TenantFactory, ThingFactory, UserFactory
 from tests.opened import opened
 
@@ -40,13 +40,6 @@ def form(thing, **said):
 def act(client, action, *schedules):
     chosen = {"action": action, "_selected_action": [schedule.pk for schedule in schedules]}
     return client.post(PAGE, chosen, follow=True).content.decode()
-
-
-def staff(client, *codenames):
-    user = UserFactory(is_staff=True)
-    user.user_permissions.set(Permission.objects.filter(codename__in=codenames))
-    client.force_login(user)
-    return client
 
 
 class TestTheForm:
@@ -237,7 +230,7 @@ def test_one_that_the_code_declares_is_looked_at_and_paused_only(admin_client, s
 
 
 def test_each_takes_its_permission(client, thing, schedule):
-    staff(client, "view_schedule")
+    client.force_login(staff("view_schedule"))
     assert client.get(PAGE).status_code == 200
     assert client.get(f"{PAGE}{schedule.pk}/change/").status_code == 200
     assert client.post(f"{PAGE}add/", form(thing, name="other")).status_code == 403
@@ -248,7 +241,6 @@ def test_each_takes_its_permission(client, thing, schedule):
     assert not Job.objects.exists()
 
 
-def test_who_is_no_operator_sees_nothing(client, schedule):
-    client.force_login(UserFactory())
-    assert client.get(PAGE).status_code == 302
-    assert staff(client).get(PAGE).status_code == 403
+def test_who_is_no_operator_sees_nothing(schedule):
+    assert browser_of(UserFactory()).get(PAGE).status_code == 302
+    assert browser_of(staff()).get(PAGE).status_code == 403

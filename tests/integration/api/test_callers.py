@@ -7,6 +7,7 @@ from django.test import Client
 from jobs.models import Job
 from tenants import auth
 from tenants.models import ApiKey
+from tests.callers import browser_of
 from tests.factories import MemberFactory, TenantFactory, UserFactory, make_job
 
 pytestmark = pytest.mark.django_db
@@ -54,8 +55,7 @@ def test_a_wrong_key_is_not_hidden_by_a_good_session(mate):
 
 
 def test_a_key_wins_over_a_session_of_another_tenant(tenant):
-    browser = Client()
-    browser.force_login(MemberFactory().user)
+    browser = browser_of(MemberFactory().user)
     _, token = auth.issue(tenant, "test")
     made = make_job(tenant)
     response = browser.get("/api/v1/jobs", headers={"Authorization": f"Bearer {token}"})
@@ -63,9 +63,7 @@ def test_a_key_wins_over_a_session_of_another_tenant(tenant):
 
 
 def test_a_login_without_a_tenant_is_told_so():
-    browser = Client()
-    browser.force_login(UserFactory())
-    assert_problem(browser.get("/api/v1/jobs"), 403)
+    assert_problem(browser_of(UserFactory()).get("/api/v1/jobs"), 403)
 
 
 def test_a_member_who_was_deactivated_is_nobody(mate):
@@ -77,8 +75,7 @@ def test_a_member_who_was_deactivated_is_nobody(mate):
 @pytest.mark.parametrize("path", ["/api/v1/jobs", "/api/v1/jobs/{}/cancel"])
 def test_a_session_changes_nothing_without_the_csrf_token(tenant, path):
     made = make_job(tenant)
-    browser = Client(enforce_csrf_checks=True)
-    browser.force_login(MemberFactory(tenant=tenant).user)
+    browser = browser_of(MemberFactory(tenant=tenant).user, enforce_csrf_checks=True)
     assert_problem(browser.post(path.format(made.pk), "{}", "application/json"), 403)
     made.refresh_from_db()
     assert made.status == "created"
@@ -87,8 +84,7 @@ def test_a_session_changes_nothing_without_the_csrf_token(tenant, path):
 
 def test_a_session_with_the_csrf_token_may_change_things(tenant):
     made = make_job(tenant)
-    browser = Client(enforce_csrf_checks=True)
-    browser.force_login(MemberFactory(tenant=tenant).user)
+    browser = browser_of(MemberFactory(tenant=tenant).user, enforce_csrf_checks=True)
     browser.get("/accounts/login/")
     token = browser.cookies["csrftoken"].value
     response = browser.post(f"/api/v1/jobs/{made.pk}/cancel", headers={"X-CSRFToken": token})

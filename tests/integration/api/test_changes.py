@@ -6,7 +6,8 @@ from django.test import Client
 from jobs.lifecycle import Status
 from tenants import audit
 from tenants.models import Change, Tenant, TenantQueue
-from tests.factories import UserFactory, make_job, operator_key
+from tests.callers import program_of, superuser
+from tests.factories import UserFactory, make_job
 
 pytestmark = pytest.mark.django_db
 
@@ -19,8 +20,7 @@ def listed(caller, **query):
 
 @pytest.fixture
 def operator():
-    _, token = operator_key(UserFactory(username="olga", is_staff=True, is_superuser=True), "test")
-    return Client(headers={"Authorization": f"Bearer {token}"}, REMOTE_ADDR="198.51.100.7")
+    return program_of(superuser(username="olga"), REMOTE_ADDR="198.51.100.7")
 
 
 def test_the_owner_sees_who_did_what_from_where_and_a_stranger_nothing(owner, mate, stranger, tenant):

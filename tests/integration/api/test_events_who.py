@@ -12,6 +12,7 @@ from jobs.portal.api import following, throttle
 from tenants import auth
 from tenants.models import ApiKey, Member
 from tests.asgi import THREADS, Client
+from tests.callers import browser_of
 from tests.factories import MemberFactory, TenantFactory, make_job
 from tests.integration.api.listening import do, events, path_of, run
 
@@ -33,10 +34,8 @@ def test_a_strangers_job_is_answered_as_one_that_does_not_exist(listen, running)
 
 def test_a_team_mate_follows_by_its_session_and_a_strangers_member_does_not(running):
     job = make_job(running.tenant, Status.SUCCESS)
-    mate, stranger, nobody = Browser(), Browser(), Browser()
-    mate.force_login(MemberFactory(tenant=running.tenant).user)
-    stranger.force_login(MemberFactory().user)
-    assert [browser.head(path_of(job)).status_code for browser in (mate, stranger, nobody)] == [200, 404, 401]
+    mate, stranger = browser_of(MemberFactory(tenant=running.tenant).user), browser_of(MemberFactory().user)
+    assert [browser.head(path_of(job)).status_code for browser in (mate, stranger, Browser())] == [200, 404, 401]
 
 
 def test_a_parameter_is_refused_as_this_address_takes_none(owner, tenant):
@@ -103,11 +102,7 @@ def change_the_password(member):
 def test_a_member_who_leaves_is_told_nothing_more_and_a_team_mate_is(listen, running, monkeypatch, leave):
     monkeypatch.setattr(following, "CHECK", 0.0)
     member, mate = MemberFactory(tenant=running.tenant), MemberFactory(tenant=running.tenant)
-    cookies = []
-    for user in (member.user, mate.user):
-        browser = Browser()
-        browser.force_login(user)
-        cookies.append(f"sessionid={browser.cookies['sessionid'].value}")
+    cookies = [f"sessionid={browser_of(who.user).cookies['sessionid'].value}" for who in (member, mate)]
 
     async def conversation():
         client, stays = [listen(path_of(running), Cookie=cookie) for cookie in cookies]

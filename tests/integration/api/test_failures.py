@@ -12,7 +12,8 @@ from jobs.console.operations import verbs
 from jobs.lifecycle import Status
 from jobs.models import Job
 from jobs.reading import queries
-from tests.factories import UserFactory, make_job
+from tests.callers import browser_of, superuser
+from tests.factories import make_job
 
 pytestmark = pytest.mark.django_db
 PROBLEM, PAGE = "application/problem+json", "text/html; charset=utf-8"
@@ -37,9 +38,7 @@ def test_a_moment_outside_the_calendar_is_refused(owner, report, at):
 
 @pytest.fixture
 def operator():
-    client = Client()
-    client.force_login(UserFactory(is_staff=True, is_superuser=True))
-    return client
+    return browser_of(superuser())
 
 
 ODD_MOMENTS = [*ODD_ZONES, "0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59", "0001-01-01T00:00:00Z"]

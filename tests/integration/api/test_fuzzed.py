@@ -16,7 +16,8 @@ from schemathesis.checks import CHECKS, load_all_checks
 
 from jobs.api import api
 from tenants import auth
-from tests.factories import QueueFactory, UserFactory, operator_key
+from tests.callers import superuser
+from tests.factories import QueueFactory, operator_key
 from tests.thorough import sized
 
 pytestmark = pytest.mark.django_db
@@ -76,7 +77,7 @@ def tokens(tenant, report):
 def _tokens(tenant):
     QueueFactory(name="critical")
     _, of_tenant = auth.issue(tenant, "fuzz")
-    _, of_operator = operator_key(UserFactory(is_staff=True, is_superuser=True), "fuzz")
+    _, of_operator = operator_key(superuser(), "fuzz")
     return of_tenant, of_operator
 
 

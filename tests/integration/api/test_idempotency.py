@@ -11,9 +11,9 @@ from jobs.engine import prune
 from jobs.lifecycle import Status
 from jobs.models import Job, KeptAnswer
 from jobs.store import answers
+from tests.callers import caller_with_key
 from tests.clock import call_at
 from tests.factories import TenantFactory
-from tests.integration.conftest import caller_with_key
 
 pytestmark = pytest.mark.django_db
 

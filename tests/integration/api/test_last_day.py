@@ -12,9 +12,9 @@ from jobs.lifecycle import Status
 from jobs.models import Attempt, Queue, TenantHour
 from jobs.reading import last_day
 from jobs.recording import record
+from tests.callers import program_of, staff
 from tests.clock import call_at
-from tests.factories import QueueFactory, UserFactory, make_job
-from tests.integration.api.test_operator_access import key_of, with_permissions
+from tests.factories import QueueFactory, make_job
 
 pytestmark = pytest.mark.django_db
 
@@ -51,7 +51,7 @@ def day(caller) -> dict:
 
 @pytest.fixture
 def operator():
-    return key_of(with_permissions(UserFactory(is_staff=True), "view_job"))
+    return program_of(staff("view_job"))
 
 
 def test_attempts_are_counted_by_queue_and_by_type_with_what_is_under_way_beside_them(owner, tenant):

@@ -1,14 +1,13 @@
 """Who may operate: an operator's key or a staff session, with the permission; and nobody else."""
 
 import pytest
-from django.contrib.auth.models import Permission
 from django.test import Client
 
 from jobs.api import api
 from jobs.models import Queue
 from tenants import auth
-from tests.factories import UserFactory, make_job, operator_key
-from tests.integration.conftest import caller_with_key
+from tests.callers import browser_of, caller_with_key, program_of, staff, superuser
+from tests.factories import make_job, operator_key
 
 pytestmark = pytest.mark.django_db
 QUEUE = "/api/v1/operator/queues/default"
@@ -20,22 +19,6 @@ ENDPOINTS = [
     for method in operations
 ]
 CHANGING = next(endpoint for endpoint in ENDPOINTS if endpoint[0] != "GET")
-
-
-def with_permissions(user, *codenames):
-    user.user_permissions.set(Permission.objects.filter(codename__in=codenames))
-    return user
-
-
-def key_of(user):
-    _, token = operator_key(user, "test")
-    return Client(enforce_csrf_checks=True, headers={"Authorization": f"Bearer {token}"})
-
-
-def session_of(user):
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def call(client, method, path):
@@ -60,8 +43,8 @@ def test_every_endpoint_lets_in_operators_alone(method, path, mate):
     assert_problem(response, 401, "operator's key")
     assert response["WWW-Authenticate"] == 'Bearer realm="jobs"'
     assert_problem(call(mate, method, path), 403, "not as an operator")
-    assert_problem(call(key_of(UserFactory(is_staff=True)), method, path), 403, "lacks the permission")
-    operator = key_of(UserFactory(is_staff=True, is_superuser=True))
+    assert_problem(call(program_of(staff()), method, path), 403, "lacks the permission")
+    operator = program_of(superuser())
     assert call(operator, method, path).status_code in (200, 202, 404, 422)
 
 
@@ -73,13 +56,13 @@ class TestTheWayIn:
         assert_problem(call(owner, method, path), 401)
 
     def test_a_session_opens_what_its_user_may(self, method, path):
-        assert_problem(call(session_of(UserFactory(is_staff=True)), method, path), 403, "lacks the permission")
-        operator = session_of(UserFactory(is_staff=True, is_superuser=True))
+        assert_problem(call(browser_of(staff()), method, path), 403, "lacks the permission")
+        operator = browser_of(superuser())
         assert call(operator, method, path).status_code in (200, 404, 422)
 
 
 def test_who_may_look_may_not_change():
-    looker = key_of(with_permissions(UserFactory(is_staff=True), "view_queue"))
+    looker = program_of(staff("view_queue"))
     assert looker.get("/api/v1/operator/queues").status_code == 200
     assert_problem(looker.patch(QUEUE, {"paused": True}, "application/json"), 403, "jobs.change_queue")
     assert not Queue.objects.get(name="default").paused
@@ -87,15 +70,15 @@ def test_who_may_look_may_not_change():
 
 def test_an_operators_key_opens_nothing_of_a_tenant(tenant):
     made = make_job(tenant)
-    operator = key_of(UserFactory(is_staff=True, is_superuser=True))
+    operator = program_of(superuser())
     for method, path in (("GET", f"/api/v1/jobs/{made.pk}"), ("POST", f"/api/v1/jobs/{made.pk}/cancel")):
         assert_problem(call(operator, method, path), 401)
 
 
 @pytest.mark.parametrize("change", [{"is_active": False}, {"is_staff": False}])
 def test_a_key_is_worth_no_more_than_its_user_is_now(change):
-    user = UserFactory(is_staff=True, is_superuser=True)
-    operator = key_of(user)
+    user = superuser()
+    operator = program_of(user)
     assert operator.get("/api/v1/operator/queues").status_code == 200
     for name, value in change.items():
         setattr(user, name, value)
@@ -104,7 +87,7 @@ def test_a_key_is_worth_no_more_than_its_user_is_now(change):
 
 
 def test_a_revoked_key_opens_nothing():
-    user = UserFactory(is_staff=True, is_superuser=True)
+    user = superuser()
     key, token = operator_key(user, "leaked")
     auth.revoke(key)
     response = Client(headers={"Authorization": f"Bearer {token}"}).get("/api/v1/operator/queues")
@@ -113,8 +96,7 @@ def test_a_revoked_key_opens_nothing():
 
 
 def test_a_session_changes_nothing_without_the_csrf_token():
-    browser = Client(enforce_csrf_checks=True)
-    browser.force_login(UserFactory(is_staff=True, is_superuser=True))
+    browser = browser_of(superuser(), enforce_csrf_checks=True)
     assert_problem(browser.post(f"{QUEUE}/pause"), 403, "CSRF")
     assert not Queue.objects.get(name="default").paused
     browser.get("/accounts/login/")
@@ -123,7 +105,7 @@ def test_a_session_changes_nothing_without_the_csrf_token():
 
 
 def test_a_wrong_key_is_not_hidden_by_a_good_session(tenant):
-    browser = session_of(UserFactory(is_staff=True, is_superuser=True))
+    browser = browser_of(superuser())
     _, tenants_token = auth.issue(tenant, "test")
     for token in ("wrong", tenants_token):
         assert_problem(browser.get("/api/v1/operator/queues", headers={"Authorization": f"Bearer {token}"}), 401)
@@ -131,7 +113,7 @@ def test_a_wrong_key_is_not_hidden_by_a_good_session(tenant):
 
 def test_the_same_prefix_and_secret_in_the_other_table_opens_nothing(tenant):
     """However alike the keys are: each kind is looked for in its own table."""
-    key, token = operator_key(UserFactory(is_staff=True, is_superuser=True), "test")
+    key, token = operator_key(superuser(), "test")
     assert auth.tenant_of(token) is None
     assert auth.operator_of(token) == key.user
     assert caller_with_key(tenant).get("/api/v1/operator/queues").status_code == 401

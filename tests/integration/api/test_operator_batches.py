@@ -6,16 +6,15 @@ from jobs.engine.unblock import unblock
 from jobs.engine.whole_batch import go_on_cancelling
 from jobs.models import Job
 from tenants.models import Change
-from tests.factories import UserFactory
+from tests.callers import program_of, staff
 from tests.integration.api.test_batches import made  # noqa: F401 - a fixture
-from tests.integration.api.test_operator_access import key_of, with_permissions
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def operator():
-    return key_of(with_permissions(UserFactory(is_staff=True), "view_job", "change_job"))
+    return program_of(staff("view_job", "change_job"))
 
 
 def statuses(batch: int) -> set[str]:

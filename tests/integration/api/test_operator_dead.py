@@ -4,7 +4,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
@@ -13,7 +12,8 @@ from jobs.console.operations import verbs
 from jobs.lifecycle import Status
 from jobs.models import ERASED, FailedAttempt, Job
 from tenants.models import Change
-from tests.factories import QueueFactory, TenantFactory, UserFactory, make_job, operator_key
+from tests.callers import program_of, superuser
+from tests.factories import QueueFactory, TenantFactory, make_job
 
 pytestmark = pytest.mark.django_db
 DEAD = "/api/v1/operator/dead"
@@ -22,9 +22,7 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 @pytest.fixture
 def operator(db):
-    user = UserFactory(is_staff=True, is_superuser=True)
-    _, token = operator_key(user, "test")
-    return Client(headers={"Authorization": f"Bearer {token}"})
+    return program_of(superuser())
 
 
 def dead_job(tenant=None, error_class="ValueError", **fields):

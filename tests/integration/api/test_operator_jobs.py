@@ -1,31 +1,23 @@
 """Operators list, see, cancel and revive jobs of all tenants, and see tenants, queues and keys. No tenant does."""
 
 import pytest
-from django.contrib.auth.models import Permission
 from django.test import Client
 
 from jobs.engine.revive import discard
 from jobs.lifecycle import Status
 from tenants import auth
 from tenants.models import Change
-from tests.factories import QueueFactory, TenantFactory, UserFactory, make_job, operator_key
+from tests.callers import program_of, staff
+from tests.factories import QueueFactory, TenantFactory, make_job
 
 pytestmark = pytest.mark.django_db
 OPERATOR = "/api/v1/operator"
 
 
-def operator_who_may(*permissions):
-    user = UserFactory(is_staff=True)
-    user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
-    _, token = operator_key(user, "test")
-    client = Client(headers={"Authorization": f"Bearer {token}"})
-    client.user = user
-    return client
-
-
 @pytest.fixture
 def operator(db):
-    return operator_who_may("view_job", "change_job", "view_queue", "view_tenantqueue", "view_apikey", "change_apikey")
+    may = "view_job", "change_job", "view_queue", "view_tenantqueue", "view_apikey", "change_apikey"
+    return program_of(staff(*may))
 
 
 @pytest.fixture
@@ -144,5 +136,5 @@ EVERYTHING = [
 
 @pytest.mark.parametrize(("method", "path"), EVERYTHING)
 def test_no_tenant_and_no_operator_without_the_permission(owner, mate, stranger, method, path):
-    for caller, status in ((owner, 401), (stranger, 401), (mate, 403), (operator_who_may("view_group"), 403)):
+    for caller, status in ((owner, 401), (stranger, 401), (mate, 403), (program_of(staff("view_group")), 403)):
         assert caller.generic(method, f"{OPERATOR}{path}").status_code == status

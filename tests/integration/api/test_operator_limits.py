@@ -3,12 +3,12 @@
 import json
 
 import pytest
-from django.test import Client
 
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, Job, PausedJobType, Queue
 from tenants.models import Change, TenantQueue
-from tests.factories import QueueFactory, TenantFactory, UserFactory, make_job, operator_key
+from tests.callers import program_of, superuser
+from tests.factories import QueueFactory, TenantFactory, make_job
 
 pytestmark = pytest.mark.django_db
 BASE = "/api/v1/operator"
@@ -17,11 +17,7 @@ REPORT = {"source_type": "reports.datareport", "source_method": "execute"}
 
 @pytest.fixture
 def operator(db):
-    user = UserFactory(is_staff=True, is_superuser=True)
-    _, token = operator_key(user, "test")
-    client = Client(headers={"Authorization": f"Bearer {token}"})
-    client.user = user
-    return client
+    return program_of(superuser())
 
 
 def send(client, method, path, body=None):

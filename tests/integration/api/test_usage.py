@@ -14,9 +14,10 @@ from jobs.models import Queue
 from jobs.reading import usage
 from jobs.recording import close, record, statements
 from tenants.models import Tenant
+from tests.callers import browser_of, program_of, staff
 from tests.clock import call_at
-from tests.factories import MemberFactory, QueueFactory, UserFactory
-from tests.integration.api.test_operator_access import assert_problem, key_of, with_permissions
+from tests.factories import MemberFactory, QueueFactory
+from tests.integration.api.test_operator_access import assert_problem
 from tests.integration.engine.test_record import attempt
 
 pytestmark = pytest.mark.django_db
@@ -31,7 +32,7 @@ MIDNIGHT = NOW.replace(hour=0, minute=0, second=0, microsecond=0)
 
 @pytest.fixture
 def operator():
-    return key_of(with_permissions(UserFactory(is_staff=True), "view_tenantqueue"))
+    return program_of(staff("view_tenantqueue"))
 
 
 @pytest.fixture
@@ -140,8 +141,8 @@ class TestOperators:
         tenant.delete()
         assert (f"tenant {pk}", 3) in lines(operator, ALL, "tenant", "attempts")
 
-    def test_the_page_shows_it_and_says_what_is_wrong(self, client, tenant, used):
-        client.force_login(with_permissions(UserFactory(is_staff=True), "view_tenantqueue"))
+    def test_the_page_shows_it_and_says_what_is_wrong(self, tenant, used):
+        client = browser_of(staff("view_tenantqueue"))
         page = client.get(f"/ops/usage/?{PERIOD}&by=tenant").content.decode()
         assert all(words in page for words in ("Owner &amp; Co.", "4.750", "not final yet"))
         page = client.get(f"/ops/usage/?from={YESTERDAY}&to={TODAY}&by=queue,type,outcome,day").content.decode()
@@ -152,9 +153,9 @@ class TestOperators:
         assert "Nothing ended" in client.get("/ops/usage/?from=2001-01-01&to=2001-01-02").content.decode()
         assert 'href="/ops/tenants/" data-key="t" aria-current="page"' in page, "Tenants leads to it"
 
-    def test_the_page_of_more_tenants_than_it_has_lines_begins_by_day(self, client, used, monkeypatch):
+    def test_the_page_of_more_tenants_than_it_has_lines_begins_by_day(self, used, monkeypatch):
         monkeypatch.setattr(usage_page, "MOST_LINES", 1)
-        client.force_login(with_permissions(UserFactory(is_staff=True), "view_tenantqueue"))
+        client = browser_of(staff("view_tenantqueue"))
         of_one_day = f"/ops/usage/?from={YESTERDAY}&to={TODAY}"
         assert '<option value="day" selected>day</option>' in client.get(of_one_day).content.decode()
         assert "gives more than 1 lines" in client.get(f"{of_one_day}&by=tenant").content.decode()

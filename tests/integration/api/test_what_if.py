@@ -4,14 +4,14 @@ import json
 from datetime import timedelta
 
 import pytest
-from django.test import Client
 from django.utils import timezone
 
 from jobs.console.operations import what_if_process
 from jobs.engine.prune import prune
 from jobs.models import WhatIf
+from tests.callers import program_of, superuser
 from tests.clock import call_at
-from tests.factories import TenantFactory, UserFactory, operator_key
+from tests.factories import TenantFactory
 from tests.recorded import LENGTH, ran_in_turn
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -20,8 +20,7 @@ PATH = "/api/v1/operator/what-if"
 
 @pytest.fixture
 def operator():
-    _, token = operator_key(UserFactory(username="ines", is_staff=True, is_superuser=True), "test")
-    return Client(headers={"Authorization": f"Bearer {token}"})
+    return program_of(superuser(username="ines"))
 
 
 @pytest.fixture

@@ -17,9 +17,9 @@ from jobs.engine.pause import pause_job_type
 from jobs.engine.schedules.declared import declare
 from jobs.engine.submit import submit
 from jobs.models import Job, Schedule
+from tests.callers import caller_with_key
 from tests.factories import QueueFactory, TenantFactory, make_job
 from tests.integration.cli import running
-from tests.integration.conftest import caller_with_key
 from tests.sample import tasks
 
 pytestmark = pytest.mark.django_db

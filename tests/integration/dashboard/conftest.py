@@ -3,13 +3,12 @@
 from collections.abc import Callable, Iterator
 
 import pytest
-from django.contrib.auth.models import Permission
 from django.test import Client
 
 from jobs.console.ops import live, past, snapshot
 from jobs.console.ops.views import health
 from jobs.pages.cached import Cached
-from tests.factories import UserFactory
+from tests.callers import browser_of, staff
 
 
 @pytest.fixture(autouse=True)
@@ -29,12 +28,4 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def operator(db: None) -> Callable[..., Client]:
     """An operator with these permissions: `operator("view_job", "change_job")`; `client.user` is who."""
 
-    def operator(*codenames: str) -> Client:
-        client = Client()
-        client.user = UserFactory(is_staff=True)
-        client.user.user_permissions.set(Permission.objects.filter(codename__in=codenames))
-        assert client.user.user_permissions.count() >= len(codenames)
-        client.force_login(client.user)
-        return client
-
-    return operator
+    return lambda *codenames: browser_of(staff(*codenames))

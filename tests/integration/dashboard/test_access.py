@@ -14,6 +14,7 @@ from jobs.engine.batches import open_batch
 from jobs.lifecycle import Status
 from jobs.models import Batch, Job, PausedJobType, Queue, Schedule, WebhookEndpoint, WhatIf, Worker
 from tenants.models import Change, TenantQueue
+from tests.callers import browser_of, staff
 from tests.factories import MemberFactory, QueueFactory, TenantFactory, make_job
 
 pytestmark = pytest.mark.django_db
@@ -124,9 +125,7 @@ def test_a_page_opens_with_its_permission_and_to_nobody_else(operator, things, p
     refused = without.get(path.format(**things))
     assert refused.status_code == 403
     assert PAGES[path] in refused.content.decode()
-    member = Client()
-    member.force_login(MemberFactory().user)
-    assert member.get(path.format(**things)).status_code == 404
+    assert browser_of(MemberFactory().user).get(path.format(**things)).status_code == 404
     assert Client().get(path.format(**things))["Location"].startswith("/accounts/login/?next=/ops/")
 
 
@@ -141,8 +140,7 @@ def test_an_action_works_with_its_permission(operator, things, path):
 
 @pytest.mark.parametrize("path", ACTIONS)
 def test_an_action_needs_a_post_with_its_permission_and_the_token(operator, things, path):
-    member = Client()
-    member.force_login(MemberFactory().user)
+    member = browser_of(MemberFactory().user)
     before = state()
     permission, body = ACTIONS[path]
     others = {
@@ -158,8 +156,7 @@ def test_an_action_needs_a_post_with_its_permission_and_the_token(operator, thin
     assert posted(member, path, body, things).status_code == 404
     to_login = posted(Client(), path, {**body, "next": "/ops/dead/"}, things)["Location"]
     assert to_login == "/accounts/login/?next=/ops/dead/"
-    strict = Client(enforce_csrf_checks=True)
-    strict.force_login(operator(permission).user)
+    strict = browser_of(staff(permission), enforce_csrf_checks=True)
     assert strict.get(path.format(**things)).status_code == 405
     assert posted(strict, path, body, things).status_code == 403
     assert state() == before

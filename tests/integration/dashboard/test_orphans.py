@@ -15,7 +15,8 @@ from jobs.reading.explain.explanation import explain
 from jobs.recording import inspection, may_run, sample
 from jobs.store import EVERY_TENANT
 from tenants.names import named
-from tests.factories import QueueFactory, TenantFactory, UserFactory, make_job, operator_key
+from tests.callers import program_of, superuser
+from tests.factories import QueueFactory, TenantFactory, make_job
 
 pytestmark = pytest.mark.django_db
 PAGES = (
@@ -60,15 +61,14 @@ def test_the_commands(orphans):
             call_command("jobs", "show", str(orphan.pk))
 
 
-def test_the_operators_api(orphans, client):
-    user = UserFactory(is_staff=True, is_superuser=True)
-    headers = {"Authorization": f"Bearer {operator_key(user, 'test')[1]}"}
-    shown = {job["id"] for job in client.get("/api/v1/operator/jobs", headers=headers).json()["jobs"]}
+def test_the_operators_api(orphans):
+    operator = program_of(superuser())
+    shown = {job["id"] for job in operator.get("/api/v1/operator/jobs").json()["jobs"]}
     assert len(shown) == len(Status), "the others"
     assert shown.isdisjoint(orphan.pk for orphan in orphans)
-    assert len(client.get("/api/v1/operator/dead", headers=headers).json()["dead"]) == 1
+    assert len(operator.get("/api/v1/operator/dead").json()["dead"]) == 1
     for orphan in orphans:
-        assert client.get(f"/api/v1/operator/jobs/{orphan.pk}", headers=headers).status_code == 404
+        assert operator.get(f"/api/v1/operator/jobs/{orphan.pk}").status_code == 404
 
 
 @pytest.mark.django_db(transaction=True)

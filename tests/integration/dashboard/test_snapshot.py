@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import pytest
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from jobs import store
@@ -17,7 +16,7 @@ from jobs.lifecycle import Status
 from jobs.pages import regions
 from jobs.reading import looking
 from tenants.models import TenantQueue
-from tests.factories import QueueFactory, TenantFactory, UserFactory, make_job
+from tests.factories import QueueFactory, TenantFactory, make_job
 
 pytestmark = pytest.mark.django_db
 
@@ -96,40 +95,38 @@ def test_the_first_viewers_at_once_make_one_look(looked, elsewhere, monkeypatch)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_look_that_takes_too_long_leaves_its_part_as_it_was_and_the_page_standing(onlooker, monkeypatch):
+def test_a_look_that_takes_too_long_leaves_its_part_as_it_was_and_the_page_standing(
+    admin_client, onlooker, monkeypatch
+):
     monkeypatch.setattr(looking, "STATEMENT_TIMEOUT", 0.2)
     tenant = TenantFactory(name="Owner & Co.")
     make_job(tenant)
-    client = Client()
-    client.force_login(UserFactory(is_staff=True, is_superuser=True))
     assert snapshot.current().workers == []
-    assert client.get("/ops/").status_code == 200
+    assert admin_client.get("/ops/").status_code == 200
     store.beat(uuid.uuid4(), name="w", pid=1, pool="default", concurrency=1)
     with onlooker.transaction():
         onlooker.execute("LOCK TABLE workers")  # the looks at workers and at queues wait for it
         snapshot.forget()
         started = time.monotonic()
-        response = client.get("/ops/")
+        response = admin_client.get("/ops/")
         assert time.monotonic() - started < 10
     page = response.content.decode()
     assert response.status_code == 200
     assert "The look at workers failed" in page
     assert "Owner &amp; Co." in page
     snapshot.forget()
-    assert "The look at workers failed" not in client.get("/ops/").content.decode()
+    assert "The look at workers failed" not in admin_client.get("/ops/").content.decode()
 
 
 @pytest.mark.parametrize("path", ["/ops/", "/ops/tenants/", "/ops/queues/", "/ops/jobs/", "/ops/dead/"])
-def test_a_full_page_is_light_and_a_heavy_one_refreshes_less_often(path, monkeypatch):
+def test_a_full_page_is_light_and_a_heavy_one_refreshes_less_often(admin_client, path, monkeypatch):
     monkeypatch.setattr(regions, "HEAVY", 10_000)
-    client = Client()
-    client.force_login(UserFactory(is_staff=True, is_superuser=True))
     for number in range(60):
         tenant = TenantFactory(name=f"A customer with the number {number}")
         make_job(tenant)
         make_job(tenant, Status.DEAD, last_error="TimeoutError: timed out after 300 s")
         QueueFactory(name=f"queue-{number}")
-    page = client.get(path).content
+    page = admin_client.get(path).content
     assert len(page) <= 60_000
     assert b'data-every="2"' not in page
     assert len(gzip.compress(page)) <= 12_000
@@ -149,9 +146,7 @@ PAGES = {  # with what is read once in half a minute for all viewers
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_a_page_takes_few_statements_however_many_rows_it_shows(path, monkeypatch):
-    client = Client()
-    client.force_login(UserFactory(is_staff=True, is_superuser=True))
+def test_a_page_takes_few_statements_however_many_rows_it_shows(admin_client, path, monkeypatch):
     tenant = TenantFactory(slug="acme")
     monkeypatch.setattr(snapshot.current, "seconds", 3600.0)
     monkeypatch.setattr(live, "facts", lambda: None)  # has a test of its own
@@ -160,7 +155,7 @@ def test_a_page_takes_few_statements_however_many_rows_it_shows(path, monkeypatc
         snapshot.forget()
         snapshot.current()
         with CaptureQueriesContext(connection) as queries:
-            assert client.get(path).status_code == 200
+            assert admin_client.get(path).status_code == 200
         return len([query for query in queries if not query["sql"].startswith(("SAVEPOINT", "RELEASE", "ROLLBACK"))])
 
     make_job(tenant), make_job(tenant, Status.DEAD)

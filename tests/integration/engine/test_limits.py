@@ -3,18 +3,18 @@
 import pytest
 from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
-from django.test import Client
 
 from jobs.engine import limits
 from tenants.models import TenantQueue
-from tests.factories import QueueFactory, TenantFactory, UserFactory, make_job, operator_key
+from tests.callers import browser_of, program_of, superuser
+from tests.factories import QueueFactory, TenantFactory, make_job
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
 def olga():
-    return UserFactory(username="olga", is_staff=True, is_superuser=True)
+    return superuser(username="olga")
 
 
 def by_code(olga, slots: TenantQueue) -> None:
@@ -26,10 +26,8 @@ def at_the_command_line(olga, slots: TenantQueue) -> None:
 
 
 def over_http(olga, slots: TenantQueue) -> None:
-    _, token = operator_key(olga, "test")
-    client = Client(headers={"Authorization": f"Bearer {token}"})
     address = f"/api/v1/operator/tenants/{slots.tenant.slug}"
-    assert client.patch(address, {"num_slots": 1}, content_type="application/json").status_code == 200
+    assert program_of(olga).patch(address, {"num_slots": 1}, content_type="application/json").status_code == 200
 
 
 def in_the_list(olga, slots: TenantQueue) -> None:
@@ -52,9 +50,7 @@ def on_the_tenants_page(olga, slots: TenantQueue) -> None:
 
 
 def _post(olga, address: str, form: dict[str, object]) -> None:
-    client = Client()
-    client.force_login(olga)
-    answer = client.post(address, form)
+    answer = browser_of(olga).post(address, form)
     assert answer.status_code == 302, answer.content.decode()
 
 

@@ -2,7 +2,6 @@
 
 import pytest
 from django.core.management import call_command
-from django.test import Client
 
 from jobs import TooManyWaiting, store
 from jobs.engine.cancel import Cancellation, cancel
@@ -11,7 +10,7 @@ from jobs.lifecycle import Status
 from jobs.models import Job
 from jobs.store import EVERY_TENANT
 from tenants.models import TenantQueue
-from tests.factories import TenantFactory, UserFactory, make_job
+from tests.factories import TenantFactory, make_job
 
 pytestmark = pytest.mark.django_db
 PROBLEM = "application/problem+json"
@@ -94,11 +93,9 @@ def test_the_bound_of_nothing_refuses_everything(tenant):
     assert Job.objects.get(pk=job.pk).status == Status.DEAD
 
 
-def test_an_operator_on_the_pages_revives_what_was_discarded(tenant):
-    operator = Client()
-    operator.force_login(UserFactory(is_staff=True, is_superuser=True))
+def test_an_operator_on_the_pages_revives_what_was_discarded(tenant, admin_client):
     job = make_job(tenant, Status.DEAD)
     discard(job.pk)
-    operator.post("/ops/jobs/revive", {"ids": [job.pk]})
+    admin_client.post("/ops/jobs/revive", {"ids": [job.pk]})
     job.refresh_from_db()
     assert job.status == Status.CREATED

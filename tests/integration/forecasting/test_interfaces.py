@@ -7,7 +7,6 @@ from uuid import uuid4
 
 import pytest
 from asgiref.sync import async_to_sync
-from django.contrib.auth.models import Permission
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -22,7 +21,8 @@ from jobs.pages.cached import Cached
 from jobs.portal.api import schemas
 from jobs.portal.members import shown
 from jobs.reading.health.looks import PredictionsLook
-from tests.factories import MemberFactory, QueueFactory, TenantFactory, UserFactory, make_job
+from tests.callers import browser_of, staff
+from tests.factories import MemberFactory, QueueFactory, TenantFactory, make_job
 from tests.integration.cli.running import run
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -38,15 +38,7 @@ def job(tenant):
 
 @pytest.fixture
 def operator() -> Client:
-    return caller_with("view_job")
-
-
-def caller_with(*codenames: str) -> Client:
-    """An operator with these permissions."""
-    client, user = Client(), UserFactory(is_staff=True)
-    user.user_permissions.set(Permission.objects.filter(codename__in=codenames))
-    client.force_login(user)
-    return client
+    return browser_of(staff("view_job"))
 
 
 def forecast(job, p50=600.0, p90=900.0, not_before=300.0, reason=None):
@@ -145,7 +137,7 @@ def test_a_page_pays_one_statement_for_all_starts_and_a_list_one_for_the_ends_of
     for name in ("emails", "reports"):
         forecast(make_job(job.tenant, queue=QueueFactory(name=name)))
     forecast(job)
-    operator = caller_with("view_job", "view_tenantqueue")
+    operator = browser_of(staff("view_job", "view_tenantqueue"))
     pages = (
         (mate, f"/jobs/{job.pk}/"),
         (mate, "/jobs/"),
@@ -224,7 +216,7 @@ def test_a_blocked_job_is_said_to_have_no_start(tenant, owner, mate, operator):
 
 def test_a_tenants_page_says_when_the_last_in_line_starts_and_when_one_would_that_comes_now(job):
     """As the end of the line that the forecast knows; of a line that was not read to its end, no more than at least."""
-    client = caller_with("view_tenantqueue")
+    client = browser_of(staff("view_tenantqueue"))
     made_at = forecast(job, 60.0, 90.0, 30.0)
     address = f"/ops/tenants/{job.tenant.jobs_slug}/"
     assert told(client, address).count("unlikely before <time") == 2
@@ -240,8 +232,7 @@ def test_a_tenants_page_says_when_the_last_in_line_starts_and_when_one_would_tha
 def test_members_are_told_when_their_last_in_line_starts_and_nothing_of_other_lines(job, mate):
     """With the queue, if they stand in several lines."""
     theirs = make_job(TenantFactory(name="Third"))
-    stranger = Client()
-    stranger.force_login(MemberFactory(tenant=theirs.tenant).user)
+    stranger = browser_of(MemberFactory(tenant=theirs.tenant).user)
     made_at = forecast(job)
     newcomer = [(5 << 58) + (1 << 57) - 1, 1_200.0, 1_500.0, 900.0, None]
     Forecast.objects.update(places=[*Forecast.objects.get().places, newcomer])

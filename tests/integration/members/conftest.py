@@ -4,6 +4,7 @@ import pytest
 from django.test import Client
 
 from jobs.models import Job
+from tests.callers import browser_of
 from tests.factories import MemberFactory, make_job
 
 
@@ -15,6 +16,4 @@ def job(tenant, report) -> Job:
 
 @pytest.fixture
 def foreign_mate() -> Client:
-    client = Client()
-    client.force_login(MemberFactory().user)
-    return client
+    return browser_of(MemberFactory().user)

@@ -8,6 +8,7 @@ from django.test import Client
 
 from jobs.lifecycle import Status
 from jobs.models import Job
+from tests.callers import browser_of, staff
 from tests.factories import UserFactory, make_job
 from tests.integration.members.reading import LIST, page
 
@@ -30,11 +31,9 @@ def test_nobody_logged_in_gets_the_login(job):
 
 
 def test_a_login_without_a_tenant_is_told_so_and_staff_sent_to_the_admin(job):
-    nobody, staff = Client(), Client()
-    nobody.force_login(UserFactory())
-    staff.force_login(UserFactory(is_staff=True))
+    nobody = browser_of(UserFactory())
     assert nobody.get(LIST).status_code == nobody.post(f"{LIST}{job.pk}/cancel").status_code == 403
-    assert staff.get(LIST)["Location"] == "/admin/"
+    assert browser_of(staff()).get(LIST)["Location"] == "/admin/"
 
 
 def test_a_stranger_sees_no_job_and_gets_for_one_what_it_gets_for_none(foreign_mate, job, report):
@@ -65,8 +64,7 @@ def test_a_number_that_is_no_id_is_no_job(mate, number):
 
 
 def test_the_pages_only_answer_to_get_and_the_cancellation_only_to_a_post_with_its_token(mate, job):
-    strict = Client(enforce_csrf_checks=True)
-    strict.force_login(mate.user)
+    strict = browser_of(mate.user, enforce_csrf_checks=True)
     assert mate.post(LIST).status_code == mate.post(f"{LIST}{job.pk}/").status_code == 405
     for verb in ("cancel", "run-again"):
         assert mate.get(f"{LIST}{job.pk}/{verb}").status_code == 405

@@ -7,7 +7,8 @@ from jobs.lifecycle import Status
 from jobs.models import ERASED, Job
 from jobs.reading.masked import DOTS
 from tenants.models import TenantQueue
-from tests.factories import MemberFactory, TenantFactory, make_job
+from tests.callers import browser_of
+from tests.factories import MemberFactory, make_job
 from tests.integration.members.reading import LIST, page
 
 pytestmark = pytest.mark.django_db
@@ -60,8 +61,7 @@ def test_a_full_backlog_is_told(mate, tenant, done):
 
 
 def test_a_stranger_finds_no_such_job(done):
-    stranger = Client()
-    stranger.force_login(MemberFactory(tenant=TenantFactory()).user)
+    stranger = browser_of(MemberFactory().user)
     assert stranger.get(path(done)).status_code == stranger.post(path(done), {"args": "{}"}).status_code == 404
     assert Client().get(path(done)).status_code == 302
     assert Job.objects.count() == 1
@@ -76,6 +76,5 @@ def test_what_tenants_may_not_call_or_was_erased_is_not_offered(mate, tenant, do
 
 
 def test_it_takes_the_token_of_its_page(mate, done):
-    strict = Client(enforce_csrf_checks=True)
-    strict.force_login(mate.user)
+    strict = browser_of(mate.user, enforce_csrf_checks=True)
     assert strict.post(path(done), {"args": "{}"}).status_code == 403

@@ -9,6 +9,7 @@ from jobs.lifecycle import Status
 from jobs.models import Job
 from tenants.auth import Way, open_ways
 from tenants.models import Member, Tenant
+from tests.callers import browser_of
 from tests.factories import MemberFactory, TenantFactory, UserFactory, make_job
 from tests.integration.members.reading import LIST
 
@@ -32,9 +33,7 @@ def acme() -> Tenant:
 
 
 def browser(email: str) -> Client:
-    client = Client()
-    client.force_login(UserFactory(email=email))
-    return client
+    return browser_of(UserFactory(email=email))
 
 
 def test_owner_and_mate_see_a_job_and_act_on_it_and_a_stranger_does_not(acme):
@@ -55,8 +54,7 @@ def test_owner_and_mate_see_a_job_and_act_on_it_and_a_stranger_does_not(acme):
 
 
 def test_a_row_of_our_own_members_opens_nothing_then(acme):
-    client = Client()
-    client.force_login(MemberFactory(tenant=acme).user)
+    client = browser_of(MemberFactory(tenant=acme).user)
     assert client.get(LIST).status_code == client.get("/api/v1/jobs").status_code == 403
 
 

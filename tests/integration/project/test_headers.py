@@ -7,16 +7,9 @@ from django.middleware.security import SecurityMiddleware
 from django.test import Client
 
 from jobs.lifecycle import Status
-from tests.factories import UserFactory, make_job
+from tests.factories import make_job
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def operator(db):
-    operator = Client()
-    operator.force_login(UserFactory(is_staff=True, is_superuser=True))
-    return operator
 
 
 def test_nothing_of_a_tenant_is_kept_on_the_way(owner, mate, tenant, report):
@@ -35,13 +28,13 @@ def test_nothing_of_a_tenant_is_kept_on_the_way(owner, mate, tenant, report):
         assert "default-src 'self'" in response["Content-Security-Policy"], path
 
 
-def test_a_projects_cache_of_its_whole_site_keeps_no_answer(owner, mate, operator, tenant, settings):
+def test_a_projects_cache_of_its_whole_site_keeps_no_answer(owner, mate, admin_client, tenant, settings):
     settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "site"}}
     cached = "django.middleware.cache.UpdateCacheMiddleware", "django.middleware.cache.FetchFromCacheMiddleware"
     our_own = "scheduler_project.middleware.secured"
     settings.MIDDLEWARE = [cached[0], *(one for one in settings.MIDDLEWARE if one != our_own), cached[1]]
     job = make_job(tenant, Status.RUNNING).pk
-    pages = [(owner, f"/api/v1/jobs/{job}"), (mate, f"/jobs/{job}/"), (operator, f"/ops/jobs/{job}/")]
+    pages = [(owner, f"/api/v1/jobs/{job}"), (mate, f"/jobs/{job}/"), (admin_client, f"/ops/jobs/{job}/")]
     for caller, path in [*pages, (Client(), "/metrics")]:
         assert caller.get(path).status_code == 200, path
         assert Client().get(path).status_code in (302, 401) or path == "/metrics", path
@@ -65,8 +58,8 @@ def test_our_own_pages_run_no_script_of_their_text(mate, report):
     assert "<style" not in Client().get("/accounts/login/").content.decode()
 
 
-def test_the_admin_may_use_its_own_scripts_and_nobody_elses(operator):
-    policy = operator.get("/admin/")["Content-Security-Policy"]
+def test_the_admin_may_use_its_own_scripts_and_nobody_elses(admin_client):
+    policy = admin_client.get("/admin/")["Content-Security-Policy"]
     assert "default-src 'self'" in policy
     assert "http" not in policy
 

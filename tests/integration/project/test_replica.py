@@ -11,8 +11,8 @@ from jobs.lifecycle import Status
 from jobs.models import Job
 from jobs.store.routing import Primary
 from tenants.models import Tenant
+from tests.callers import caller_with_key
 from tests.factories import TenantFactory, ThingFactory
-from tests.integration.conftest import caller_with_key
 from tests.sample.models import Thing
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]

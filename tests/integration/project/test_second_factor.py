@@ -13,7 +13,8 @@ from django_otp.oath import totp
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from tenants.models import Change
-from tests.factories import UserFactory, operator_key
+from tests.callers import browser_of, program_of, superuser
+from tests.factories import UserFactory
 
 pytestmark = pytest.mark.django_db
 PAGE = "/accounts/second-factor/"
@@ -22,13 +23,7 @@ PAGE = "/accounts/second-factor/"
 @pytest.fixture
 def olga(settings):
     settings.SECOND_FACTOR = True
-    return UserFactory(username="olga", is_staff=True, is_superuser=True)
-
-
-def logged_in(user) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
+    return superuser(username="olga")
 
 
 def code_of(device: TOTPDevice) -> str:
@@ -36,7 +31,7 @@ def code_of(device: TOTPDevice) -> str:
 
 
 def set_up(user) -> Client:
-    client = logged_in(user)
+    client = browser_of(user)
     page = client.get(PAGE).content.decode()
     device = TOTPDevice.objects.get(user=user)
     assert "data:image/svg" in page
@@ -45,7 +40,7 @@ def set_up(user) -> Client:
 
 
 def test_an_operator_sets_up_an_app_at_the_first_login_and_is_asked_for_it_at_the_next(olga):
-    first = logged_in(olga)
+    first = browser_of(olga)
     asked = first.get("/ops/jobs/?q=status:dead")
     assert asked.headers["Location"] == f"{PAGE}?next=%2Fops%2Fjobs%2F%3Fq%3Dstatus%3Adead"
     assert set_up(olga).get("/ops/").status_code == 200
@@ -69,14 +64,14 @@ def test_pages_that_are_opened_at_once_show_one_app_to_set_up(olga, elsewhere):
         barrier.wait()
         return client.get(PAGE).status_code
 
-    pages = [elsewhere(opened, logged_in(olga)) for _ in range(8)]
+    pages = [elsewhere(opened, browser_of(olga)) for _ in range(8)]
     assert [page.result() for page in pages] == [200] * 8
     assert TOTPDevice.objects.filter(user=olga).count() == 1
 
 
 @pytest.mark.parametrize("path", ["/ops/", "/admin/", "/jobs/", "/accounts/password/", "/"])
 def test_without_it_no_page_opens_and_nothing_is_changed(olga, path):
-    client = logged_in(olga)
+    client = browser_of(olga)
     assert client.get(path).headers["Location"].startswith(PAGE)
     assert client.post(path).status_code == 403
     refused = client.get("/api/v1/operator/jobs")
@@ -86,7 +81,7 @@ def test_without_it_no_page_opens_and_nothing_is_changed(olga, path):
 def test_wrong_codes_open_nothing_and_slow_down_the_right_one(olga, settings):
     settings.OTP_TOTP_THROTTLE_FACTOR = 3600  # seconds, where the operator's machine may be slow
     set_up(olga)
-    client, device = logged_in(olga), TOTPDevice.objects.get(user=olga)
+    client, device = browser_of(olga), TOTPDevice.objects.get(user=olga)
     TOTPDevice.objects.update(last_t=-1)
     for wrong in ("000000", "x", "", "1" * 30):
         assert client.post(PAGE, {"code": wrong}).status_code == 200
@@ -98,7 +93,7 @@ def test_it_goes_on_only_to_a_page_of_ours(olga):
     set_up(olga)
     TOTPDevice.objects.update(last_t=-1)
     code = code_of(TOTPDevice.objects.get(user=olga))
-    gone = logged_in(olga).post(PAGE, {"code": code, "next": "https://example.com/ops/"})
+    gone = browser_of(olga).post(PAGE, {"code": code, "next": "https://example.com/ops/"})
     assert gone.headers["Location"] == reverse("jobs_ops:overview")
 
 
@@ -115,19 +110,18 @@ def test_an_operator_resets_that_of_a_lost_phone(olga, client):
 
 def test_members_and_programs_are_not_asked(olga, mate):
     assert mate.get("/jobs/").status_code == 200
-    _, token = operator_key(olga, "watch")
-    assert Client(headers={"Authorization": f"Bearer {token}"}).get("/api/v1/operator/jobs").status_code == 200
+    assert program_of(olga).get("/api/v1/operator/jobs").status_code == 200
 
 
 def test_where_it_is_not_demanded_nobody_is_asked(olga, settings):
     settings.SECOND_FACTOR = False
-    assert logged_in(olga).get("/ops/").status_code == 200
+    assert browser_of(olga).get("/ops/").status_code == 200
 
 
 def test_an_operators_session_ends_whatever_is_done_in_it_and_a_members_goes_on(settings, mate):
     settings.OPERATOR_SESSION = 3600
     reverse("login")  # a web process has read the addresses, with which it is registered
-    operator = logged_in(UserFactory(is_staff=True, is_superuser=True))
+    operator = browser_of(superuser())
     session = operator.session
     session["something"] = "changed"
     session.save()

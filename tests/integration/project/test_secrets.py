@@ -24,6 +24,7 @@ from jobs.pages.cache import Text
 from jobs.store import results
 from tenants import auth
 from tenants.models import ApiKey, Change, OperatorKey
+from tests.callers import browser_of
 from tests.factories import UserFactory, make_job, operator_key
 
 pytestmark = pytest.mark.django_db
@@ -157,8 +158,7 @@ def test_no_report_of_ours_of_a_failure_before_the_view_tells_a_secret_of_a_form
 
 
 def test_no_report_of_a_failure_tells_the_key_that_the_admin_has_just_shown(reports, admin_user, tenant):
-    admin = Client(raise_request_exception=False)
-    admin.force_login(admin_user)
+    admin = browser_of(admin_user, raise_request_exception=False)
     admin.post("/admin/tenants/apikey/add/", {"tenant": tenant.pk, "name": "nightly export"})
     shown_next = admin.cookies["messages"].value
     without(ApiKey._meta.db_table)

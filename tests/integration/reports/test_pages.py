@@ -5,6 +5,7 @@ from django.test import Client
 from django.urls import reverse
 
 from reports.models import DataSource
+from tests.callers import browser_of
 from tests.factories import MemberFactory, UserFactory, make_job
 
 pytestmark = pytest.mark.django_db
@@ -15,16 +16,7 @@ SECRET = "postgresql://reader:s3cret@db.example/sales"
 @pytest.fixture
 def foreign_mate(foreign_report) -> Client:
     """Logged in as a member of the stranger."""
-    client = Client()
-    client.force_login(MemberFactory(tenant=foreign_report.tenant).user)
-    return client
-
-
-@pytest.fixture
-def admin() -> Client:
-    client = Client()
-    client.force_login(UserFactory(is_staff=True, is_superuser=True))
-    return client
+    return browser_of(MemberFactory(tenant=foreign_report.tenant).user)
 
 
 def page_of(report) -> str:
@@ -39,8 +31,7 @@ def test_without_login_there_is_only_the_login_page(report):
 
 
 def test_a_login_without_a_tenant_is_told_so(report):
-    client = Client()
-    client.force_login(UserFactory())
+    client = browser_of(UserFactory())
     response = client.get(reverse("reports:list"))
     assert response.status_code == 403
     assert "belongs to no tenant" in response.content.decode()
@@ -103,7 +94,7 @@ def test_pages_need_nothing_from_outside(mate, report):
         assert "//" not in mate.get(url).content.decode().replace("<!doctype", "")
 
 
-def test_the_url_of_a_source_is_shown_nowhere(admin, mate, report):
+def test_the_url_of_a_source_is_shown_nowhere(admin_client, mate, report):
     DataSource.objects.filter(pk=report.source_id).update(url=SECRET)
     urls = [
         page_of(report),
@@ -112,20 +103,20 @@ def test_the_url_of_a_source_is_shown_nowhere(admin, mate, report):
         reverse("admin:reports_datareport_changelist"),
         reverse("admin:reports_datareport_change", args=[report.pk]),
     ]
-    for client, url in [(mate, urls[0]), *((admin, url) for url in urls[1:])]:
+    for client, url in [(mate, urls[0]), *((admin_client, url) for url in urls[1:])]:
         response = client.get(url)
         assert response.status_code == 200, url
         assert "s3cret" not in response.content.decode()
 
 
-def test_an_empty_url_in_the_admin_keeps_the_one_that_is_stored(admin, report):
+def test_an_empty_url_in_the_admin_keeps_the_one_that_is_stored(admin_client, report):
     url = reverse("admin:reports_datasource_change", args=[report.source_id])
     source = DataSource.objects.get(pk=report.source_id)
     stored = source.url
-    assert admin.post(url, {"tenant": source.tenant_id, "name": "Renamed", "url": ""}).status_code == 302
+    assert admin_client.post(url, {"tenant": source.tenant_id, "name": "Renamed", "url": ""}).status_code == 302
     source.refresh_from_db()
     assert (source.name, source.url) == ("Renamed", stored)
-    refused = admin.post(url, {"tenant": source.tenant_id, "name": "Renamed", "url": "mysql://x:s3cret@y/z"})
+    refused = admin_client.post(url, {"tenant": source.tenant_id, "name": "Renamed", "url": "mysql://x:s3cret@y/z"})
     assert refused.status_code == 200
     assert "not the URL of a PostgreSQL database" in refused.content.decode()
     assert "s3cret" not in refused.content.decode()

@@ -3,11 +3,9 @@
 import pytest
 from django.core.exceptions import ValidationError
 from django.db import connection
-from django.test import Client
 
 from reports import sources
 from reports.models import DataSource
-from tests.factories import UserFactory
 
 pytestmark = pytest.mark.django_db
 GOOD = "postgresql://reader:secret@db.example.com:5433/sales"
@@ -47,14 +45,12 @@ def test_the_schedulers_own_database_is_refused_by_whatever_name():
     assert sources.refusal(f"postgresql://a:b@localhost:{port}/{name}_of_a_customer") is None
 
 
-def test_a_staff_user_who_may_add_sources_cannot_add_such_a_one(tenant, stranger):
-    operator = Client()
-    operator.force_login(UserFactory(is_staff=True, is_superuser=True))
+def test_a_staff_user_who_may_add_sources_cannot_add_such_a_one(tenant, stranger, admin_client):
     form = {"tenant": tenant.pk, "name": "Ours", "url": "postgresql:///scheduler"}
-    page = operator.post("/admin/reports/datasource/add/", form)
+    page = admin_client.post("/admin/reports/datasource/add/", form)
     assert "lacks host, user, password" in page.content.decode()
     assert not DataSource.objects.exists()
-    assert operator.post("/admin/reports/datasource/add/", form | {"url": GOOD}).status_code == 302
+    assert admin_client.post("/admin/reports/datasource/add/", form | {"url": GOOD}).status_code == 302
     assert DataSource.objects.get().tenant == tenant
     with pytest.raises(ValidationError):
         DataSource(tenant=tenant, name="Ours", url="postgresql:///scheduler").full_clean()

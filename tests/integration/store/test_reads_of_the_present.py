@@ -6,12 +6,12 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 from django.db import connection, transaction
-from django.test import Client
 from django.utils import timezone
 
 from jobs.models import Job, Queue
 from jobs.reading import last_day
-from tests.factories import TenantFactory, UserFactory
+from tests.callers import browser_of, superuser
+from tests.factories import TenantFactory
 from tests.plans import fill
 
 pytestmark = pytest.mark.django_db(transaction=True)  # each fill arrives in a transaction of its own
@@ -38,9 +38,7 @@ def rows_read(look: Callable[[], object]) -> int:
 
 def page(path: str) -> Callable[[], object]:
     def look() -> None:
-        client = Client()
-        client.force_login(UserFactory(is_staff=True, is_superuser=True))
-        assert client.get(path).status_code == 200
+        assert browser_of(superuser()).get(path).status_code == 200
 
     return look
 

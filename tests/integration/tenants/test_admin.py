@@ -19,6 +19,7 @@ from jobs.lifecycle import Status
 from jobs.reading import looking
 from tenants import auth
 from tenants.models import ApiKey, Change, OperatorKey, Tenant, TenantQueue
+from tests.callers import staff
 from tests.factories import MemberFactory, TenantFactory, UserFactory, make_job, operator_key
 from tests.opened import opened
 
@@ -317,8 +318,7 @@ def test_no_key_is_issued_for_who_is_no_operator(admin_client):
 
 def test_an_operator_issues_keys_for_nobody_else(admin_user, client):
     """Otherwise who may issue keys could come back as a superuser."""
-    user = UserFactory(is_staff=True)
-    user.user_permissions.set(Permission.objects.filter(codename__in=["add_operatorkey", "view_operatorkey"]))
+    user = staff("add_operatorkey", "view_operatorkey")
     client.force_login(user)
     assert b'name="user"' not in client.get("/admin/tenants/operatorkey/add/").content
     page = issue_to(client, user=admin_user.pk)

@@ -13,21 +13,20 @@ from jobs.lifecycle import Status
 from jobs.models import PausedJobType, Queue
 from tenants import audit, auth
 from tenants.models import ApiKey, Change, TenantQueue
-from tests.factories import QueueFactory, UserFactory, make_job, operator_key
+from tests.callers import browser_of, superuser
+from tests.factories import QueueFactory, make_job, operator_key
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def olga():
-    return UserFactory(username="olga", is_staff=True, is_superuser=True)
+    return superuser(username="olga")
 
 
 @pytest.fixture
 def session(olga):
-    client = Client()
-    client.force_login(olga)
-    return client
+    return browser_of(olga)
 
 
 @pytest.fixture

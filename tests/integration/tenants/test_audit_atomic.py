@@ -9,7 +9,6 @@ import pytest
 from django.contrib.auth.hashers import make_password
 from django.core.management import call_command
 from django.db import Error, connection
-from django.test import Client
 from django.utils import timezone
 from django_otp.oath import totp
 from django_otp.plugins.otp_totp.models import TOTPDevice
@@ -21,6 +20,7 @@ from jobs.lifecycle import Status
 from jobs.models import Job, JobMemory, PausedJobType, Queue, WebhookEndpoint
 from tenants import audit
 from tenants.models import ApiKey, Change
+from tests.callers import browser_of
 from tests.factories import QueueFactory, UserFactory, make_job
 
 SURFACES = ("jobs/console", "jobs/portal", "jobs/contrib", "jobs/management", "jobs/admin.py", "jobs/api.py")
@@ -117,8 +117,7 @@ def test_limits_types_keys_memories_and_webhooks(admin_client, owner, tenant, br
 def test_passwords_and_second_factors(admin_client, admin_user, broken):
     admin_client.raise_request_exception = False
     mia, ida = (UserFactory(username=name, password=make_password(OLD), is_staff=True) for name in ("mia", "ida"))
-    own = Client(raise_request_exception=False)
-    own.force_login(mia)
+    own = browser_of(mia, raise_request_exception=False)
     lost = TOTPDevice.objects.create(user=ida)
     new = TOTPDevice.objects.create(user=admin_user, confirmed=False)
     broken()
