@@ -4,6 +4,7 @@ import dataclasses
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from operator import attrgetter
 from typing import IO, Any, cast
@@ -61,6 +62,8 @@ class Screen:
     def __init__(self, out: OutputWrapper, *, as_json: bool, no_color: bool = False) -> None:
         self.as_json = as_json
         self._out = out
+        with suppress(AttributeError):  # a buffer
+            out.reconfigure(errors="backslashreplace")  # of a terminal that has no –, nor the letters of a name
         self._console = Console(file=cast(IO[str], out), highlight=False, no_color=no_color or None)
         self._is_wide = self._console.width >= WIDE
         if not self._console.is_terminal and "COLUMNS" not in os.environ:

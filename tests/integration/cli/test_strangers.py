@@ -1,6 +1,7 @@
 """A tenant's text on the operator's terminal, in the mail and in the chat."""
 
-from io import StringIO
+import json
+from io import BytesIO, StringIO, TextIOWrapper
 
 import pytest
 from django.core.management import call_command
@@ -50,6 +51,10 @@ def test_at_80_columns_the_call_is_there_with_its_id_and_method(tenant, monkeypa
         assert max(len(line) for line in out.getvalue().splitlines()) <= 80
     running.run("tenants", "add", "tokyo", "東京ガス株式会社と仲間たち", "--set", 1)
     assert "株式会社と仲間たち: 1 slot " in running.run("audit", "list"), "its letters are two cells wide"
+    latin = TextIOWrapper(BytesIO(), "latin-1")
+    call_command("audit", "list", "--json", stdout=latin)
+    latin.seek(0)
+    assert json.loads(latin.read())["changes"][0]["subject"].startswith("東京"), "on a terminal without its letters"
     monkeypatch.setenv("COLUMNS", "50")
     assert "WEIGHT" in running.run("tenants", "slots"), "a line goes on below, and no number is cut"
     monkeypatch.delenv("COLUMNS")  # for grep nothing is cut
