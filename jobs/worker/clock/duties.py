@@ -85,12 +85,11 @@ def slow_duties() -> list[Duty]:
         Duty(600.0, history.drop_old),
         Duty(60.0, prune.forget_orphans),
         Duty(3600.0, prune.prune),
-        Duty(60.0, inspection.Inspection().run),
     ]
 
 
 def recording_duties() -> list[Duty]:
-    """The duties that count what happened."""
+    """The duties that count what happened, and look whether all is right."""
     return [
         Duty(3600.0, record.keep_partitions),
         Duty(5.0, may_run.MayRun().look, rest=REST_FACTOR),
@@ -99,6 +98,7 @@ def recording_duties() -> list[Duty]:
         Duty(20.0, record.record_minutes),
         Duty(60.0, record.record_hours, rest=REST_FACTOR),
         Duty(60.0, close.close_days, rest=REST_FACTOR),
+        Duty(60.0, inspection.Inspection().run),
         Duty(3600.0, close.forget_days),
         Duty(10.0, duty.Forecasting().run, next_at=time.monotonic() + 10.0, rest=REST_FACTOR),  # not as it begins
         Duty(3600.0, duty.forget_old),
