@@ -20,7 +20,6 @@ from django.db import DEFAULT_DB_ALIAS, transaction
 from django.db.models import Q
 from django.db.models.functions import Now
 from django.http import HttpRequest
-from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 from django.views.decorators.debug import sensitive_variables
 
@@ -132,12 +131,13 @@ def operator_of(token: str) -> User | None:
     parts = TOKEN.fullmatch(token)
     if parts is None:
         return None
-    key = OperatorKey.objects.select_related("user").filter(_good(), prefix=parts["prefix"]).first()
+    good = OperatorKey.objects.filter(_good(), prefix=parts["prefix"])
+    key = good.select_related("user").annotate(unnoted=_unnoted()).first()
     if key is None or not hmac.compare_digest(key.digest, _digest(parts["secret"])):
         return None
     if not (key.user.is_active and is_operator(key.user)):
         return None
-    if key.last_used_at is None or key.last_used_at < timezone.now() - LAST_USED_RESOLUTION:
+    if key.unnoted:
         _note_use(OperatorKey, key.pk)
     return key.user
 
@@ -158,8 +158,11 @@ def _tenant(pk: int, name: str, slug: str) -> Tenant:
 def _note_use(keys: type[Key], key_id: int) -> None:
     """Record the last use of the key to the minute, so that not every request writes a row."""
     # The statement checks the minute, so that simultaneous requests write once.
-    unnoted = Q(last_used_at=None) | Q(last_used_at__lt=Now() - LAST_USED_RESOLUTION)
-    keys._default_manager.filter(unnoted, pk=key_id).update(last_used_at=Now())
+    keys._default_manager.filter(_unnoted(), pk=key_id).update(last_used_at=Now())
+
+
+def _unnoted() -> Q:
+    return Q(last_used_at=None) | Q(last_used_at__lt=Now() - LAST_USED_RESOLUTION)
 
 
 def _digest(secret: str) -> str:

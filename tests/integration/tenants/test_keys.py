@@ -1,14 +1,14 @@
 """API keys: who may come in, and what an attacker who reads the database has."""
 
 import logging
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.utils import timezone
 
 from tenants import auth
 from tenants.models import ApiKey
-from tests.factories import TenantFactory
+from tests.factories import TenantFactory, UserFactory, operator_key
 
 pytestmark = pytest.mark.django_db
 
@@ -77,17 +77,20 @@ def test_a_revoked_key_is_nobody_and_keeps_the_time_of_its_first_revocation():
     assert key.revoked_at == first
 
 
-def test_the_last_use_is_noted_once_a_minute(django_assert_num_queries):
-    key, token = auth.issue(TenantFactory(), "busy")
-    with django_assert_num_queries(2):  # look up, note
-        auth.tenant_of(token)
-    with django_assert_num_queries(1):
-        auth.tenant_of(token)
+def test_the_last_use_is_noted_once_a_minute_whatever_the_clock_here(django_assert_num_queries, monkeypatch):
+    operator = UserFactory(is_staff=True, is_superuser=True)
+    of_tenant, of_operator = auth.issue(TenantFactory(), "busy"), operator_key(operator, "busy")
     a_while_ago = timezone.now() - timedelta(seconds=61)
-    ApiKey.objects.filter(pk=key.pk).update(last_used_at=a_while_ago)
-    auth.tenant_of(token)
-    key.refresh_from_db()
-    assert key.last_used_at > a_while_ago
+    for late in (0, 3600):
+        monkeypatch.setattr(timezone, "now", lambda late=late: datetime.now(UTC) - timedelta(seconds=late))
+        for look_up, (key, token) in ((auth.tenant_of, of_tenant), (auth.operator_of, of_operator)):
+            type(key).objects.filter(pk=key.pk).update(last_used_at=a_while_ago if late else None)
+            with django_assert_num_queries(2):  # look up, note
+                look_up(token)
+            with django_assert_num_queries(1):
+                look_up(token)
+            key.refresh_from_db()
+            assert key.last_used_at > a_while_ago
 
 
 def test_a_refused_token_leaves_no_last_use():
