@@ -1,5 +1,8 @@
 """The refusals of a request. Each names the field to correct, or the time after which to try again."""
 
+from django.core.exceptions import ValidationError
+from django.utils import translation
+
 from jobs.authoring.text import count_of_jobs
 
 
@@ -49,3 +52,9 @@ class TooManyWaiting(RuntimeError):
     def __init__(self, limit: int) -> None:
         super().__init__(f"The backlog is full: at most {count_of_jobs(limit)} may wait. Try again later")
         self.limit = limit
+
+
+def by_field(error: ValidationError) -> dict[str, str]:
+    """What Django refuses, in English as all else that is said here, whatever the project speaks."""
+    with translation.override(None):
+        return {field: " ".join(told) for field, told in error.message_dict.items()}

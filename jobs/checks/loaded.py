@@ -11,7 +11,7 @@ from django.utils.module_loading import import_string
 
 from jobs.calls import registry
 from jobs.calls.owners import path_of
-from jobs.calls.refusals import InvalidRequest
+from jobs.calls.refusals import InvalidRequest, by_field
 from jobs.conf import settings
 from jobs.models import Queue
 from tenants.addresses import address
@@ -85,5 +85,5 @@ def _faults(name: str, values: Any) -> list[tuple[str, str]]:
         queue.clean_fields()
         queue.clean()
     except ValidationError as error:
-        return [("" if field == "name" else field, " ".join(said)) for field, said in error.message_dict.items()]
+        return [("" if field == "name" else field, said) for field, said in by_field(error).items()]
     return []

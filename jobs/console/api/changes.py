@@ -7,6 +7,7 @@ from django.core.exceptions import ValidationError
 from pydantic import Field, StrictBool, StrictFloat, create_model
 
 from jobs.authoring.text import storable
+from jobs.calls.refusals import by_field
 from jobs.console.operations.limits import Kind, Limit
 from jobs.engine import limits
 from jobs.models import Queue
@@ -44,7 +45,7 @@ def change(row: Queue | TenantQueue, values: Mapping[str, Any]) -> None:
     try:
         limits.change(row, values)
     except ValidationError as error:
-        raise ProblemError.unfit({field: " ".join(told) for field, told in error.message_dict.items()}) from None
+        raise ProblemError.unfit(by_field(error)) from None
 
 
 def tenant_at(slug: str) -> Tenant:

@@ -8,6 +8,7 @@ from typing import Any
 from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.core.management.base import CommandError
 
+from jobs.calls.refusals import by_field
 from jobs.console.cli import inputs
 from jobs.console.cli.subcommands import Argument, Options, argument
 from jobs.console.operations.limits import RATE, Kind, Limit
@@ -62,8 +63,6 @@ def naming_fields() -> Iterator[None]:
     try:
         yield
     except ValidationError as error:
-        several = error.message_dict.items()
-        told = (
-            " ".join(said) if field == NON_FIELD_ERRORS else f"{field}: {' '.join(said)}" for field, said in several
-        )
+        several = by_field(error).items()
+        told = (said if field == NON_FIELD_ERRORS else f"{field}: {said}" for field, said in several)
         raise CommandError("; ".join(one.rstrip(".") for one in told)) from None

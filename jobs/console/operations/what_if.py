@@ -14,7 +14,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db import transaction
 
 from jobs import store
-from jobs.calls.refusals import InvalidRequest
+from jobs.calls.refusals import InvalidRequest, by_field
 from jobs.console.operations import what_if_process
 from jobs.console.operations.filters import moment
 from jobs.console.operations.limits import OF_QUEUE, OF_TENANT
@@ -178,12 +178,12 @@ def _limits(kind: str, name: str, given: Mapping[str, Any]) -> tuple[int | str, 
         try:
             setattr(row, limit, row._meta.get_field(limit).clean(value, row))  # type: ignore[union-attr]
         except ValidationError as error:
-            raise InvalidRequest(f"{kind}.{name}.{limit}", " ".join(error.messages)) from None
+            raise InvalidRequest(f"{kind}.{name}.{limit}", by_field(ValidationError({limit: error}))[limit]) from None
     try:
         row.clean()
     except ValidationError as error:
-        field, messages = next(iter(error.message_dict.items()))
-        raise InvalidRequest(f"{kind}.{name}.{field}", " ".join(messages)) from None
+        field, why = next(iter(by_field(error).items()))
+        raise InvalidRequest(f"{kind}.{name}.{field}", why) from None
     subject = row.tenant_id if isinstance(row, TenantQueue) else row.pk
     return subject, {limit: getattr(row, limit) for limit in given}
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 from jobs import store
 from jobs.authoring.recurrence import InvalidRecurrence
 from jobs.calls.arguments import check_text
-from jobs.calls.refusals import InvalidRequest
+from jobs.calls.refusals import InvalidRequest, by_field
 from jobs.engine.schedules.call import request_of
 from jobs.engine.schedules.plan import first_due
 from jobs.engine.submit import unknown_queue
@@ -29,8 +29,7 @@ def check(schedule: Schedule, *, call: bool) -> None:
     try:
         schedule.full_clean(exclude=["tenant", "args", "created_at", "starts_at"], validate_constraints=False)
     except ValidationError as error:
-        field, told = next(iter(error.message_dict.items()))
-        raise InvalidRequest(field, " ".join(told)) from None
+        raise InvalidRequest(*next(iter(by_field(error).items()))) from None
     others = Schedule.objects.filter(tenant_id=schedule.tenant_id, name=schedule.name).exclude(pk=schedule.pk)
     if others.exists():
         raise name_taken(schedule)

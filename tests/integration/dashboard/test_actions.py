@@ -1,6 +1,7 @@
 """The actions of the pages: what they change, what they note, what they refuse, and where they lead back to."""
 
 import pytest
+from django.utils import translation
 
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, Job, PausedJobType, Queue, Schedule
@@ -107,7 +108,8 @@ class TestLimits:
     def test_what_does_not_fit_is_refused_by_its_name_and_changes_nothing(self, admin, form, told):
         TenantFactory(slug="acme")
         before = list(TenantQueue.objects.values())
-        response = admin.post("/ops/tenants/acme/change", form)
+        with translation.override("de"):
+            response = admin.post("/ops/tenants/acme/change", form)
         assert (response.status_code, list(TenantQueue.objects.values())) == (303, before)
         assert told in said(response)
 

@@ -5,11 +5,13 @@ Or ask what these limits would have done."""
 from collections.abc import Sequence
 from typing import Any
 
+from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.db import transaction
 from django.forms import ModelForm, Select, modelform_factory
 from django.http import HttpRequest, HttpResponse
 
 from jobs.authoring.text import storable
+from jobs.calls.refusals import by_field
 from jobs.console.operations.limits import OF_QUEUE, OF_TENANT, RATE, Kind, Limit
 from jobs.console.operations.what_if import QUEUES, TENANTS, asked_at
 from jobs.console.ops.access import action_for
@@ -82,9 +84,8 @@ def _unchanged(request: HttpRequest, why: str) -> HttpResponse:
 
 
 def _why(form: "ModelForm[Any]") -> str:
-    return " ".join(
-        f"{'' if field == '__all__' else f'{field}: '}{' '.join(map(str, told))}" for field, told in form.errors.items()
-    )
+    told = by_field(ValidationError(form.errors.as_data()))
+    return " ".join(f"{'' if field == NON_FIELD_ERRORS else f'{field}: '}{said}" for field, said in told.items())
 
 
 def _told(value: Any) -> str:
