@@ -9,8 +9,6 @@ from typing import Any
 from urllib.parse import quote
 from uuid import UUID
 
-from django.urls import reverse
-
 from jobs.console.ops import snapshot
 from jobs.console.ops.charts import KINDS, Chart, chart, curve, strip
 from jobs.console.ops.charts import Ended as EndedInStep
@@ -36,13 +34,13 @@ MAX_WORKED = 20_000  # jobs of all workers
 
 
 @cached(PAST_SECONDS, before=None)
-def drawn(length: str, until: datetime | None = None) -> Chart | None:
-    """What ended; length: one of RANGES. until: a minute; None: this one."""
+def drawn(length: str, until: datetime | None, jobs: str) -> Chart | None:
+    """What ended; length: one of RANGES. until: a minute; None: this one. jobs: the address of their list."""
     step, count = RANGES[length]
     until = until or minute()
     since = until - count * step
     ended = look_objects(EndedInStep, "look_minutes", since=since, until=until, step=step)
-    return chart(ended, since, step, count, f"{reverse('jobs_ops:jobs')}?q=")
+    return chart(ended, since, step, count, f"{jobs}?q=")
 
 
 @cached(PAST_SECONDS, before={})
@@ -53,7 +51,7 @@ def queues() -> Mapping[tuple[str, ...], Summary]:
 
 @cached(PAST_SECONDS, before=None)
 def failing_in(length: str, until: datetime | None = None) -> list[tuple[str, int, int]] | None:
-    """The job types with the most failed attempts: type, failed, all. The parameters are those of `drawn`."""
+    """The job types with the most failed attempts: type, failed, all. length, until: as of `drawn`."""
     until = until or minute()
     step, count = RANGES[length]
     return failing(look("look_failing", since=until - count * step, until=until))
@@ -76,13 +74,15 @@ def _is_failure(outcome: str) -> bool:
 
 
 @cached(PAST_SECONDS, before=(None, {}))
-def past_of(tenant_id: int, slug: str, length: str) -> tuple[Chart | None, Mapping[tuple[str, ...], Summary]]:
-    """What ended of this tenant, and its job types; length: one of OF_TENANT."""
+def past_of(
+    tenant_id: int, slug: str, length: str, jobs: str
+) -> tuple[Chart | None, Mapping[tuple[str, ...], Summary]]:
+    """What ended of this tenant, and its job types; length: one of OF_TENANT. jobs: the address of their list."""
     step, count = OF_TENANT[length]
     since = minute().replace(minute=0) + HOUR - count * step
     ended = look_objects(EndedInStep, "look_hours", tenant_id=tenant_id, since=since)
     types = summaries(queries.ended(tenant_id, since), (), "source_type", "source_method")
-    return chart(ended, since, step, count, f"{reverse('jobs_ops:jobs')}?q=tenant:{quote(slug)}+"), types
+    return chart(ended, since, step, count, f"{jobs}?q=tenant:{quote(slug)}+"), types
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from importlib import import_module
 
 import pytest
 from django.db import OperationalError
+from django.test.utils import override_script_prefix
 
 from jobs.console.ops import live, past
 from jobs.lifecycle import Status
@@ -124,12 +125,17 @@ def test_a_tenant_is_shown_for_a_day_a_week_or_a_month(client):
         assert "?q=tenant:owner+ended_since:" in page.content.decode()
 
 
-def test_job_types_that_fail_are_listed_with_a_way_to_their_errors(client):
+def test_job_types_that_fail_are_listed_with_a_way_to_their_errors(client, monkeypatch):
     JobMinute.objects.create(minute=minute(5), **tally("success", 90))
     JobMinute.objects.create(minute=minute(5), **tally("error", 10))
     page = client.get("/ops/").content.decode()
     assert "10 % of 100" in page
     assert "?q=status%3Aerror%20type%3Ashop.order.pay%20ended_since%3A" in page
+    past.drawn.forget()
+    monkeypatch.setattr(past.drawn, "seconds", 60.0)
+    for prefix in ("/de/", "/"):  # of a language, or a mount
+        with override_script_prefix(prefix):
+            assert f'"{prefix}ops/jobs/?q=ended' in client.get("/ops/").content.decode()
 
 
 def test_paused_types_say_how_many_jobs_they_hold(client):

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 
 from jobs.console.ops import live, past, snapshot
 from jobs.console.ops.access import page_for
@@ -49,7 +50,7 @@ def _past(request: HttpRequest) -> dict[str, Any]:
         "length": length,
         "lengths": past.RANGES,
         "bar": step.total_seconds(),
-        "chart": past.drawn(length, until),
+        "chart": past.drawn(length, until, reverse("jobs_ops:jobs")),
         "failing": past.failing_in(length, until),
         "begin": _written(end - whole),
         "end": _written(end),

@@ -3,6 +3,7 @@
 from collections import Counter
 
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 
 from jobs.authoring.text import storable
 from jobs.conf import settings
@@ -34,7 +35,7 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
     limits = TenantQueue.of(tenant)
     length = request.GET.get("range", "")
     length = length if length in past.OF_TENANT else next(iter(past.OF_TENANT))
-    chart, types = past.past_of(tenant.pk, tenant.jobs_slug, length)
+    chart, types = past.past_of(tenant.pk, tenant.jobs_slug, length, reverse("jobs_ops:jobs"))
     slots = _slots(request, tenant)
     shown = {
         "snapshot": seen,
