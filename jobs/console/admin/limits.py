@@ -53,8 +53,8 @@ class LimitsAdmin(Labelled, OnlyChanged, Kept):
         limits.store(obj, form.changed_data if change else None)
 
     @display(description="in use")
-    def in_use(self, row: Any) -> int:
-        return row.standing.in_use if row.standing else 0
+    def in_use(self, row: Any) -> str:
+        return f"{row.standing.in_use:,}" if row.standing else "0"
 
     @display(description="waiting")
     def waiting(self, row: Any) -> str:

@@ -65,8 +65,8 @@ class TenantAdmin(OnlyChanged, Kept):
             limits.store(slots, changed)
 
     @display(description="slots", ordering="jobs_queue__num_slots")
-    def slots(self, tenant: Tenant) -> int:
-        return tenant.jobs_queue.num_slots if hasattr(tenant, "jobs_queue") else 0
+    def slots(self, tenant: Tenant) -> str:
+        return f"{tenant.jobs_queue.num_slots:,}" if hasattr(tenant, "jobs_queue") else "0"
 
     @display(description="paused", label={"paused": "warning"}, empty_value="")
     def paused(self, tenant: Tenant) -> str:

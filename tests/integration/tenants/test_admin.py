@@ -112,13 +112,14 @@ def test_slots_are_edited_in_the_list_and_work_at_once(admin_client, django_capt
 def test_the_list_tells_what_each_tenant_holds_and_has_waiting_and_not_a_strangers(admin_client, monkeypatch):
     monkeypatch.setattr(looking, "MAX_COUNTED", 2)
     owner, stranger = TenantFactory(name="Acme"), TenantFactory(name="Stranger")
-    TenantFactory(name="With nothing")
+    TenantFactory(name="With nothing", queue__num_slots=1500)
     make_job(owner, Status.RUNNING), make_job(stranger, Status.QUEUED), make_job(stranger, Status.RUNNING)
     for tenant, jobs in ((owner, 2), (stranger, 3)):
         for _ in range(jobs):
             make_job(tenant)
     assert cells(admin_client, "/admin/tenants/tenantqueue/") == [("1", "2"), ("2", "about 3"), ("0", "0")]
     assert cells(admin_client, "/admin/jobs/queue/?q=default") == [("3", "about 5")]
+    assert ">1,500<" in admin_client.get("/admin/tenants/tenant/").content.decode(), "whatever the project's numbers"
 
 
 def cells(client, path):
