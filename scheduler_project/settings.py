@@ -173,6 +173,7 @@ if "Redis" in CACHES["default"]["BACKEND"]:
     options = CACHES["default"].setdefault("OPTIONS", {})  # those of the URL: TLS
     options["serializer"] = "jobs.pages.cache.Text"  # the default, pickle, can run code
     options.setdefault("socket_timeout", 5)  # seconds, as redis-py has from 8.0 on
+    options.setdefault("retry_on_timeout", True)  # once: a connection that was cut, too, costs no result
 
 CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", "redis://127.0.0.1:6379/0")
 CELERY_WORKER_MAX_TASKS_PER_CHILD = env.int("WORKER_MAX_TASKS_PER_CHILD", 1000)

@@ -1,5 +1,7 @@
 """Results in the cache that JOBS_CACHE names, whatever its backend and serializer are."""
 
+import socket
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from types import SimpleNamespace
 
@@ -9,6 +11,7 @@ from django.core.cache import caches
 from django.core.management import call_command
 from django.db import connection
 from django.utils import timezone
+from redis import VERSION
 
 from jobs.engine.prune import prune
 from jobs.management.installing import wanted
@@ -72,6 +75,31 @@ def test_results_come_back_from_every_kind_of_cache_and_are_counted(kind, settin
         for one in many:
             results.keep(one, '"secret"', 60)
         assert all(map(results.forget, many))
+
+
+def test_a_connection_that_is_cut_costs_no_result(settings, tenant):
+    """By the options of the project: it is made anew, once."""
+    options = project.CACHES["default"].get("OPTIONS", {})
+    if "Redis" not in project.CACHES["default"]["BACKEND"] or VERSION[0] < 6:
+        pytest.skip("there is no Redis, or a redis-py that repeats only what took too long")
+    hanging_up = [True, False]
+
+    def serve() -> None:
+        while hanging_up:
+            hangs_up = hanging_up.pop(0)
+            with listener.accept()[0] as client:
+                while (said := client.recv(4096)) and not (hangs_up and b"SET\r\n" in said):
+                    client.sendall(b"+OK\r\n" * said.count(b"*"))
+
+    with socket.create_server(("127.0.0.1", 0)) as listener, ThreadPoolExecutor(1) as threads:
+        address = f"redis://127.0.0.1:{listener.getsockname()[1]}?protocol=2"
+        settings.CACHES = {"default": {"BACKEND": REDIS, "LOCATION": address, "OPTIONS": options}}
+        threads.submit(serve)
+        try:
+            assert results.keep(make_job(tenant), '"x"', 60) == 3
+        finally:
+            caches["default"]._cache.get_client().connection_pool.disconnect()
+            listener.shutdown(socket.SHUT_RDWR)
 
 
 def test_the_default_cache_is_left_alone(settings, tenant):
