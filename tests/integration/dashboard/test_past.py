@@ -99,14 +99,15 @@ def test_charts_reach_back_as_far_as_is_asked_and_say_if_that_takes_too_long(cli
 def test_charts_and_failures_end_when_is_asked_and_lead_on(client):
     for back, outcome in ((5, "success"), (95, "error"), (100, "success")):
         JobMinute.objects.create(minute=minute(back), **tally(outcome, 10))
-    until = f"{minute(90):%Y-%m-%dT%H:%M}"
-    shown = client.get("/ops/", {"until": until})
+    until = minute(90)
+    since, earlier, later = (until + timedelta(minutes=more) for more in (-60, -30, 30))
+    shown = client.get("/ops/", {"until": f"{until:%Y-%m-%dT%H:%M}"})
     assert (shown.context["chart"].total, shown.context["chart"].failed) == (20, 10)
     assert shown.context["failing"] == [("shop.order.pay", 10, 20)]
     page = shown.content.decode()
-    assert f"ended_since%3A{minute(150):%Y-%m-%dT%H%%3A%M}%20ended_until%3A{minute(90):%Y-%m-%dT%H%%3A%M}" in page
-    for name, back in (("earlier", 120), ("later", 60)):
-        assert shown.context[name] == f"{minute(back):%Y-%m-%dT%H:%M}"
+    assert f"ended_since%3A{since:%Y-%m-%dT%H%%3A%M}%20ended_until%3A{until:%Y-%m-%dT%H%%3A%M}" in page
+    for name, moment in (("earlier", earlier), ("later", later)):
+        assert shown.context[name] == f"{moment:%Y-%m-%dT%H:%M}"
     for odd in ("x", "0001-01-01", "9999-12-31T23:59", f"{minute(-5):%Y-%m-%dT%H:%M}"):
         now = client.get("/ops/", {"until": odd})
         assert (now.context["until"], now.context["later"], now.context["chart"].total) == (None, None, 10)
