@@ -33,6 +33,8 @@ LOOK = """() => ({
   over: [...document.querySelectorAll('td[data-label]')] // the label of a card over what it is of
     .filter(e => parseFloat(getComputedStyle(e, '::before').width) > parseFloat(getComputedStyle(e).paddingLeft))
     .map(e => e.dataset.label),
+  right: [...document.querySelectorAll('.name')] // where a name in Arabic would be, far from the rest
+    .filter(e => getComputedStyle(e).textAlign === 'start').map(e => e.outerHTML.slice(0, 80)),
   joined: [...document.querySelectorAll('.why')] // the lines of an error
     .filter(e => /\\S\\n\\S/.test(e.textContent) && !e.innerText.includes('\\n')).map(e => e.innerText),
   hides: [...document.querySelectorAll('main *')].filter(e => getComputedStyle(e).position === 'sticky')
@@ -44,7 +46,7 @@ AXE = [(360, "dark"), (768, "light")]  # tables scroll in the second; the third 
 if THOROUGH:
     WINDOWS += [(360, "light"), (768, "dark"), (1440, "dark"), (1920, "light")]
     AXE = WINDOWS
-FINE = {"wide": False, "cut": [], "small": [], "over": [], "joined": [], "hides": []}
+FINE = {"wide": False, "cut": [], "small": [], "over": [], "right": [], "joined": [], "hides": []}
 
 
 @pytest.fixture
