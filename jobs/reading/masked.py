@@ -17,6 +17,10 @@ def masked(value: Any) -> Any:
 
 
 def is_secret(name: str) -> bool:
-    """Whether an argument of this name is masked; case and hyphens do not matter."""
-    plain = name.lower().replace("-", "_")
-    return any(word in plain for word in settings.JOBS_MASKED_ARGS)
+    """Whether an argument of this name is masked, however it is written: api_key, API-Key, apiKey."""
+    letters = _letters(name)
+    return any(_letters(word) in letters for word in settings.JOBS_MASKED_ARGS)
+
+
+def _letters(name: str) -> str:
+    return name.lower().replace("-", "").replace("_", "")

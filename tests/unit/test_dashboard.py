@@ -200,13 +200,15 @@ def test_durations_are_told_in_their_largest_unit(seconds, told):
         assert duration(seconds, tight=True) == told.replace(" ", "").replace("min", "m")
 
 
-def test_arguments_whose_names_say_secret_are_masked_wherever_they_are():
-    args = {"user": "ines", "Password": "x", "nested": [{"api-key": 1, "year": 2004}], "access_token": None}
+def test_arguments_whose_names_say_secret_are_masked_wherever_they_are(settings):
+    settings.JOBS_MASKED_ARGS = ["Pass-Word", "API_KEY", "token"]
+    args = {"user": "ines", "Password": "x", "nested": [{"api-key": 1, "year": 2004}], "access_token": 0, "apiKey": 1}
     assert masked(args) == {
         "user": "ines",
         "Password": "•••",
         "nested": [{"api-key": "•••", "year": 2004}],
         "access_token": "•••",
+        "apiKey": "•••",
     }
     assert masked("token") == "token"
 
