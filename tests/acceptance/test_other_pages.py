@@ -41,8 +41,10 @@ def test_axe_finds_nothing_on_the_other_pages_and_none_is_too_wide(context_of, w
             found[user.username, path] = [(one["id"], one["nodes"][0]["html"][:200]) for one in violations]
             if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
                 found[user.username, path].append("too wide")
+            page.emulate_media(forced_colors="active")
             if page.evaluate("[...document.images].some(e => !getComputedStyle(e).backgroundColor.endsWith(' 255)'))"):
                 found[user.username, path].append("a QR code that no camera reads")
+            page.emulate_media(forced_colors="none")
             if page.evaluate(UNHELPED):
                 found[user.username, path].append("a field whose help is not there")
     page.goto("api/v1/docs")
