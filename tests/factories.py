@@ -17,6 +17,7 @@ from jobs.sql import statement
 from tenants import auth
 from tenants.models import Member, OperatorKey, Tenant, TenantQueue
 from tenants.names import with_our_names
+from tests.sql import sql
 
 NO_PID = 2**22 + 1  # no pid of Linux is so large
 
@@ -110,18 +111,16 @@ def make_job(tenant: Tenant, status: Status = Status.CREATED, **fields: Any) -> 
 def copies(job: Job, count: int) -> None:
     """So many jobs like it."""
     columns = ", ".join(field.column for field in Job._meta.concrete_fields if not field.primary_key)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"INSERT INTO {Job._meta.db_table} ({columns})"
-            f" SELECT {columns} FROM {Job._meta.db_table}, generate_series(1, %s) WHERE id = %s",
-            [count, job.pk],
-        )
+    sql(
+        f"INSERT INTO {Job._meta.db_table} ({columns})"
+        f" SELECT {columns} FROM {Job._meta.db_table}, generate_series(1, %s) WHERE id = %s",
+        [count, job.pk],
+    )
 
 
 def tell_the_door(job: Job) -> None:
     """What the verbs do when a job begins to wait: the next dispatch looks at its lane."""
-    with connection.cursor() as cursor:
-        cursor.execute(with_our_names(ARRIVAL), [job.pk])
+    sql(with_our_names(ARRIVAL), [job.pk])
 
 
 ARRIVAL = """
@@ -137,9 +136,9 @@ SET head = least(arrivals.head, excluded.head), jobs = arrivals.jobs + 1
 
 def fold() -> None:
     """What a dispatch does first: take note of what has arrived."""
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SELECT set_config('jobs.door', 'waiting', true)")
-        cursor.execute(statement("fold"), {"now": None, "default_timeout": 1.0, "overtime": 1.0, "borrow": False})
+    with transaction.atomic():
+        sql("SELECT set_config('jobs.door', 'waiting', true)")
+        sql(statement("fold"), {"now": None, "default_timeout": 1.0, "overtime": 1.0, "borrow": False})
 
 
 def database_url() -> str:

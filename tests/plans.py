@@ -10,6 +10,7 @@ from django.db import connection
 
 from jobs.sql import statement
 from jobs.store.claiming import OUT_OF_LINE, RULES
+from tests.sql import sql
 
 GIVEN: dict[str, Any] = {"now": None, "default_timeout": 1.0, "overtime": 1.0, "locked": [], "borrow": False}
 TYPES = {
@@ -40,9 +41,8 @@ def parameters() -> dict[str, Any]:
 
 def fill(queue: int, tenants: list[int], count: int, *, users: bool = False, finished: bool = False) -> None:
     """So many waiting (or finished) jobs of each tenant; with `users`, each of another user."""
-    with connection.cursor() as cursor:
-        said = {"queue": queue, "tenants": tenants, "count": count, "users": users, "finished": finished}
-        cursor.execute(FILL, said)
+    said = {"queue": queue, "tenants": tenants, "count": count, "users": users, "finished": finished}
+    sql(FILL, said)
 
 
 @dataclass(frozen=True)

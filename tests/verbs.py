@@ -3,7 +3,6 @@
 import uuid
 from datetime import timedelta
 
-from django.db import connection
 from django.utils import timezone
 
 from jobs import store
@@ -14,6 +13,7 @@ from jobs.store.attempts import logged_start, starting
 from jobs.store.rows import rows
 from tests.clock import call_at
 from tests.factories import make_job
+from tests.sql import sql
 
 WORKER = uuid.uuid4()
 REFUSED = Failure("ValueError", "no", "Traceback ...")
@@ -51,8 +51,7 @@ def fail_before(job: Job) -> None:
 
 def start_kept(job: Job, attempt: int) -> bool:
     """The claim of this session has kept that attempt for this process."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT set_config('jobs.kept', %s, false)", [f"{job.pk} {attempt}"])
+    sql("SELECT set_config('jobs.kept', %s, false)", [f"{job.pk} {attempt}"])
     process = Process(WORKER, 1)
     return logged_start(rows("start_kept", **starting(process)), process) is not None
 
@@ -113,6 +112,4 @@ REASONS = {
 
 def row(job: Job) -> tuple[str, ...]:
     """The row as it lies there, and its version: equal only if no statement wrote it."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT ctid::text, xmin::text, jobs::text FROM jobs WHERE id = %s", [job.pk])
-        return cursor.fetchone()
+    return sql("SELECT ctid::text, xmin::text, jobs::text FROM jobs WHERE id = %s", [job.pk])[0]

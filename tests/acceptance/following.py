@@ -5,12 +5,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from django.db import connection
-
 from jobs.lifecycle import FINAL
 from jobs.models import Job
 from tests.factories import ThingFactory
 from tests.sample.models import Run
+from tests.sql import sql
 from tests.waiting import wait_until
 
 SOON = 2.0  # seconds for which others may at most feel what happens to somebody
@@ -48,15 +47,13 @@ def crowd() -> float:
 @contextmanager
 def held_lock(key: int) -> Iterator[None]:
     """Thing.wait_for_lock(key) runs as long as this, or until `release_lock`."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_lock(%s)", [key])
-        try:
-            yield
-        finally:
-            release_lock(key)
+    sql("SELECT pg_advisory_lock(%s)", [key])
+    try:
+        yield
+    finally:
+        release_lock(key)
 
 
 def release_lock(key: int) -> None:
     """Let Thing.wait_for_lock(key) end; without effect (and a warning of PostgreSQL's) the second time."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_unlock(%s)", [key])
+    sql("SELECT pg_advisory_unlock(%s)", [key])

@@ -3,7 +3,6 @@
 import uuid
 from datetime import datetime, timedelta
 
-from django.db import connection
 from django.utils import timezone
 
 from jobs import store
@@ -30,6 +29,7 @@ from jobs.models import (
 from jobs.reading.statistics import BUCKETS
 from tenants.models import Change, Tenant, TenantQueue
 from tests.factories import QueueFactory, TenantFactory, make_job
+from tests.sql import sql
 
 RIGHT_TO_LEFT = "שלום עולם " * 10
 MARKUP = '<img src=x onerror=alert(1)>"&quot;'
@@ -52,8 +52,7 @@ def build() -> list[str]:
     _schedules(plain, long, dead, now)
     _statistics(plain, queue, now)
     _forecasts(plain, queue, now)
-    with connection.cursor() as cursor:
-        cursor.execute("INSERT INTO repairs (kind, count, last_at) VALUES ('message_sent_again', 2, now())")
+    sql("INSERT INTO repairs (kind, count, last_at) VALUES ('message_sent_again', 2, now())")
     tenants = ("tenants/", "tenants/?state=all", "tenants/alder/", f"tenants/{'t' * 50}/")
     jobs = ("jobs/", "jobs/?q=nonsense", "jobs/?q=tenant:alder", f"jobs/{waiting.pk}/", f"jobs/{dead.pk}/")
     runs = ("runs/", f"runs/{_run(strange, dead)}/", "jobs/new/", f"jobs/new/?like={waiting.pk}")

@@ -20,6 +20,7 @@ from tests.acceptance.following import ended
 from tests.acceptance.restoring import DUMP, TypeIn, restored_elsewhere, worker_of
 from tests.factories import ThingFactory, make_job
 from tests.sample.models import Run
+from tests.sql import sql
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -59,19 +60,16 @@ def statuses(*ids: int) -> dict[int, str]:
 
 def grow_older() -> None:
     """So that our transactions have higher numbers than those of a server that is new."""
-    with connection.cursor() as cursor:
-        for _ in range(5000):
-            cursor.execute("SELECT pg_current_xact_id()")
+    for _ in range(5000):
+        sql("SELECT pg_current_xact_id()")
 
 
 def from_the_future() -> tuple[bool, bool]:
     """Whether the numbers of what is told to no dispatch yet, and of what the last one has seen, are above ours."""
-    with connection.cursor() as cursor:
-        cursor.execute("""
-            SELECT (SELECT min(xid) FROM arrivals) > this.number, (SELECT max(since) FROM door) > this.number
-            FROM (SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS number) this
-        """)
-        return cursor.fetchone()
+    return sql("""
+        SELECT (SELECT min(xid) FROM arrivals) > this.number, (SELECT max(since) FROM door) > this.number
+        FROM (SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS number) this
+    """)[0]
 
 
 def test_what_a_dump_brings_back_and_what_runs_twice(type_in, environ, register, settings, tmp_path):

@@ -4,7 +4,6 @@ import os
 import signal
 
 import pytest
-from django.db import connection
 
 from embedded import fleet
 from jobs import store
@@ -15,6 +14,7 @@ from tests.acceptance.following import ended, running
 from tests.chaos.freezing import NUMBER, Held, children, has_ended, kill, stopped
 from tests.factories import ThingFactory
 from tests.sample.models import Run, Thing
+from tests.sql import sql
 from tests.waiting import wait_until
 
 LONG = pytest.mark.long("a worker that stops or returns; that a late result is refused stays")
@@ -33,14 +33,12 @@ def gone(pid: int) -> bool:
 
 def clocks_session() -> int | None:
     """The session that holds the lock of the clock's leader."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted"
-            " AND classid = (hashtext('jobs.clock')::bigint & 4294967295)::oid"
-            " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
-        )
-        found = cursor.fetchone()
-    return found[0] if found else None
+    found = sql(
+        "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted"
+        " AND classid = (hashtext('jobs.clock')::bigint & 4294967295)::oid"
+        " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+    )
+    return found[0][0] if found else None
 
 
 @LONG

@@ -5,13 +5,13 @@ import signal
 from collections.abc import Callable
 
 import pytest
-from django.db import connection
 
 from jobs.engine import cancel, runtime
 from jobs.models import Job
 from jobs.store.messages import Messages
 from tests.acceptance.following import ended
 from tests.factories import QueueFactory, ThingFactory
+from tests.sql import sql
 from tests.waiting import wait_until
 
 LONG = pytest.mark.long("a loss of this broker's; tests/integration/store/test_messages.py has its parts")
@@ -64,12 +64,10 @@ def test_a_busy_worker_takes_no_message_that_another_could_run(start_worker, tmp
 
 def lose_sessions() -> None:
     """As with a restart of PostgreSQL, or a failover: end the sessions in which workers hear."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE query ~ 'jobs_messages|jobs.messages'"
-            " AND pid <> pg_backend_pid() AND NOT query ~ 'pg_notify' AND datname = current_database()"
-        )
-        assert cursor.fetchone()[0] >= 1
+    assert sql(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query ~ 'jobs_messages|jobs.messages'"
+        " AND pid <> pg_backend_pid() AND NOT query ~ 'pg_notify' AND datname = current_database()"
+    )
 
 
 @LONG

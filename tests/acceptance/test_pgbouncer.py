@@ -18,6 +18,7 @@ from jobs.models import Job
 from tenants import auth
 from tenants.models import TenantQueue
 from tests.factories import QueueFactory, ThingFactory
+from tests.sql import value
 from tests.waiting import wait_until
 
 PGBOUNCER = shutil.which("pgbouncer", path="/usr/sbin:/usr/bin:/usr/local/bin")
@@ -93,9 +94,7 @@ def test_no_web_process_starts_behind_it_without_the_servers_own_address(environ
 
 
 def backends(condition: str) -> int:
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND {condition}")
-        return cursor.fetchone()[0]
+    return value(f"SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND {condition}")
 
 
 def test_web_processes_share_few_connections_and_nothing_of_a_session_is_lost(url, start_worker):

@@ -4,13 +4,14 @@ import re
 from pathlib import Path
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 
 from jobs.lifecycle import ARROWS
 from jobs.sql import HERE, files, statement
 from jobs.sql import whole as as_written
 from tests.architecture.guards import Guard, guards, whole, without
 from tests.architecture.mutants import KNOWING, REPOSITORY, VERBS, everything
+from tests.sql import sql
 
 JOBS = REPOSITORY / "jobs"
 GOING = {name: as_written(name) for name in files()}
@@ -25,8 +26,7 @@ def guard_of(code: str) -> Guard:
 def accepted(statement: str) -> None:
     """Let PostgreSQL plan it, with 1 for a parameter to reckon with and null for another. Raises its error."""
     reckoned = re.sub(r"%\(\w+\)s(?= [+*])|(?<=\+ )%\(\w+\)s", "1", statement)
-    with connection.cursor() as cursor:
-        cursor.execute("EXPLAIN " + re.sub(r"%\(\w+\)s", "NULL", reckoned).replace("%%", "%"))
+    sql("EXPLAIN " + re.sub(r"%\(\w+\)s", "NULL", reckoned).replace("%%", "%"))
 
 
 def moves(text: str) -> bool:

@@ -14,6 +14,7 @@ import psutil
 import psycopg
 from django.db import connection
 
+from tests.sql import sql
 from tests.waiting import wait_until
 
 DOOR = "SELECT pg_advisory_lock(hashtext('jobs.door'), 0)"
@@ -42,13 +43,12 @@ class Held:
 
 def backends(condition: str, *parameters: object) -> list[int]:
     """The sessions of this database, other than ours, of which this is true in pg_stat_activity."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
-            f" AND backend_type = 'client backend' AND ({condition})",
-            parameters,
-        )
-        return [pid for (pid,) in cursor.fetchall()]
+    found = sql(
+        "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        f" AND backend_type = 'client backend' AND ({condition})",
+        parameters,
+    )
+    return [pid for (pid,) in found]
 
 
 def arrived(what: str, condition: str, *parameters: object) -> int:
@@ -66,8 +66,7 @@ def arrived(what: str, condition: str, *parameters: object) -> int:
 
 def cut(backend: int) -> None:
     """End a session, and with it the statement that a dead process left behind."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_terminate_backend(%s)", [backend])
+    sql("SELECT pg_terminate_backend(%s)", [backend])
     wait_until(lambda: not backends("pid = %s", backend), f"session {backend} ends")
 
 

@@ -21,6 +21,7 @@ from jobs.store.session import session
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory
 from tests.plans import parameters
+from tests.sql import value
 from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]
@@ -75,12 +76,10 @@ def elsewhere():
 
 
 def waiting_at_the_door() -> int:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
-            " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
-        )
-        return cursor.fetchone()[0]
+    return value(
+        "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+        " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -293,12 +292,10 @@ class TestACrowdAtTheDoor:
 
 
 def place_is_taken() -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = 1"
-            " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
-        )
-        return cursor.fetchone()[0] > 0
+    return value(
+        "SELECT count(*) > 0 FROM pg_locks WHERE locktype = 'advisory' AND objid = 1"
+        " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+    )
 
 
 def test_a_claim_takes_its_snapshot_after_the_lock_not_before(register):

@@ -27,6 +27,7 @@ from jobs.worker.clock.clock import Clock
 from tenants.models import Tenant
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory, ThingFactory, make_job
+from tests.sql import sql
 from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]
@@ -316,9 +317,8 @@ class TestATenantThatIsDeleted:
         worker = register()
         job_id = store.insert([request_for(tenant)])[0].id
         assert dispatch() == 1
-        with connection.cursor() as cursor:
-            cursor.execute("DELETE FROM tenant_queues")
-            cursor.execute("DELETE FROM tenants_tenant")
+        sql("DELETE FROM tenant_queues")
+        sql("DELETE FROM tenants_tenant")
         assert not store.start(job_id, 1, worker)
         forget_orphans()
         assert not Job.objects.exists()

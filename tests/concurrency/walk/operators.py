@@ -3,8 +3,6 @@
 import uuid
 from datetime import timedelta
 
-from django.db import connection
-
 from jobs import store
 from jobs.engine import unblock
 from jobs.engine.dispatch import dispatch as dispatch_all
@@ -13,6 +11,7 @@ from jobs.models import Job, Queue
 from jobs.store.workers import Beat
 from tenants.models import TenantQueue
 from tests.concurrency.walk.world import POOLS, World
+from tests.sql import value
 
 
 def dispatch(world: World) -> object:
@@ -147,6 +146,4 @@ def end_transaction(world: World) -> object:
 
 def many_numbers(world: World) -> object:
     """The door has drawn so many numbers that it renews its memory of the slots in use."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT setval('door_seq', nextval('door_seq') + 600)")
-        return cursor.fetchone()[0]
+    return value("SELECT setval('door_seq', nextval('door_seq') + 600)")

@@ -15,6 +15,7 @@ from jobs.store import Claimed
 from tests.concurrency.walk.door import Notes
 from tests.concurrency.walk.naive import Picture, Row
 from tests.factories import QueueFactory, TenantFactory
+from tests.sql import sql
 
 USERS = ("", "ada", "ada", "bob")
 POOLS = ("default", "other")
@@ -71,8 +72,7 @@ class Session:
     def _within(self, step: Callable[[], Any]) -> Any:
         if self._block is None:
             connection.ensure_connection()
-            with connection.cursor() as cursor:
-                cursor.execute(NOT_LONG)
+            sql(NOT_LONG)
             self._block = transaction.atomic()
             self._block.__enter__()
         with transaction.atomic():
@@ -140,12 +140,10 @@ class World:
 @contextmanager
 def world(seed: int, sent: list[Claimed]) -> Iterator[World]:
     made = World(seed, sent)
-    with connection.cursor() as cursor:
-        cursor.execute(NOT_LONG)
+    sql(NOT_LONG)
     try:
         yield made
     finally:
         for session in made.sessions:
             session.close()
-        with connection.cursor() as cursor:
-            cursor.execute("RESET lock_timeout")
+        sql("RESET lock_timeout")

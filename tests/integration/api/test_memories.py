@@ -3,12 +3,12 @@
 from datetime import datetime, timedelta
 
 import pytest
-from django.db import connection
 
 from jobs.models import JobMemory
 from jobs.portal.api import memories
 from jobs.reading import queries
 from tenants.models import Change, Tenant
+from tests.sql import sql
 
 pytestmark = pytest.mark.django_db
 URL = "/api/v1/memories"
@@ -125,10 +125,9 @@ class TestAStranger:
 @pytest.fixture
 def impatient(transactional_db):
     """The session waits for locks no longer than that of a web process, and much less."""
-    with connection.cursor() as cursor:
-        cursor.execute("SET lock_timeout = '50ms'")
-        yield
-        cursor.execute("RESET lock_timeout")
+    sql("SET lock_timeout = '50ms'")
+    yield
+    sql("RESET lock_timeout")
 
 
 def test_a_memory_that_a_job_is_writing_is_answered_with_try_again(impatient, owner, memory, onlooker):
@@ -141,10 +140,9 @@ def test_a_memory_that_a_job_is_writing_is_answered_with_try_again(impatient, ow
 
 
 def test_an_index_has_the_tenants_memories_in_the_order_of_the_list(tenant):
-    with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL enable_seqscan = off")
-        cursor.execute("SET LOCAL enable_sort = off")
-        cursor.execute("SET LOCAL enable_bitmapscan = off")
-        plan = queries.memories(tenant.pk)[:21].explain()
+    sql("SET LOCAL enable_seqscan = off")
+    sql("SET LOCAL enable_sort = off")
+    sql("SET LOCAL enable_bitmapscan = off")
+    plan = queries.memories(tenant.pk)[:21].explain()
     assert "job_memories_of_tenant" in plan
     assert "Sort" not in plan

@@ -14,6 +14,7 @@ from jobs.models import ERASED, FailedAttempt, Job
 from tenants.models import Change
 from tests.callers import program_of, superuser
 from tests.factories import QueueFactory, TenantFactory, make_job
+from tests.sql import sql
 
 pytestmark = pytest.mark.django_db
 DEAD = "/api/v1/operator/dead"
@@ -154,11 +155,9 @@ class TestList:
         found = [q["sql"] for q in queries if 'FROM "jobs"' in q["sql"]]
         assert len(found) == 2, "how far it looks, and the page"
         for query in found:
-            with connection.cursor() as cursor:
-                # Of three rows it would read all, and sort them; whatever it believes, an index has to have the order.
-                cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off")
-                cursor.execute(f"EXPLAIN {query}")
-                plan = "\n".join(line for (line,) in cursor.fetchall())
+            # Of three rows it would read all, and sort them; whatever it believes, an index has to have the order.
+            sql("SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off")
+            plan = "\n".join(line for (line,) in sql(f"EXPLAIN {query}"))
             assert "jobs_dead" in plan, plan
 
 

@@ -16,6 +16,7 @@ from jobs.models import Job
 from jobs.portal.members import names
 from tests.factories import TenantFactory
 from tests.sample.models import Exhibit, Fresco, Picture, Shown, Thing
+from tests.sql import sql
 
 pytestmark = pytest.mark.django_db(transaction=True)
 MODELS = [Thing, Picture, Fresco, Exhibit]
@@ -66,8 +67,7 @@ def test_one_statement_finds_it_and_its_plan_is_kept(django_assert_num_queries):
         with django_assert_num_queries(1):
             sources.find(target(Thing), str(thing.pk), thing.tenant_id)
     plans = "SELECT statement FROM pg_prepared_statements WHERE statement LIKE '%%FROM \"sample_thing\"%%'"
-    with connection.cursor() as cursor:
-        assert len(cursor.execute(plans).fetchall()) == 1
+    assert len(sql(plans)) == 1
 
 
 def test_a_migration_that_changes_a_column_while_its_plan_is_kept_harms_nothing(elsewhere):
@@ -98,12 +98,11 @@ def test_a_manager_of_the_models_own_is_asked_each_time(monkeypatch):
 @contextmanager
 def unseen() -> Iterator[None]:
     """Things are in no schema of this session, as those of a tenant with a schema of its own."""
-    with connection.cursor() as cursor:
-        cursor.execute("ALTER TABLE sample_thing RENAME TO unseen")
-        try:
-            yield
-        finally:
-            cursor.execute("ALTER TABLE unseen RENAME TO sample_thing")
+    sql("ALTER TABLE sample_thing RENAME TO unseen")
+    try:
+        yield
+    finally:
+        sql("ALTER TABLE unseen RENAME TO sample_thing")
 
 
 @pytest.mark.parametrize("around", [nullcontext, transaction.atomic])

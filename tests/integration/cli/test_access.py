@@ -3,13 +3,13 @@
 import json
 
 import pytest
-from django.db import connection
 from django.test import Client
 
 from jobs.console.cli import tenants
 from tenants.models import ApiKey, Change, Member, Tenant
 from tests.factories import TenantFactory, UserFactory
 from tests.integration.cli.running import refusal, run
+from tests.sql import sql
 
 pytestmark = pytest.mark.django_db
 
@@ -42,8 +42,7 @@ class TestTenants:
         assert "of its own" in refusal("tenants", "add", "acme", "Acme")
 
     def test_without_the_tables_the_refusal_says_what_to_run(self):
-        with connection.cursor() as cursor:
-            cursor.execute("ALTER TABLE tenant_queues RENAME TO elsewhere")
+        sql("ALTER TABLE tenant_queues RENAME TO elsewhere")
         assert (
             refusal("tenants", "slots") == 'database: relation "tenant_queues" does not exist; run: manage.py migrate'
         )

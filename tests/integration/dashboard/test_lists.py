@@ -18,6 +18,7 @@ from jobs.sql import statement
 from tests.factories import QueueFactory, TenantFactory, copies, make_job
 from tests.integration.dashboard.reading import text
 from tests.plans import nodes
+from tests.sql import sql
 
 pytestmark = pytest.mark.django_db
 
@@ -104,10 +105,9 @@ def test_dead_letters_are_grouped_from_an_index_alone():
     now = timezone.now()
     copies(make_job(TenantFactory(), Status.DEAD), 2_000)
     Job.objects.update(error_key=F("pk") % 7)
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE jobs")
-        cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off")
-        [plan] = json.loads(counted(matching({"since": "7d"}, now)).explain(format="json"))
+    sql("ANALYZE jobs")
+    sql("SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off")
+    [plan] = json.loads(counted(matching({"since": "7d"}, now)).explain(format="json"))
     scans = [node for node in nodes(plan["Plan"]) if "Relation Name" in node]
     assert [(node["Node Type"], node["Index Name"]) for node in scans] == [("Index Only Scan", "jobs_dead_groups")]
 
@@ -201,11 +201,9 @@ def test_the_runs_of_schedules_are_read_by_their_index_and_only_the_last_ones():
     due = [now - timedelta(minutes=number) for number in range(2_000)]
     ScheduleRun.objects.bulk_create([ScheduleRun(schedule=one, due=at) for at in due for one in (mine, other)])
     assert [(run.schedule_id, run.due) for run in looks.runs([mine.pk], most=3)] == [(mine.pk, at) for at in due[:3]]
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE schedule_runs")
-        explained = f"EXPLAIN (ANALYZE, FORMAT JSON) {statement('look_runs')}"
-        cursor.execute(explained, {"ids": [mine.pk, other.pk], "most": 3})
-        plan = cursor.fetchone()[0]
+    sql("ANALYZE schedule_runs")
+    explained = f"EXPLAIN (ANALYZE, FORMAT JSON) {statement('look_runs')}"
+    [(plan,)] = sql(explained, {"ids": [mine.pk, other.pk], "most": 3})
     [whole] = json.loads(plan) if isinstance(plan, str) else plan
     assert max(node["Actual Rows"] * node["Actual Loops"] for node in nodes(whole["Plan"])) <= 6
 

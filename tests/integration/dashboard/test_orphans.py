@@ -2,7 +2,6 @@
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection
 from django.urls import reverse
 
 from jobs.engine import recover, repairs
@@ -17,6 +16,7 @@ from jobs.store import EVERY_TENANT
 from tenants.names import named
 from tests.callers import program_of, superuser
 from tests.factories import QueueFactory, TenantFactory, make_job
+from tests.sql import sql
 
 pytestmark = pytest.mark.django_db
 PAGES = (
@@ -38,10 +38,9 @@ def orphans(request) -> list[Job]:
     JobMemory.objects.create(tenant=tenant, **call)
     KeptAnswer.objects.create(tenant=tenant, key="x", digest="x")
     gone = queue.pk if request.param == "queues" else tenant.pk
-    with connection.cursor() as cursor:
-        if request.param == "tenants_tenant":
-            cursor.execute(f"DELETE FROM {named('tenant_queues')} WHERE tenant_id = %s", [gone])
-        cursor.execute(f"DELETE FROM {request.param} WHERE id = %s", [gone])
+    if request.param == "tenants_tenant":
+        sql(f"DELETE FROM {named('tenant_queues')} WHERE tenant_id = %s", [gone])
+    sql(f"DELETE FROM {request.param} WHERE id = %s", [gone])
     return found
 
 

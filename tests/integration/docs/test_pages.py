@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from django.core.management import get_commands, load_command_class
 from django.core.management.base import BaseCommand
-from django.db import connection
 
 from docs.pictures.__main__ import LARGEST
 from embedded import REPOSITORY
@@ -18,6 +17,7 @@ from jobs.models import WITNESSES
 from jobs.reading.status_words import TABLE
 from jobs.sql import statement
 from tests.pages import PAGES, anchors, blocks, prose, table
+from tests.sql import sql, value
 
 DOCS = REPOSITORY / "docs"
 ARCHITECTURE = DOCS / "architecture.md"
@@ -176,21 +176,16 @@ class TestOperations:
     @pytest.mark.django_db
     @pytest.mark.parametrize("statement", QUERIES)
     def test_every_query_runs_and_only_reads(self, statement: str) -> None:
-        with connection.cursor() as cursor:
-            cursor.execute("SET TRANSACTION READ ONLY")
-            cursor.execute(statement)
+        sql("SET TRANSACTION READ ONLY")
+        sql(statement)
 
     @pytest.mark.django_db
     def test_the_query_for_the_leader_finds_who_holds_the_clocks_lock(self) -> None:
         [query] = [text for text in QUERIES if "jobs.clock" in text]
         [key] = re.findall(r"pg_try_advisory_lock(\(.*, 0\))", statement("lead"))
-        with connection.cursor() as cursor:
-            cursor.execute(f"SELECT pg_backend_pid(), pg_advisory_xact_lock{key}")
-            pid = cursor.fetchone()[0]
-            cursor.execute(query)
-            assert pid in {row[0] for row in cursor.fetchall()}
-            cursor.execute(query.replace("jobs.clock", "jobs.other"))
-            assert not cursor.fetchall()
+        pid = value(f"SELECT pg_backend_pid(), pg_advisory_xact_lock{key}")
+        assert pid in {row[0] for row in sql(query)}
+        assert not sql(query.replace("jobs.clock", "jobs.other"))
 
 
 def test_the_words_for_states_are_those_of_the_pages():

@@ -16,6 +16,7 @@ from reports.models import DataReport
 from tenants import auth
 from tenants.models import Tenant
 from tests.pages import blocks
+from tests.sql import sql
 
 pytestmark = pytest.mark.django_db(transaction=True)
 README = REPOSITORY / "README.md"
@@ -26,10 +27,8 @@ SHELL = "\n".join(block.text for block in blocks(README, "sh"))
 @pytest.fixture
 def seeded():
     """What `make up` prepares, in a database where nothing was numbered before."""
-    from django.db import connection
 
-    with connection.cursor() as cursor:
-        cursor.execute("TRUNCATE tenants_tenant, data_reports, data_sources, jobs RESTART IDENTITY CASCADE")
+    sql("TRUNCATE tenants_tenant, data_reports, data_sources, jobs RESTART IDENTITY CASCADE")
     call_command("seed_demo", stdout=StringIO())
     yield
     for tenant in Tenant.objects.all():

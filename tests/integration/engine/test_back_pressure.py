@@ -1,7 +1,7 @@
 """One tenant cannot fill the disk: its backlog has a limit."""
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 
 from jobs import InvalidRequest, TooManyWaiting, cancel
 from jobs.calls.arguments import digest
@@ -16,6 +16,7 @@ from jobs.store import EVERY_TENANT
 from jobs.store.rows import rows
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory
+from tests.sql import sql, value
 
 pytestmark = pytest.mark.django_db
 
@@ -98,8 +99,7 @@ class TestTheCount:
         for backlog in (10, 20_000):
             submit_all([request_for(tenant, n) for n in range(backlog)])
             dispatch()
-            with connection.cursor() as cursor:
-                cursor.execute("VACUUM jobs")
+            sql("VACUUM jobs")
             reads.append(buffers_of_a_submit(tenant))
         assert reads[1] <= 1.2 * reads[0]
 
@@ -110,8 +110,7 @@ class TestTheCount:
         for letters in (2_000, 20_000):
             numbers = range(Arrival.objects.count(), letters)
             Arrival.objects.bulk_create(Arrival(xid=2**40 + n, queue_id=1, tenant_id=0, jobs=1) for n in numbers)
-            with connection.cursor() as cursor:
-                cursor.execute("ANALYZE arrivals")  # as autovacuum does, but perhaps when there is one letter
+            sql("ANALYZE arrivals")  # as autovacuum does, but perhaps when there is one letter
             reads.append(buffers_of_a_submit(tenant))
         assert reads[1] <= 1.2 * reads[0]
 
@@ -196,12 +195,11 @@ class TestTheCount:
 def remember_one_identity(tenant) -> None:
     """Leave statistics of jobs that were identical and have ended: as if any would be found at once."""
     submit_all([request_for(tenant, n) for n in range(1000)])
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "UPDATE jobs SET dedup_key = %s, status = 'cancelled', ready_at = NULL, end_time = now() WHERE id %% 2 = 0",
-            [digest("same")],
-        )
-        cursor.execute("ANALYZE jobs")
+    sql(
+        "UPDATE jobs SET dedup_key = %s, status = 'cancelled', ready_at = NULL, end_time = now() WHERE id %% 2 = 0",
+        [digest("same")],
+    )
+    sql("ANALYZE jobs")
     Job.objects.all().delete()
 
 
@@ -221,9 +219,7 @@ def buffers_of_a_submit(tenant) -> int:
 
 def pages() -> int:
     """So many of our tables were looked at by this transaction; autovacuum has the catalogues read anew at any time."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT sum(pg_stat_get_xact_blocks_fetched(oid))::int FROM pg_class"
-            " WHERE relkind IN ('r', 'i') AND relnamespace = current_schema()::regnamespace"
-        )
-        return cursor.fetchone()[0]
+    return value(
+        "SELECT sum(pg_stat_get_xact_blocks_fetched(oid))::int FROM pg_class"
+        " WHERE relkind IN ('r', 'i') AND relnamespace = current_schema()::regnamespace"
+    )

@@ -3,7 +3,7 @@
 from uuid import uuid4
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 
 from jobs import batch, store
 from jobs.engine.batches import Batch, call_back, close, open_batch
@@ -16,6 +16,7 @@ from jobs.models import Job, JobEnd
 from jobs.sql import statement
 from jobs.store import EVERY_TENANT
 from tests.factories import TenantFactory, ThingFactory, make_job
+from tests.sql import sql
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -138,8 +139,8 @@ def test_a_cancel_that_somebody_is_at_is_left_to_them(nightly, onlooker):
     assert store.begin_cancel(new.id, uuid4(), tenant_id=EVERY_TENANT)
     onlooker.execute("BEGIN")
     onlooker.execute("SELECT FROM batch_cancels FOR UPDATE")
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SET LOCAL lock_timeout = '100ms'")  # who waits for them hears it soon
+    with transaction.atomic():
+        sql("SET LOCAL lock_timeout = '100ms'")  # who waits for them hears it soon
         assert (go_on_cancelling(), status(member)) == (0, "created")
     onlooker.execute("ROLLBACK")
     assert (go_on_cancelling(), status(member)) == (1, "cancelled")

@@ -23,6 +23,7 @@ from jobs.store import EVERY_TENANT, Failure, Started
 from tests.attempts import WORKER, run
 from tests.clock import call_at
 from tests.factories import TenantFactory, make_job
+from tests.sql import sql
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -345,8 +346,8 @@ def test_two_who_cancel_the_same_in_opposite_order_do_not_deadlock_and_a_hold_wa
     mine, theirs = (make_job(TenantFactory()) for _ in range(2))
     onlooker.execute("BEGIN")
     onlooker.execute("SELECT FROM jobs WHERE id = %s FOR UPDATE", [theirs.pk])
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SET LOCAL lock_timeout = '5s'")
+    with transaction.atomic():
+        sql("SET LOCAL lock_timeout = '5s'")
         assert [job.id for job in store.hold(mine.source_type, mine.source_method)] == [mine.pk]
     onlooker.execute("ROLLBACK")
 

@@ -6,13 +6,13 @@ from types import SimpleNamespace
 
 import pytest
 from django.core import mail
-from django.db import connection
 
 from jobs.engine import dispatch, dispatcher, runtime
 from jobs.engine.dispatcher import Background
 from jobs.engine.submit import submit
 from tests.conftest import request_for
 from tests.factories import TenantFactory
+from tests.sql import value
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -102,9 +102,7 @@ def test_one_whose_session_was_cut_while_it_rested_is_made_in_another(started, o
     sessions, tenant = [], TenantFactory()
 
     def look() -> None:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_backend_pid()")
-            sessions.append(cursor.fetchone()[0])
+        sessions.append(value("SELECT pg_backend_pid()"))
 
     started(look)
     for n in (1, 2):

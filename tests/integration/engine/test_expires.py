@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from jobs import InvalidRequest, Retry, current_job, job, store
@@ -19,6 +19,7 @@ from tests.attempts import WORKER, run
 from tests.clock import call_at
 from tests.factories import TenantFactory, ThingFactory
 from tests.sample.models import Run, Thing
+from tests.sql import value
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -279,6 +280,4 @@ def test_a_dispatch_of_its_own_starts_what_stood_behind(thing, sent):
         behind = thing.async_.echo(9)
         dispatch()
     assert [message.id for message in sent] == [behind]
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM jobs WHERE id = ANY(%s) AND reason = 'expired'", [late])
-        assert cursor.fetchone() == (3,)
+    assert value("SELECT count(*) FROM jobs WHERE id = ANY(%s) AND reason = 'expired'", [late]) == 3

@@ -33,6 +33,7 @@ from jobs.worker.children.time_limit import Timer
 from tests.attempts import changed
 from tests.factories import TenantFactory, ThingFactory
 from tests.sample.models import Run, Thing
+from tests.sql import sql, value
 from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]
@@ -58,12 +59,6 @@ def serve(host, sent, monkeypatch):
         return execute(job_id, 1, host), Job.objects.get(pk=job_id)
 
     return serve
-
-
-def sql(statement: str) -> object:
-    with connection.cursor() as cursor:
-        cursor.execute(statement)
-        return cursor.fetchone() if cursor.description else None
 
 
 def cut() -> None:
@@ -164,7 +159,7 @@ class TestATransaction:
 
         def look() -> None:
             seen = timezone.get_current_timezone_name(), os.environ.get("TOKEN"), connection.in_atomic_block
-            assert (sql("SHOW statement_timeout"), *seen) == (("0",), "UTC", None, False)
+            assert (value("SHOW statement_timeout"), *seen) == ("0", "UTC", None, False)
 
         def run(policy: str = "", error: str = "", receiver: str = "") -> bool:
             hear = partial(leave, receiver)
@@ -215,12 +210,12 @@ class TestASession:
     )
     def test_is_clean_for_the_next_body(self, statement, question, serve):
         seen = []
-        before = sql(question)
-        goes_on, ended = serve(lambda: sql(statement) and None)
+        before = value(question)
+        goes_on, ended = serve(lambda: bool(sql(statement)))
         assert (goes_on, ended.status) == (True, "success"), ended.last_error
-        assert serve(lambda: seen.append(sql(question)))[1].status == "success"
-        assert seen[0] in (before, ("",)), "a custom setting that was once set is empty, and not null"
-        assert sql("SELECT current_setting('app.tenant', true)") in ((None,), ("",))
+        assert serve(lambda: seen.append(value(question)))[1].status == "success"
+        assert seen[0] in (before, ""), "a custom setting that was once set is empty, and not null"
+        assert value("SELECT current_setting('app.tenant', true)") in (None, "")
 
     def test_is_the_same_one_afterwards_and_keeps_its_plans(self, serve):
         pids = []
@@ -423,7 +418,7 @@ class TestTheProcess:
         def backends() -> list[int]:
             with host.own_session(), store.session().cursor() as cursor:
                 cursor.execute("SELECT pg_backend_pid()")
-                return [cursor.fetchone()[0], sql("SELECT pg_backend_pid()")[0]]
+                return [cursor.fetchone()[0], value("SELECT pg_backend_pid()")]
 
         def fork() -> None:
             before = backends()
@@ -451,7 +446,7 @@ def test_a_statement_that_a_time_limit_has_cut_off_does_not_go_on_in_the_server(
         signal.signal(signal.SIGALRM, before)
     assert Job.objects.get().last_error == "TimeoutError: timed out after 0.3 s"
     sleeping = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(60)%' AND pid <> pg_backend_pid()"
-    wait_until(lambda: sql(sleeping + " AND state = 'active'") == (0,), "nobody sleeps")
+    wait_until(lambda: value(sleeping + " AND state = 'active'") == 0, "nobody sleeps")
 
 
 class TestWhatABodySaysByTheWay:

@@ -22,6 +22,7 @@ from jobs.store import partitions
 from tenants.models import TenantQueue
 from tests.clock import call_at
 from tests.factories import QueueFactory, TenantFactory, make_job
+from tests.sql import sql
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -223,8 +224,7 @@ def test_connections_are_those_of_the_tightest_bound_also_for_a_role_that_may_no
         f"CREATE ROLE {role}; GRANT {role} TO CURRENT_USER; GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role}"
     )
     try:
-        with connection.cursor() as cursor:
-            cursor.execute(f"SET ROLE {role}")
+        sql(f"SET ROLE {role}")
         server = look().server
     finally:
         connection.close()

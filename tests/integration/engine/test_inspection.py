@@ -6,7 +6,6 @@ from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection
 from django.utils import timezone
 from psycopg.types.multirange import Multirange
 from psycopg.types.range import Range
@@ -22,6 +21,7 @@ from jobs.store.rows import rows
 from jobs.store.session import session
 from jobs.worker.clock.duties import recording_duties
 from tests.factories import TenantFactory, fold, make_job
+from tests.sql import sql
 
 pytestmark = pytest.mark.django_db
 
@@ -188,10 +188,9 @@ def test_what_is_claimed_over_a_limit_is_found(tenant, worker):
 @pytest.mark.parametrize("witness", ["slot = 1, ticket = 1", "ready_at = now()", "due_at = now()"])
 def test_a_half_state_is_found_should_the_constraint_ever_be_dropped(tenant, witness):
     job = make_job(tenant, Status.SUCCESS)
-    with connection.cursor() as cursor:
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-        cursor.execute("ALTER TABLE jobs DROP CONSTRAINT jobs_whole")
-        cursor.execute(f"UPDATE jobs SET {witness}")
+    sql("SET CONSTRAINTS ALL IMMEDIATE")
+    sql("ALTER TABLE jobs DROP CONSTRAINT jobs_whole")
+    sql(f"UPDATE jobs SET {witness}")
     assert ("half_state", f"job {job.pk}") in found()
 
 

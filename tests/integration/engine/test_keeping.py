@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 
 import pytest
-from django.db import DatabaseError, OperationalError, connection
+from django.db import DatabaseError, OperationalError
 
 from jobs import store
 from jobs.engine import body as engine_body
@@ -17,6 +17,7 @@ from jobs.store.attempts import starting
 from jobs.store.rows import rows
 from tests.attempts import changed
 from tests.factories import ThingFactory
+from tests.sql import sql
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity", "short_slices")]
 
@@ -84,15 +85,13 @@ class TestThePass:
         Job.objects.filter(pk=kept.pk).update(status="queued")
 
         def start_again() -> list:
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT set_config('jobs.kept', %s, false)", [f"{kept.pk} {kept.attempt}"])
+            sql("SELECT set_config('jobs.kept', %s, false)", [f"{kept.pk} {kept.attempt}"])
             return rows("start_kept", **starting(keeper.process))
 
-        with connection.cursor() as cursor:
-            cursor.execute("BEGIN")
-            cursor.execute("SELECT FROM jobs WHERE id = %s FOR UPDATE", [kept.pk])
-            assert elsewhere(start_again).result(timeout=10) == []
-            cursor.execute("ROLLBACK")
+        sql("BEGIN")
+        sql("SELECT FROM jobs WHERE id = %s FOR UPDATE", [kept.pk])
+        assert elsewhere(start_again).result(timeout=10) == []
+        sql("ROLLBACK")
         assert len(elsewhere(start_again).result(timeout=10)) == 1
 
 

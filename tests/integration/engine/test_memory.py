@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 
 from jobs import MISSING, InvalidRequest, StaleAttempt, current_job, job, store
 from jobs.engine.prune import expire_memories
@@ -14,6 +14,7 @@ from jobs.worker.clock.duties import slow_duties
 from tests import attempts
 from tests.factories import TenantFactory, ThingFactory
 from tests.sample.models import Run, Thing
+from tests.sql import sql
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -255,8 +256,7 @@ def test_the_clock_deletes_what_nobody_has_written_for_so_long(run, thing, setti
     settings.JOBS_MEMORY_TTL = 3600
     run(lambda: memory().merge(a=1), thing)
     run(lambda: current_job().object_memory.merge(a=2), thing)
-    with connection.cursor() as cursor:
-        cursor.execute("UPDATE job_memories SET touched_at = now() - interval '2 hours' WHERE source_id = ''")
+    sql("UPDATE job_memories SET touched_at = now() - interval '2 hours' WHERE source_id = ''")
     [duty] = [duty for duty in slow_duties() if duty.run == expire_memories]
     duty.run_if_due()
     assert contents() == [{"a": 2}]

@@ -17,6 +17,7 @@ from jobs.models import Job, Server, WebhookEvent
 from jobs.worker.clock import Clock
 from tenants.models import Change
 from tests.factories import TenantFactory, make_job
+from tests.sql import sql
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -124,11 +125,10 @@ class TestTheCheck:
         """A dispatch would take the new state of a lane, whose version is lower, for an old one."""
         register()
         tenant = TenantFactory(queue__num_slots=9)
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT setval('door_seq', nextval('door_seq') + 1000)")
-            make_job(tenant, "created")
-            store.claim()
-            cursor.execute("ALTER SEQUENCE door_seq RESTART")
+        sql("SELECT setval('door_seq', nextval('door_seq') + 1000)")
+        make_job(tenant, "created")
+        store.claim()
+        sql("ALTER SEQUENCE door_seq RESTART")
         assert ids() == ["jobs.E018"]
         call_command("jobs", "skip-numbers", "--by", "1")
         assert ids() == []
@@ -150,8 +150,8 @@ class TestTheCommand:
         number = next_number()
         assert number == before + 52  # the statement gives one out itself
         assert f"The next job is number {number:,}." in capsys.readouterr().out
-        with connection.cursor() as cursor:  # as after logical replication
-            cursor.execute("ALTER TABLE changes ALTER id RESTART WITH %s", [Change.objects.latest("id").pk])
+        # As after logical replication.
+        sql("ALTER TABLE changes ALTER id RESTART WITH %s", [Change.objects.latest("id").pk])
         with pytest.raises(CommandError, match="sqlsequencereset jobs tenants"):
             call_command("jobs", "skip-numbers")
 

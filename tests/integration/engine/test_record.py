@@ -4,13 +4,14 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 
 from jobs.models import Attempt, JobMinute, Recorded, TenantHour, Total
 from jobs.reading.statistics import BOUNDS, BUCKETS, percentile
 from jobs.recording import record, statements
 from jobs.store.rows import rows as statement
 from tests.clock import call_at
+from tests.sql import sql
 
 pytestmark = pytest.mark.django_db
 
@@ -153,9 +154,7 @@ class TestHours:
         at(60)
 
         def version() -> tuple:
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT ctid::text, xmin::text FROM tenant_hours")
-                return cursor.fetchall()
+            return sql("SELECT ctid::text, xmin::text FROM tenant_hours")
 
         before = version()
         at(120)

@@ -3,12 +3,12 @@
 from datetime import timedelta
 
 import pytest
-from django.db import connection
 
 from jobs.models import Attempt, JobMinute, TenantHour, Total
 from jobs.recording import close, record
 from tests.clock import call_at
 from tests.integration.engine.test_record import HOUR, NOON, at, attempt, rows
+from tests.sql import sql
 
 
 @pytest.mark.django_db(transaction=True)
@@ -23,17 +23,13 @@ class TestPartitions:
         self.drop()
 
     def drop(self) -> None:
-        with connection.cursor() as cursor:
-            for table in ("attempts", "job_minutes", "tenant_hours"):
-                for name in self.of(table):
-                    cursor.execute(f"DROP TABLE {name}")
+        for table in ("attempts", "job_minutes", "tenant_hours"):
+            for name in self.of(table):
+                sql(f"DROP TABLE {name}")
 
     def of(self, table: str) -> list[str]:
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = %s::regclass ORDER BY 1", [table]
-            )
-            return [name for (name,) in cursor.fetchall() if not name.endswith("_default")]
+        children = "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = %s::regclass ORDER BY 1"
+        return [name for (name,) in sql(children, [table]) if not name.endswith("_default")]
 
     def test_they_are_made_ahead_for_every_table(self):
         call_at(NOON, record.keep_partitions)
@@ -64,9 +60,8 @@ class TestPartitions:
 
     def test_a_count_reads_only_the_partition_that_it_needs(self):
         call_at(NOON, record.keep_partitions)
-        with connection.cursor() as cursor:
-            cursor.execute("EXPLAIN SELECT FROM attempts WHERE ended_at >= %s AND ended_at < %s", [NOON, NOON + HOUR])
-            plan = "\n".join(line for (line,) in cursor.fetchall())
+        explained = sql("EXPLAIN SELECT FROM attempts WHERE ended_at >= %s AND ended_at < %s", [NOON, NOON + HOUR])
+        plan = "\n".join(line for (line,) in explained)
         assert "attempts_20310305" in plan
         assert "attempts_20310304" not in plan
         assert "attempts_default" not in plan

@@ -12,6 +12,7 @@ from jobs.reading.looking import reading_as_sets
 from jobs.recording.sample import record_sample
 from tests.clock import call_at
 from tests.factories import QueueFactory, TenantFactory, make_job
+from tests.sql import sql
 
 pytestmark = pytest.mark.django_db
 
@@ -130,8 +131,7 @@ def test_a_sample_says_how_it_is_planned_and_leaves_the_settings_of_its_transact
 
 
 def test_a_sample_of_the_last_release_which_knows_no_states_is_stored():
-    with connection.cursor() as cursor:
-        cursor.execute("INSERT INTO samples (at, tenants, queues, pools) VALUES (now(), '{}', '{}', '{}')")
+    sql("INSERT INTO samples (at, tenants, queues, pools) VALUES (now(), '{}', '{}', '{}')")
     assert Sample.objects.get().states == {}
 
 

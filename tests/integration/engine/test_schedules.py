@@ -18,6 +18,7 @@ from jobs.models import Job, Schedule, ScheduleRun
 from tenants.models import TenantQueue
 from tests.clock import call_at
 from tests.factories import TenantFactory, ThingFactory
+from tests.sql import sql
 
 pytestmark = pytest.mark.django_db
 HOUR = timedelta(hours=1)
@@ -333,8 +334,7 @@ class TestTwoLeaders:
         held_up = [hourly(one) for one in things]
         report = {"source_type": "reports.datareport", "source_id": None, "source_method": "refresh_all", "args": {}}
         other = hourly(ThingFactory(), **report)
-        with connection.cursor() as cursor:
-            cursor.execute("SET lock_timeout = '300ms'")
+        sql("SET lock_timeout = '300ms'")
         with onlooker.transaction():
             onlooker.execute(f"LOCK TABLE {locked} IN {'ACCESS EXCLUSIVE' if locked != 'jobs' else 'SHARE'} MODE")
             begin = monotonic()
@@ -361,8 +361,7 @@ class TestTwoLeaders:
         run_due()
         for schedule in (locked, free):
             schedule.refresh_from_db()
-        with connection.cursor() as cursor:
-            cursor.execute("SET lock_timeout = '100ms'")
+        sql("SET lock_timeout = '100ms'")
         with onlooker.transaction():
             onlooker.execute("SELECT FROM jobs WHERE id = %s FOR UPDATE", [locked.last_job_id])
             call_at(timezone.now() + 2 * HOUR, run_due)
@@ -377,12 +376,11 @@ def test_a_pass_reads_what_is_due_and_not_what_there_is(thing):
     call = {"source_type": "sample.thing", "source_method": "echo", "every": 60.0, "tenant": tenant}
     [pattern] = Schedule.objects.bulk_create([Schedule(name="0", next_due=far, next_at=far, **call)])
     columns = [field.column for field in Schedule._meta.local_fields if field.column not in {"id", "name"}]
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"INSERT INTO schedules (name, {', '.join(columns)})"
-            f" SELECT n::text, {', '.join(columns)} FROM schedules, generate_series(1, 20000) n WHERE id = %s",
-            [pattern.pk],
-        )
+    sql(
+        f"INSERT INTO schedules (name, {', '.join(columns)})"
+        f" SELECT n::text, {', '.join(columns)} FROM schedules, generate_series(1, 20000) n WHERE id = %s",
+        [pattern.pk],
+    )
     hourly(thing)
     question = "SELECT sum(pg_stat_get_xact_blocks_fetched(oid))::int FROM pg_class WHERE relname LIKE 'schedules%'"
     with transaction.atomic(), connection.cursor() as cursor:

@@ -19,6 +19,7 @@ from tenants.models import TenantQueue
 from tests.clock import call_at
 from tests.factories import ThingFactory
 from tests.sample.models import Thing
+from tests.sql import sql
 
 pytestmark = pytest.mark.django_db
 SIX = timezone.now() - timedelta(hours=10)
@@ -151,8 +152,7 @@ def broken_query(schedule: Schedule, monkeypatch) -> None:
     def from_db(cls, *args, **options):
         found = load(cls, *args, **options)
         if str(found.pk) == schedule.source_id:
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT 1 / 0")
+            sql("SELECT 1 / 0")
         return found
 
     monkeypatch.setattr(Thing, "from_db", classmethod(from_db))

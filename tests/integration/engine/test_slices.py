@@ -5,7 +5,7 @@ import uuid
 from datetime import timedelta
 
 import pytest
-from django.db import OperationalError, connection
+from django.db import OperationalError
 from django.utils import timezone
 
 from jobs import current_job, job, store
@@ -25,6 +25,7 @@ from tests.clock import call_at
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory, ThingFactory, fold, make_job
 from tests.sample.models import Thing
+from tests.sql import sql
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]
 
@@ -83,11 +84,10 @@ class TestWhoFollows:
 
     def test_one_that_somebody_has_locked_is_passed_over(self, running, elsewhere):
         first, second = Job.objects.filter(status="created").order_by("id")
-        with connection.cursor() as cursor:
-            cursor.execute("BEGIN")
-            cursor.execute("SELECT FROM jobs WHERE id = %s FOR UPDATE", [first.pk])
-            assert elsewhere(end, running).result(timeout=10).id == second.pk
-            cursor.execute("ROLLBACK")
+        sql("BEGIN")
+        sql("SELECT FROM jobs WHERE id = %s FOR UPDATE", [first.pk])
+        assert elsewhere(end, running).result(timeout=10).id == second.pk
+        sql("ROLLBACK")
 
     @pytest.mark.parametrize(
         "change",

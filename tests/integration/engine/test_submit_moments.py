@@ -3,7 +3,6 @@
 from datetime import datetime, timedelta, timezone
 
 import pytest
-from django.db import connection
 
 from jobs.calls.refusals import InvalidRequest
 from jobs.engine.submit import submit, submit_all
@@ -11,6 +10,7 @@ from jobs.models import Job
 from tenants.bounds import MAX_SECONDS
 from tests.conftest import request_for
 from tests.factories import TenantFactory
+from tests.sql import sql, value
 
 pytestmark = pytest.mark.django_db
 HOUR = timedelta(hours=1)
@@ -24,9 +24,7 @@ SET LOCAL search_path = public, pg_catalog
 @pytest.fixture
 def now() -> datetime:
     """What time it is for the database."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT clock_timestamp()")
-        return cursor.fetchone()[0]
+    return value("SELECT clock_timestamp()")
 
 
 @pytest.fixture(params=[-HOUR, HOUR], ids=["an hour behind", "an hour ahead"])
@@ -76,6 +74,5 @@ def test_of_many_requests_the_first_that_does_not_fit_is_named(now):
 
 
 def test_a_queue_of_notifications_that_a_sleeping_listener_has_filled_refuses_no_job(now):
-    with connection.cursor() as cursor:
-        cursor.execute(FULL)
+    sql(FULL)
     assert submit(request_for(TenantFactory(), at=now + HOUR)).due_at == now + HOUR

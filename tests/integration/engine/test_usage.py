@@ -4,7 +4,7 @@ import random
 from datetime import date, timedelta
 
 import pytest
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, transaction
 from django.db.models import Sum
 
 from jobs.models import Attempt, ClosedDay, SlotPeak, TenantHour, UsageDay
@@ -12,6 +12,7 @@ from jobs.reading import usage
 from jobs.recording import close, record, statements
 from tests.clock import call_at
 from tests.integration.engine.test_record import HOUR, MINUTE, NOON, attempt, rows
+from tests.sql import sql
 
 pytestmark = pytest.mark.django_db
 
@@ -105,8 +106,8 @@ class TestFinal:
         ],
     )
     def test_the_database_refuses_to_change_it(self, statement):
-        with pytest.raises(DatabaseError, match="is final"), transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute(statement)
+        with pytest.raises(DatabaseError, match="is final"), transaction.atomic():
+            sql(statement)
         assert billed() == (1, 1_000_000)
 
     def test_a_peak_that_is_seen_later_goes_to_the_first_open_day(self):

@@ -12,6 +12,7 @@ from jobs.lifecycle import Status
 from jobs.recording.forecasts import statements as ahead
 from tests.factories import QueueFactory, TenantFactory, fold, make_job
 from tests.plans import rows
+from tests.sql import sql, value
 
 pytestmark = pytest.mark.django_db
 
@@ -64,7 +65,5 @@ def reads_of_lines_with(tenant, more: int) -> int:
     with CaptureQueriesContext(connection) as queries:
         ahead.look_ahead()
     (look,) = [query["sql"] for query in queries if "WITH" in query["sql"]]
-    with connection.cursor() as cursor:
-        cursor.execute(ahead.PLANNER)
-        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {look}")
-        return rows(cursor.fetchone()[0][0]["Plan"])
+    sql(ahead.PLANNER)
+    return rows(value(f"EXPLAIN (ANALYZE, FORMAT JSON) {look}")[0]["Plan"])

@@ -4,7 +4,6 @@ import threading
 import time
 
 import pytest
-from django.db import connection
 
 from jobs import store
 from jobs.lifecycle import Status
@@ -12,6 +11,7 @@ from jobs.models import Attempt, Recorded, TenantHour
 from jobs.worker.clock import Clock, background, duties
 from jobs.worker.clock.duties import Duty
 from tests.factories import TenantFactory, make_job
+from tests.sql import sql, value
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -45,9 +45,7 @@ def counted(tenant_id: int) -> int:
 
 
 def partition_of_attempts() -> str:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT tableoid::regclass::text FROM attempts")
-        return cursor.fetchone()[0]
+    return value("SELECT tableoid::regclass::text FROM attempts")
 
 
 def test_a_clock_that_leads_counts_what_has_ended_and_gives_it_a_partition(start_clock):
@@ -76,16 +74,14 @@ def test_a_task_that_somebody_has_locked_is_tried_again_and_the_others_go_on(onl
     tenant = end_an_attempt()
     recorder = background.recorder(threading.Event(), Clock(threading.Event()))
     recorder.turn()
-    with connection.cursor() as cursor:
-        cursor.execute("SET lock_timeout = '100ms'")
+    sql("SET lock_timeout = '100ms'")
     end_of_rest(recorder)
     with onlooker.transaction():
         onlooker.execute("SELECT FROM recorded WHERE task = 'minutes' FOR UPDATE")
         TenantHour.objects.all().delete()
         recorder.turn()
     assert counted(tenant) == 1
-    with connection.cursor() as cursor:
-        cursor.execute("RESET lock_timeout")
+    sql("RESET lock_timeout")
 
 
 def end_of_rest(recorder: background.Background) -> None:

@@ -10,6 +10,7 @@ from jobs.worker.clock import background
 from jobs.worker.clock.background import Schedules
 from jobs.worker.clock.clock import SHORTEST_SLEEP, Clock
 from tests.factories import ThingFactory
+from tests.sql import sql
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -38,11 +39,9 @@ def test_one_that_is_due_and_locked_is_looked_at_again_after_a_pause_and_not_at_
 
 
 def test_a_batch_that_waits_too_long_for_a_lock_ends_no_thread(thread, onlooker, monkeypatch):
-    from django.db import connection
 
     due()
-    with connection.cursor() as cursor:
-        cursor.execute("SET lock_timeout = '100ms'")
+    sql("SET lock_timeout = '100ms'")
     monkeypatch.setattr(background, "declare", lambda: None)
     with onlooker.transaction():
         onlooker.execute("LOCK TABLE schedule_runs IN ACCESS EXCLUSIVE MODE")

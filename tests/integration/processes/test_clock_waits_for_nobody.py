@@ -22,6 +22,7 @@ from jobs.worker.clock.steady_time import SteadyTime
 from jobs.worker.threads.watchdog import Progress
 from tests.conftest import request_for
 from tests.factories import TenantFactory, make_job
+from tests.sql import sql
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -131,8 +132,7 @@ class TestADuty:
 
     def test_that_takes_long_gives_up_in_time(self, start, register, monkeypatch, caplog):
         def sleeps() -> None:
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_sleep(60)")
+            sql("SELECT pg_sleep(60)")
 
         monkeypatch.setattr(clock, "STATEMENT_TIMEOUT", 0.2)
         monkeypatch.setattr(clock, "duties", lambda: [Duty(0.0, sleeps)])
@@ -175,8 +175,7 @@ class TestADuty:
                 raise DatabaseError
             if len(turns) == 2:
                 raise KeyError("a text for nobody")
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT 1 / 0")
+            sql("SELECT 1 / 0")
 
         in_turn = [Duty(0.0, fails), Duty(0.0, lambda: others.append(len(turns)))]
         monkeypatch.setattr(background, "slow_duties", lambda: in_turn)
@@ -283,8 +282,7 @@ class TestTime:
             worker.update(beat_at=Now())
             if one._steady.watched > 0.3:
                 stop.set()
-                with connection.cursor() as cursor:
-                    cursor.execute("SELECT pg_sleep(0.4)")
+                sql("SELECT pg_sleep(0.4)")
 
         monkeypatch.setattr(clock, "dispatch", takes_long)
         elsewhere(one.run).result()

@@ -28,6 +28,7 @@ from jobs.worker.threads.sender import MAX_LEFT_THREADS, MAX_SEND_SECONDS, Sende
 from jobs.worker.threads.wakeup import WakeupPipe
 from jobs.worker.threads.watchdog import Progress, Watchdog
 from tests.factories import TenantFactory, make_job
+from tests.sql import sql
 from tests.waiting import wait_until
 
 
@@ -277,8 +278,7 @@ class TestTheWatchdog:
             return connect(**parameters)
 
         def waits(progress: Progress) -> None:
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_sleep(1)")
+            sql("SELECT pg_sleep(1)")
             done.append(list(aborted))
             stop.wait(30)
 

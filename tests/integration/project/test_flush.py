@@ -8,6 +8,7 @@ from django.db import connection
 from jobs.models import Job
 from tests import plans
 from tests.factories import MemberFactory, QueueFactory, make_job
+from tests.sql import value
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -15,12 +16,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def rows() -> dict[str, int]:
     """How many each table has."""
     tables = connection.introspection.django_table_names(only_existing=True)
-    with connection.cursor() as cursor:
-        counts = {}
-        for table in tables:
-            cursor.execute(f"SELECT count(*) FROM {table}")
-            counts[table] = cursor.fetchone()[0]
-    return counts
+    return {table: value(f"SELECT count(*) FROM {table}") for table in tables}
 
 
 def flush() -> None:

@@ -4,8 +4,9 @@ import pytest
 from django.core.checks import run_checks
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
-from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
+
+from tests.sql import sql
 
 pytestmark = pytest.mark.django_db
 
@@ -26,17 +27,15 @@ def test_a_table_of_somebody_else_is_named_before_the_first_migrate() -> None:
     names = found()
     assert {"jobs", "queues", "workers"} <= set(names)
     assert "tenant_queues" not in names  # the migrations of that app are applied
-    with connection.cursor() as cursor:
-        cursor.execute("ALTER TABLE queues RENAME TO shop_queues")
+    sql("ALTER TABLE queues RENAME TO shop_queues")
     assert set(names) - set(found()) == {"queues"}
 
 
 def test_another_prefix_than_before_is_refused_and_another_scheduler_in_the_same_database() -> None:
     """The one would leave the jobs behind, in tables that nobody reads; the other would have no clock, or take ours."""
-    with connection.cursor() as cursor:
-        cursor.execute("CREATE SCHEMA staging")
-        cursor.execute("CREATE TABLE staging.freed_slots ()")
-        cursor.execute("ALTER TABLE freed_slots RENAME TO scheduler_freed_slots")
+    sql("CREATE SCHEMA staging")
+    sql("CREATE TABLE staging.freed_slots ()")
+    sql("ALTER TABLE freed_slots RENAME TO scheduler_freed_slots")
     every = run_checks(tags=["database"], databases=["default"])
     assert ["in the schema staging" in one.msg for one in every if one.id == "jobs.E029"] == [True]
     [refused] = [one for one in every if one.id == "jobs.E014"]

@@ -17,6 +17,7 @@ from scheduler_project.handler import ThreadedHandler
 from tenants import auth
 from tests.asgi import THREADS, Client, two_threads
 from tests.factories import TenantFactory, make_job
+from tests.sql import sql, value
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -30,9 +31,7 @@ def which_thread(request):
 
 def session(request):
     """Of the database, by its number."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_backend_pid()")
-        return HttpResponse(str(cursor.fetchone()[0]))
+    return HttpResponse(str(value("SELECT pg_backend_pid()")))
 
 
 def stream(request):
@@ -101,9 +100,8 @@ def test_a_connection_that_the_server_has_cut_is_replaced_before_anybody_meets_i
         return before, {(await client.answer(), client.status) for client in clients}
 
     def cut(sessions):
-        with connection.cursor() as cursor:
-            for session in sessions:
-                cursor.execute("SELECT pg_terminate_backend(%s, 5000)", [int(session)])
+        for session in sessions:
+            sql("SELECT pg_terminate_backend(%s, 5000)", [int(session)])
         connection.close()
 
     before, after = asyncio.run(ask())

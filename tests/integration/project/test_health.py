@@ -10,6 +10,7 @@ from django.test import Client
 from scheduler_project import health
 from scheduler_project.handler import ThreadedHandler
 from tests import asgi
+from tests.sql import sql
 
 pytestmark = pytest.mark.django_db
 
@@ -40,8 +41,7 @@ def test_without_its_database_it_is_alive_and_not_ready(monkeypatch):
 
 
 def test_without_its_migrations_it_is_not_ready():
-    with connection.cursor() as cursor:
-        cursor.execute("DELETE FROM django_migrations WHERE app = 'tenants' AND name LIKE '0001%'")
+    sql("DELETE FROM django_migrations WHERE app = 'tenants' AND name LIKE '0001%'")
     response = Client().get("/readyz")
     assert (response.status_code, "manage.py migrate" in response.content.decode()) == (503, True)
 

@@ -11,7 +11,6 @@ from django.core import mail
 from django.core.cache import cache
 from django.core.management import call_command
 from django.core.signals import got_request_exception
-from django.db import connection
 from django.test import Client
 from django.urls import path
 from django.views.debug import ExceptionReporter, SafeExceptionReporterFilter, get_default_exception_reporter_filter
@@ -26,6 +25,7 @@ from tenants import auth
 from tenants.models import ApiKey, Change, OperatorKey
 from tests.callers import browser_of
 from tests.factories import UserFactory, make_job, operator_key
+from tests.sql import sql
 
 pytestmark = pytest.mark.django_db
 SECRET = "hunter2-of-the-broker"
@@ -115,8 +115,7 @@ def without(table: str, logged_in: User | None = None) -> Client:
     client = Client(raise_request_exception=False)
     if logged_in:
         client.force_login(logged_in)
-    with connection.cursor() as cursor:
-        cursor.execute(f'ALTER TABLE "{table}" RENAME TO gone')
+    sql(f'ALTER TABLE "{table}" RENAME TO gone')
     return client
 
 

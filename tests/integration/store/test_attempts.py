@@ -5,7 +5,6 @@ import uuid
 from datetime import timedelta
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from jobs import store
@@ -14,6 +13,7 @@ from jobs.models import Attempt, Job
 from jobs.store import Failure, Holder
 from tests.clock import call_at
 from tests.factories import QueueFactory, TenantFactory, make_job
+from tests.sql import sql
 from tests.verbs import REASONS, VERBS
 
 OUTCOMES = {
@@ -154,17 +154,15 @@ class TestWaits:
 
 @pytest.mark.django_db
 def test_the_log_has_no_index_but_of_time():
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT indexname, indexdef FROM pg_indexes WHERE tablename = 'attempts'")
-        ((name, definition),) = cursor.fetchall()
+    ((name, definition),) = sql("SELECT indexname, indexdef FROM pg_indexes WHERE tablename = 'attempts'")
     assert name == "attempts_ended"
     assert "USING brin (ended_at)" in definition
 
 
 @pytest.mark.django_db
 def test_what_an_end_writes_changes_no_index_of_jobs():
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT indexdef FROM pg_indexes WHERE tablename = 'jobs'")
-        definitions = " ".join(definition for (definition,) in cursor.fetchall())
+    definitions = " ".join(
+        definition for (definition,) in sql("SELECT indexdef FROM pg_indexes WHERE tablename = 'jobs'")
+    )
     assert "waited_since" not in definitions
     assert "peak_memory" not in definitions

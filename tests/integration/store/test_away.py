@@ -8,20 +8,20 @@ from django.db import Error, connection, transaction
 
 from jobs.store import may_pass
 from jobs.store.away import told
+from tests.sql import sql
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def read_only() -> None:
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SET TRANSACTION READ ONLY")
-        cursor.execute("CREATE TABLE other ()")
+    with transaction.atomic():
+        sql("SET TRANSACTION READ ONLY")
+        sql("CREATE TABLE other ()")
 
 
 def cut() -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+    sql("SELECT pg_terminate_backend(pg_backend_pid())")
 
 
 def idle_in_a_transaction() -> None:
@@ -38,9 +38,9 @@ def idle_in_a_transaction() -> None:
 def locked() -> None:
     with psycopg.connect(**connection.get_connection_params()) as other:
         other.execute("LOCK TABLE sample_thing")
-        with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute("SET LOCAL lock_timeout = '1ms'")
-            cursor.execute("LOCK TABLE sample_thing")
+        with transaction.atomic():
+            sql("SET LOCAL lock_timeout = '1ms'")
+            sql("LOCK TABLE sample_thing")
 
 
 def out_of_reach() -> None:
@@ -50,13 +50,11 @@ def out_of_reach() -> None:
 
 
 def wrong() -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT 1 / 0")
+    sql("SELECT 1 / 0")
 
 
 def unmigrated() -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT FROM nowhere")
+    sql("SELECT FROM nowhere")
 
 
 def of(statement: Callable[[], None]) -> Error:

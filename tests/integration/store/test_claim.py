@@ -20,6 +20,7 @@ from jobs.store import Failure, claiming
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory, make_job
 from tests.plans import Dispatcher, parameters
+from tests.sql import sql
 from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]
@@ -427,7 +428,6 @@ class TestOrder:
 class TestTheDoor:
     def test_the_claim_refuses_to_run_outside_the_door(self, register):
         """Though a lane is ready, and has a place."""
-        from django.db import connection
 
         from jobs.sql import statement
 
@@ -438,9 +438,7 @@ class TestTheDoor:
         with Dispatcher() as door:
             door.fold()
             assert door.claim().claimed == 1
-        with connection.cursor() as cursor:
-            cursor.execute(statement("claim"), parameters())
-            assert [row for row in cursor.fetchall() if row[0]] == []
+        assert [row for row in sql(statement("claim"), parameters()) if row[0]] == []
         assert held() == 0
 
     def test_a_dispatch_inside_a_transaction_is_refused(self, register):

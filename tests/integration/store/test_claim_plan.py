@@ -14,6 +14,7 @@ from jobs.store.claiming import RULES
 from tenants.models import Tenant, TenantQueue
 from tests.factories import QueueFactory
 from tests.plans import Dispatcher, Read, fill
+from tests.sql import sql
 from tests.thorough import sized
 
 pytestmark = [
@@ -52,13 +53,8 @@ TABLES = ("jobs", "lanes", "arrivals", "queue_turns", "tenant_books", "door")
 
 def occupy(queue: int, tenants: list[int], each: int) -> None:
     """So many further jobs of each tenant run, of the worker with the most processes; as rows without a past."""
-    sql(OCCUPY, queue=queue, tenants=tenants, each=each)
+    sql(OCCUPY, {"queue": queue, "tenants": tenants, "each": each})
     store.recount_books()
-
-
-def sql(text: str, **parameters: object) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(text, parameters)
 
 
 @pytest.fixture
@@ -236,7 +232,7 @@ def test_however_many_slots_a_tenant_has_and_workers_are_gone(register, queue):
         door.claim()
         few = door.claim()
         TenantQueue.objects.update(num_slots=10_000)
-        sql(GONE, count=20_000)
+        sql(GONE, {"count": 20_000})
         door.fold()
         same(door.claim(), few)
 

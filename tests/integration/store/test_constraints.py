@@ -3,12 +3,13 @@
 import uuid
 
 import pytest
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 
 from jobs.lifecycle import Status
 from jobs.models import WITNESSES, Job, Queue
 from tenants.models import TenantQueue
 from tests.factories import TenantFactory, make_job
+from tests.sql import sql
 
 pytestmark = pytest.mark.django_db
 
@@ -16,8 +17,8 @@ SET = {"blocked_at": "now()", "due_at": "now()", "ready_at": "now()", "slot": "1
 
 
 def update(job: Job, change: str) -> None:
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(f"UPDATE jobs SET {change} WHERE id = %s", [job.pk])
+    with transaction.atomic():
+        sql(f"UPDATE jobs SET {change} WHERE id = %s", [job.pk])
 
 
 def refused(constraint: str):

@@ -1,13 +1,14 @@
 """I9 for explain: a look at one job costs the same whether a thousand jobs wait or a hundred thousand."""
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 
 from jobs.models import ERASED, Job
 from jobs.reading.explain.reads import MAX_COUNTED_PLACE, NAMES, PLANNER, PROBES
 from jobs.sql import statement
 from tests.factories import QueueFactory, TenantFactory
 from tests.plans import buffers, fill, indexes_of_jobs
+from tests.sql import sql, value
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long("a plan of `explain` that grows with the jobs")]
 
@@ -24,10 +25,9 @@ def plan_of(name: str, job_id: int, tenant_id: int) -> dict:
     parameters = {"id": job_id, "ids": [job_id], "tenant_id": tenant_id, "erased": ERASED}
     parameters |= {"now": None, "default_timeout": 1.0, "overtime": 1.0}
     parameters |= {"most": MAX_COUNTED_PLACE, "probes": PROBES, "names": NAMES}
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(PLANNER)
-        cursor.execute("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) " + statement(name), parameters)
-        return cursor.fetchone()[0][0]["Plan"]
+    with transaction.atomic():
+        sql(PLANNER)
+        return value("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) " + statement(name), parameters)[0]["Plan"]
 
 
 @pytest.mark.parametrize("name", INDEXES)
@@ -39,8 +39,7 @@ def test_it_reads_as_much_at_a_hundred_thousand_waiting_jobs_as_at_a_few(name):
     few = plan_of(name, Job.objects.latest("id").pk, tenant.pk)
     fill(queue, [tenant.pk], MANY - FEW)
     unanalyzed = plan_of(name, Job.objects.latest("id").pk, tenant.pk)
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE jobs")
+    sql("ANALYZE jobs")
     many = plan_of(name, Job.objects.latest("id").pk, tenant.pk)
     for plan in (few, unanalyzed, many):
         assert plan["Actual Rows"] == 1

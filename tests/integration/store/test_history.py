@@ -17,6 +17,7 @@ from jobs.reading import queries
 from jobs.store import EVERY_TENANT
 from tests.clock import call_at
 from tests.factories import TenantFactory, make_job
+from tests.sql import sql
 from tests.verbs import row
 
 DAY = timedelta(days=1)
@@ -116,9 +117,10 @@ class TestArchive:
         for moment in moments:
             ended(Status.SUCCESS, end_time=moment)
         assert Archive().run() == 2
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT tableoid::regclass::text FROM job_history ORDER BY end_time")
-            assert cursor.fetchall() == [("job_history_20200101",), ("job_history_20200201",)]
+        assert sql("SELECT tableoid::regclass::text FROM job_history ORDER BY end_time") == [
+            ("job_history_20200101",),
+            ("job_history_20200201",),
+        ]
 
     def test_more_jobs_than_a_batch(self, monkeypatch):
         tenant = TenantFactory()

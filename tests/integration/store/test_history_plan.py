@@ -17,6 +17,7 @@ from jobs.store import partitions
 from tenants.models import Tenant
 from tests.factories import QueueFactory, TenantFactory
 from tests.plans import buffers, fill
+from tests.sql import sql, value
 from tests.waiting import wait_until
 
 FEW, MANY = 2_000, 20_000
@@ -55,18 +56,14 @@ def tenants(transactional_db):
 def grow(tenants, count: int) -> None:
     """So many ended jobs, five of six in the history."""
     fill(QueueFactory().pk, [tenants[1].pk], count, finished=True)
-    with connection.cursor() as cursor:
-        cursor.execute(ARCHIVE, {"count": count * 5 // 6, "now": NOW})
-        fill(QueueFactory().pk, [tenants[0].pk], 20, finished=True)
-        cursor.execute("SELECT pg_snapshot_xmax(pg_current_snapshot())::text")
-        deleted = cursor.fetchone()
+    sql(ARCHIVE, {"count": count * 5 // 6, "now": NOW})
+    fill(QueueFactory().pk, [tenants[0].pk], 20, finished=True)
+    deleted = value("SELECT pg_snapshot_xmax(pg_current_snapshot())::text")
     wait_until(lambda: all_later(deleted), "the end of older transactions, which keep the index full")
 
 
 def all_later(deleted) -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute(ALL_LATER, deleted)
-        return cursor.fetchone() == (True,)
+    return value(ALL_LATER, [deleted])
 
 
 def cost(work) -> int:
@@ -79,17 +76,15 @@ def cost(work) -> int:
     for query in captured:
         if not query["sql"].lstrip("(-").startswith(("SELECT", "WITH", " Reads", " Arrow")):
             continue
-        with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) " + query["sql"])
-            plan = cursor.fetchone()[0][0]["Plan"]
+        with transaction.atomic():
+            plan = value("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) " + query["sql"])[0]["Plan"]
             transaction.set_rollback(True)
         total += buffers(plan)
     return total
 
 
 def analyse_small_tables() -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE tenants_tenant, queues")
+    sql("ANALYZE tenants_tenant, queues")
 
 
 def were_many(tenants) -> None:
@@ -119,13 +114,11 @@ def test_what_is_read_depends_on_the_page_and_not_on_the_history(tenants, monkey
         "its failed attempts": lambda: queries.failed_attempts(AnyJob(pk=old)),
         "what to archive": lambda: store.next_to_archive("success", 0, NOW - timedelta(days=9000)),
     }
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE jobs, job_history")
+    sql("ANALYZE jobs, job_history")
     few = {name: cost(each) for name, each in work.items()}
     grow(tenants, MANY)
     stale = {name: cost(each) for name, each in work.items()}
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE jobs, job_history")
+    sql("ANALYZE jobs, job_history")
     fresh = {name: cost(each) for name, each in work.items()}
     grown = {name: (few[name], stale[name], fresh[name]) for name in work}
     assert not {name: read for name, read in grown.items() if max(read) > 2 * read[0] + 40}, grown

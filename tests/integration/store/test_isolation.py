@@ -11,6 +11,7 @@ from psycopg import IsolationLevel
 from jobs import store
 from jobs.checks import databases
 from jobs.store.session import session
+from tests.sql import sql
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -87,9 +88,7 @@ def test_this_project_says_its_own_and_how_values_are_written(onlooker):
     try:
         assert found() == []
         assert level() == "read committed"
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT now(), extract(epoch FROM now())::float8, %s::text[]", [[None]])
-            [(moment, seconds, texts)] = cursor.fetchall()
+        [(moment, seconds, texts)] = sql("SELECT now(), extract(epoch FROM now())::float8, %s::text[]", [[None]])
         assert (moment.timestamp(), texts) == (seconds, [None])
     finally:
         onlooker.execute(f'ALTER DATABASE "{name}" RESET ALL')
@@ -121,8 +120,7 @@ def test_a_role_that_may_not_do_what_workers_must_hears_what_to_type(onlooker):
     onlooker.execute(f"CREATE ROLE {role}")
     try:
         onlooker.execute(f"GRANT {role} TO {owner}")
-        with connection.cursor() as cursor:
-            cursor.execute(f"SET ROLE {role}")
+        sql(f"SET ROLE {role}")
         hints = [hint for _, hint in databases.role()]
     finally:
         connection.close()

@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 from psycopg.types.multirange import Multirange
 
@@ -20,6 +19,7 @@ from tenants.models import Tenant
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory, make_job
 from tests.plans import Dispatcher, Read
+from tests.sql import sql
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]
 
@@ -50,8 +50,7 @@ class Blocked:
     close: Callable[[], object] = lambda: None  # what blocks them once they stand there
 
     def fill(self, count: int) -> None:
-        with connection.cursor() as cursor:
-            cursor.execute(FILL, [self.tenant.pk, self.queue.pk, self.user_key, count])
+        sql(FILL, [self.tenant.pk, self.queue.pk, self.user_key, count])
         self.close()
 
 
@@ -163,8 +162,7 @@ def claim(door: Dispatcher) -> Read:
 
     The fold has forgotten the users of the tenant, whose limits are new; a dispatch would have them counted.
     """
-    with connection.cursor() as cursor:
-        cursor.execute("VACUUM (INDEX_CLEANUP ON) jobs")
+    sql("VACUUM (INDEX_CLEANUP ON) jobs")
     door.fold()
     store.recount_books()
     door.fold()

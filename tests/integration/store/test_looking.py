@@ -3,7 +3,6 @@
 from datetime import timedelta
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from jobs import store
@@ -18,6 +17,7 @@ from tenants.models import TenantQueue
 from tests.clock import call_at
 from tests.factories import QueueFactory, TenantFactory, make_job
 from tests.plans import buffers, fill, indexes_of_jobs
+from tests.sql import sql, value
 
 pytestmark = pytest.mark.django_db(transaction=True)  # a dispatch is a transaction of its own
 
@@ -333,13 +333,7 @@ def test_a_look_reads_the_same_pages_however_much_waits(name, tenant):
     assert buffers(many) <= 1.5 * buffers(few)
 
 
-def sql(text: str, **parameters: object) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(text, parameters)
-
-
 def plan(name: str) -> dict:
-    with looking.reading_as_sets(), connection.cursor() as cursor:
+    with looking.reading_as_sets():
         said = {"now": None, "default_timeout": 1.0, "overtime": 1.0, "tenants": None, **PARAMETERS[name]}
-        cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statement(name)}", said)
-        return cursor.fetchone()[0][0]["Plan"]
+        return value(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statement(name)}", said)[0]["Plan"]

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 
 from jobs import MISSING, StaleAttempt, store
 from jobs.calls.refusals import InvalidRequest, TooLarge
@@ -16,6 +16,7 @@ from jobs.lifecycle import Status
 from jobs.models import MAX_BYTES, JobMemory
 from tests.clock import call_at
 from tests.factories import NO_PID, TenantFactory, make_job
+from tests.sql import sql
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -302,8 +303,7 @@ class TestBound:
 
     def test_hides_no_other_refusal_of_the_database(self, one):
         with pytest.raises(IntegrityError, match="violates check constraint"), transaction.atomic():
-            with connection.cursor() as cursor:
-                cursor.execute("ALTER TABLE job_memories ADD CHECK (source_type <> 'reports.datareport')")
+            sql("ALTER TABLE job_memories ADD CHECK (source_type <> 'reports.datareport')")
             StoredMemory(one).merge({"a": 1})
 
 

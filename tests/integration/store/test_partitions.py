@@ -7,6 +7,7 @@ import pytest
 from django.db import OperationalError, connection, transaction
 
 from jobs.store import partitions
+from tests.sql import sql, value
 
 MAKE = """
     CREATE TABLE things (at timestamptz NOT NULL, name text NOT NULL DEFAULT 'none') PARTITION BY RANGE (at);
@@ -19,29 +20,21 @@ DAY = timedelta(days=1)
 
 @pytest.fixture
 def things(transactional_db):
-    with connection.cursor() as cursor:
-        cursor.execute(MAKE)
+    sql(MAKE)
     yield
-    with connection.cursor() as cursor:
-        cursor.execute("DROP TABLE things")
-
-
-def run(command: str, *parameters: object) -> list:
-    with connection.cursor() as cursor:
-        cursor.execute(command, parameters)
-        return cursor.fetchall() if cursor.description else []
+    sql("DROP TABLE things")
 
 
 def insert(at: datetime, name: str = "a") -> None:
-    run("INSERT INTO things VALUES (%s, %s)", at, name)
+    sql("INSERT INTO things VALUES (%s, %s)", [at, name])
 
 
 def places() -> list:
-    return run("SELECT tableoid::regclass::text, name FROM things ORDER BY 1, 2")
+    return sql("SELECT tableoid::regclass::text, name FROM things ORDER BY 1, 2")
 
 
 def names() -> list:
-    found = run("SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'things'::regclass ORDER BY 1")
+    found = sql("SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'things'::regclass ORDER BY 1")
     return [name for (name,) in found]
 
 
@@ -70,30 +63,30 @@ def test_rows_that_found_no_partition_move_into_it(things):
 def of_another(things):
     """The table is a role's, of which we are a member."""
     role = f'"of {connection.settings_dict["NAME"]}"'
-    run(f"CREATE ROLE {role}; GRANT {role} TO CURRENT_USER; GRANT CREATE ON SCHEMA public TO {role}")
-    run(f"ALTER TABLE things OWNER TO {role}; ALTER TABLE things_rest OWNER TO {role}")
+    sql(f"CREATE ROLE {role}; GRANT {role} TO CURRENT_USER; GRANT CREATE ON SCHEMA public TO {role}")
+    sql(f"ALTER TABLE things OWNER TO {role}; ALTER TABLE things_rest OWNER TO {role}")
     yield role
-    run(f"REASSIGN OWNED BY {role} TO CURRENT_USER; DROP OWNED BY {role}; DROP ROLE {role}")
+    sql(f"REASSIGN OWNED BY {role} TO CURRENT_USER; DROP OWNED BY {role}; DROP ROLE {role}")
 
 
 def test_a_partition_has_the_indexes_and_defaults_and_the_owner_of_its_table(of_another):
     partitions.ensure("things", MONDAY, MONDAY + DAY)
-    assert run("SELECT relowner::regrole::text FROM pg_class WHERE relname = 'things_20301230'") == [(of_another,)]
-    run("INSERT INTO things (at) VALUES (%s)", MONDAY)
+    assert sql("SELECT relowner::regrole::text FROM pg_class WHERE relname = 'things_20301230'") == [(of_another,)]
+    sql("INSERT INTO things (at) VALUES (%s)", [MONDAY])
     assert places() == [("things_20301230", "none")]
-    assert "brin" in run("SELECT indexdef FROM pg_indexes WHERE tablename = 'things_20301230'")[0][0]
+    assert "brin" in value("SELECT indexdef FROM pg_indexes WHERE tablename = 'things_20301230'")
 
 
 def test_neither_the_zone_of_the_session_nor_its_way_to_write_texts_shifts_a_partition(things):
-    run("SET TIME ZONE 'Asia/Kolkata'")
-    run("SET standard_conforming_strings = off")
+    sql("SET TIME ZONE 'Asia/Kolkata'")
+    sql("SET standard_conforming_strings = off")
     try:
         partitions.ensure("things", MONDAY, MONDAY + DAY)
         assert partitions.drop_before("things", MONDAY + DAY - timedelta(seconds=1)) == 0
         assert partitions.drop_before("things", MONDAY + DAY) == 1
     finally:
-        run("SET TIME ZONE 'UTC'")
-        run("RESET standard_conforming_strings")
+        sql("SET TIME ZONE 'UTC'")
+        sql("RESET standard_conforming_strings")
 
 
 def test_old_partitions_are_dropped_and_old_rows_without_one_deleted(things):
@@ -167,7 +160,7 @@ def test_of_two_that_make_a_partition_at_once_one_makes_it(things, elsewhere, bl
 
 
 def test_the_time_limit_ends_with_the_transaction(things):
-    before = run("SHOW lock_timeout")
+    before = sql("SHOW lock_timeout")
     partitions.ensure("things", MONDAY, MONDAY + DAY)
     partitions.drop_before("things", MONDAY + DAY)
-    assert run("SHOW lock_timeout") == before
+    assert sql("SHOW lock_timeout") == before

@@ -5,7 +5,7 @@ from io import StringIO
 
 import pytest
 from django.core.management import call_command
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from jobs.models import Job, Queue
@@ -13,6 +13,7 @@ from jobs.reading import last_day
 from tests.callers import browser_of, superuser
 from tests.factories import TenantFactory
 from tests.plans import fill
+from tests.sql import value
 
 pytestmark = pytest.mark.django_db(transaction=True)  # each fill arrives in a transaction of its own
 
@@ -26,9 +27,7 @@ def rows_read(look: Callable[[], object]) -> int:
     """The rows that left `jobs` or an index of it, which PostgreSQL counts for each transaction."""
 
     def so_far() -> int:
-        with connection.cursor() as cursor:
-            cursor.execute(READ, {"jobs": Job._meta.db_table})
-            return int(cursor.fetchone()[0])
+        return int(value(READ, {"jobs": Job._meta.db_table}))
 
     with transaction.atomic():
         before = so_far()

@@ -9,7 +9,6 @@ import pytest
 from django.conf import settings as project
 from django.core.cache import caches
 from django.core.management import call_command
-from django.db import connection
 from django.utils import timezone
 from redis import VERSION
 
@@ -20,6 +19,7 @@ from jobs.reading.health import facts
 from jobs.store import results
 from jobs.store.erasing import WithResult
 from tests.factories import make_job
+from tests.sql import sql
 
 pytestmark = pytest.mark.django_db
 LOCAL = "django.core.cache.backends.locmem.LocMemCache"
@@ -68,9 +68,9 @@ def test_results_come_back_from_every_kind_of_cache_and_are_counted(kind, settin
         for seconds in (-1, 60):
             results.keep(make_job(tenant), '"secret"', seconds)
         prune()
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT cache_key FROM jobs_cache WHERE cache_key LIKE '%job-result%'")
-            assert [row[0] for row in cursor.fetchall()] == [f":1:{results._key(Job.objects.latest('pk'))}"]
+        assert [row[0] for row in sql("SELECT cache_key FROM jobs_cache WHERE cache_key LIKE '%job-result%'")] == [
+            f":1:{results._key(Job.objects.latest('pk'))}"
+        ]
         many = [WithResult(number, 1, tenant.pk, timezone.now()) for number in range(301)]
         for one in many:
             results.keep(one, '"secret"', 60)

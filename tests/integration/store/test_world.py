@@ -8,7 +8,7 @@ from collections import Counter
 from contextlib import nullcontext
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 
 from jobs import store
 from jobs.allocation import fold, line, order, state
@@ -17,6 +17,7 @@ from jobs.allocation.order import USERS_OF_A_FRONT
 from jobs.allocation.state import Queue, Tenant
 from jobs.store import claiming
 from tests.integration.store.twin import TICK, Twin
+from tests.sql import sql
 from tests.thorough import sized
 
 pytestmark = pytest.mark.django_db
@@ -191,22 +192,21 @@ def test_of_many_lanes_that_rest_a_pass_that_lends_opens_a_hundred(settings, mon
 def test_also_by_a_plan_that_reads_the_lanes_in_any_order_and_the_letters_again_for_each(settings):
     """Planned when no lane was there, as after a quiet night; and the pages of the lanes are not filled in order."""
     settings.JOBS_TIMEOUT_GRACE, settings.JOBS_MAX_WAITING = 1.0, None
-    with connection.cursor() as cursor:
-        cursor.execute("VACUUM ANALYZE lanes, arrivals, freed_slots, queues, tenant_queues")
-        cursor.execute("SET plan_cache_mode = force_generic_plan")
-        cursor.execute("SET enable_hashjoin = off; SET enable_mergejoin = off")
-        for _ in range(8):  # until the server keeps the plan
-            with transaction.atomic():
-                store.claim_within()
-                transaction.set_rollback(True)
-        for seed in range(50, 53):
-            play(seed, steps=30)
-        cursor.execute("VACUUM (TRUNCATE false) lanes")
-        try:
-            for seed in (0, 1, 8):
-                play(seed, steps=10)
-        finally:
-            cursor.execute("RESET ALL")
+    sql("VACUUM ANALYZE lanes, arrivals, freed_slots, queues, tenant_queues")
+    sql("SET plan_cache_mode = force_generic_plan")
+    sql("SET enable_hashjoin = off; SET enable_mergejoin = off")
+    for _ in range(8):  # until the server keeps the plan
+        with transaction.atomic():
+            store.claim_within()
+            transaction.set_rollback(True)
+    for seed in range(50, 53):
+        play(seed, steps=30)
+    sql("VACUUM (TRUNCATE false) lanes")
+    try:
+        for seed in (0, 1, 8):
+            play(seed, steps=10)
+    finally:
+        sql("RESET ALL")
 
 
 def play(seed: int, steps: int = STEPS) -> Counter[str]:

@@ -11,7 +11,6 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.db import connection
 
 from jobs import models, store
 from jobs.allocation.books import Books
@@ -27,6 +26,7 @@ from tenants.models import TenantQueue
 from tests.clock import call_at
 from tests.conftest import request_for
 from tests.factories import TenantFactory
+from tests.sql import value
 
 TICK = 1 / 64  # seconds; whole microseconds and whole in binary, so both sides compute the same
 WORKERS = {"one": uuid4(), "two": uuid4()}  # by pool
@@ -236,9 +236,7 @@ class Twin:
 
 def far_number() -> int:
     """Where the places of both sides begin: far from the beginning of a circle, near which they are not told apart."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT setval('door_seq', greatest(last_value, %s)) FROM door_seq", [1 << 21])
-        return cursor.fetchone()[0]
+    return value("SELECT setval('door_seq', greatest(last_value, %s)) FROM door_seq", [1 << 21])
 
 
 def in_order(lanes: dict[tuple[int, int], Any]) -> list[tuple[int, int]]:

@@ -22,6 +22,7 @@ from tenants import audit
 from tenants.models import ApiKey, Change
 from tests.callers import browser_of
 from tests.factories import QueueFactory, UserFactory, make_job
+from tests.sql import sql
 
 SURFACES = ("jobs/console", "jobs/portal", "jobs/contrib", "jobs/management", "jobs/admin.py", "jobs/api.py")
 OLD, NEW = "quokka-numbat-1", "bilby-potoroo-2"
@@ -33,13 +34,11 @@ def broken(db):
     """No entry can be written."""
 
     def break_it():
-        with connection.cursor() as cursor:
-            cursor.execute("ALTER TABLE changes ADD CONSTRAINT broken CHECK (false) NOT VALID")
+        sql("ALTER TABLE changes ADD CONSTRAINT broken CHECK (false) NOT VALID")
 
     yield break_it
     if not connection.in_atomic_block:  # else it is rolled back
-        with connection.cursor() as cursor:
-            cursor.execute("ALTER TABLE changes DROP CONSTRAINT IF EXISTS broken")
+        sql("ALTER TABLE changes DROP CONSTRAINT IF EXISTS broken")
 
 
 def refused(act):

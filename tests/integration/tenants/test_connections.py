@@ -10,14 +10,13 @@ from django.db.utils import OperationalError
 
 from tenants.connections import drop_cut_connections
 from tenants.prepared import prepared
+from tests.sql import sql, value
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def session() -> int:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_backend_pid()")
-        return cursor.fetchone()[0]
+    return value("SELECT pg_backend_pid()")
 
 
 def cut() -> None:
@@ -36,8 +35,7 @@ def test_one_that_was_cut_is_replaced_and_a_live_one_stays():
 
 
 def read_only() -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("SET default_transaction_read_only = on")
+    sql("SET default_transaction_read_only = on")
 
 
 def test_one_to_a_server_that_takes_no_changes_is_replaced_by_a_request(client):

@@ -9,6 +9,7 @@ from tenants import auth
 from tenants.models import Tenant
 from tenants.prepared import prepared, prepared_on
 from tests.factories import TenantFactory
+from tests.sql import sql
 
 pytestmark = pytest.mark.django_db(transaction=True)
 OFTEN = 4  # times after which the plan is kept
@@ -44,8 +45,7 @@ def test_a_key_goes_on_to_name_its_tenant_and_a_strangers_his_and_a_transaction_
 
 def test_a_statement_whose_commit_fails_is_refused_as_django_says():
     """As on a full disk, where this says whether the same statement may succeed later."""
-    with connection.cursor() as cursor:
-        cursor.execute("CREATE TEMP TABLE singles (once int UNIQUE DEFERRABLE INITIALLY DEFERRED)")
+    sql("CREATE TEMP TABLE singles (once int UNIQUE DEFERRABLE INITIALLY DEFERRED)")
     for _ in range(OFTEN):
         with pytest.raises(IntegrityError):
             prepared("INSERT INTO singles SELECT 1 FROM generate_series(1, %(times)s) RETURNING once", times=2)

@@ -1,12 +1,12 @@
 """The helpers in Django's own test classes."""
 
-from django.db import connection
 from django.test import TestCase, TransactionTestCase
 
 from jobs.contrib.testing import JobAssertions
 from jobs.engine import dispatch
 from jobs.models import Door, Job
 from tests.factories import ThingFactory
+from tests.sql import sql
 
 
 class InATransaction(JobAssertions, TestCase):
@@ -33,9 +33,7 @@ class InATransaction(JobAssertions, TestCase):
 
     def test_the_session_is_as_before(self) -> None:
         self.drain_jobs()
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT current_setting('enable_seqscan'), current_setting('jobs.door')")
-            assert cursor.fetchone() == ("on", "left")
+        assert sql("SELECT current_setting('enable_seqscan'), current_setting('jobs.door')")[0] == ("on", "left")
 
 
 class WithCommits(JobAssertions, TransactionTestCase):

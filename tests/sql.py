@@ -1,0 +1,17 @@
+"""A statement in one line."""
+
+from typing import Any
+
+from django.db import connection
+
+
+def sql(text: str, parameters: Any = None) -> list[tuple[Any, ...]]:
+    """What it answers; in the test's own session."""
+    with connection.cursor() as cursor:
+        cursor.execute(text, parameters)
+        return cursor.fetchall() if cursor.description else []
+
+
+def value(text: str, parameters: Any = None) -> Any:
+    """The first one that it answers."""
+    return sql(text, parameters)[0][0]
