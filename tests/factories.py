@@ -12,7 +12,7 @@ from django.utils import timezone
 from jobs import store
 from jobs.authoring.shapes import key_of, shape
 from jobs.lifecycle import FINAL, HOLDING, WAITING, Status
-from jobs.models import WITNESSES, Job, Queue
+from jobs.models import WITNESSES, AnyJob, Job, Queue
 from jobs.sql import statement
 from tenants import auth
 from tenants.models import Member, OperatorKey, Tenant, TenantQueue
@@ -106,6 +106,24 @@ def make_job(tenant: Tenant, status: Status = Status.CREATED, **fields: Any) -> 
     if job.slot is not None:
         store.recount_books()
     return job
+
+
+def status(job_id: int) -> str:
+    return AnyJob.objects.get(pk=job_id).status
+
+
+def statuses() -> list[str]:
+    return list(Job.objects.order_by("id").values_list("status", flat=True))
+
+
+def held(**filters: Any) -> int:
+    """How many of these jobs hold a slot."""
+    return Job.objects.filter(slot__isnull=False, **filters).count()
+
+
+def finish(claimed: store.Claimed | Job, worker: uuid.UUID) -> None:
+    assert store.start(claimed.id, claimed.attempt, worker)
+    assert store.succeed(claimed.id, claimed.attempt, {}, None)
 
 
 def copies(job: Job, count: int) -> None:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import psycopg
 from django.db import connection
 
 
@@ -15,3 +16,10 @@ def sql(text: str, parameters: Any = None) -> list[tuple[Any, ...]]:
 def value(text: str, parameters: Any = None) -> Any:
     """The first one that it answers."""
     return sql(text, parameters)[0][0]
+
+
+def cut() -> None:
+    """End our session, in the server."""
+    connection.ensure_connection()
+    with psycopg.connect(**connection.get_connection_params()) as other:
+        other.execute("SELECT pg_terminate_backend(%s, 10000)", [connection.connection.info.backend_pid])

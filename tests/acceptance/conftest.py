@@ -26,6 +26,8 @@ from jobs.models import Worker
 from jobs.worker import message
 from tests.acceptance.installing import database, wheel  # noqa: F401 - fixtures
 from tests.callers import browser_of, superuser
+from tests.factories import ThingFactory
+from tests.sample.models import Thing
 from tests.waiting import wait_until
 from tests.warm import WarmProcesses
 
@@ -139,9 +141,16 @@ def web(environ, processes, tmp_path: Path) -> Web:
     return Web(url)
 
 
+@pytest.fixture
+def thing() -> Thing:
+    return ThingFactory()
+
+
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[tuple[Browser, AbstractEventLoop]]:
     """One for all tests, and its driver's event loop, which runs in this thread: nobody else is to see that it does."""
+    if not Path(CHROMIUM).exists():
+        pytest.skip("no Chromium on this machine: apt-get install chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         loop = get_running_loop()

@@ -1,7 +1,5 @@
 """The operators' pages in a real browser, with the longest names: nothing overlaps, and nothing is out of sight."""
 
-import shutil
-
 import pytest
 from django.utils import timezone
 
@@ -9,7 +7,6 @@ from jobs.models import Schedule, ScheduleRun
 from reports.models import DataReport, DataSource
 from tenants import auth
 from tenants.models import Member
-from tests.acceptance.conftest import CHROMIUM
 from tests.acceptance.test_ops_pages import RULES
 from tests.callers import superuser
 from tests.factories import QueueFactory, TenantFactory, UserFactory
@@ -19,7 +16,6 @@ pytestmark = [
     pytest.mark.long("long names in the admin's layout"),
     pytest.mark.browser,
     pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(shutil.which(CHROMIUM) is None, reason="no Chromium here"),
 ]
 THEIRS = {  # what axe finds in the frame of unfold, and in the widgets of Django
     *("landmark-one-main", "landmark-unique", "region", "target-size", "link-in-text-block", "empty-table-header"),

@@ -3,6 +3,8 @@
 import os
 import signal
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import pytest
 from django.utils import timezone
 
 from embedded import fleet
+from embedded.process import Process
 from jobs.engine import runtime
 from jobs.engine.cancel import cancel
 from jobs.lifecycle import Status
@@ -20,7 +23,7 @@ from jobs.worker import message
 from tests.acceptance.following import SOON, bystanders_go_through, ended, held_lock, release_lock, running
 from tests.chaos.freezing import NUMBER, ROW, Held, backends, children, has_ended, kill
 from tests.factories import TenantFactory, ThingFactory, make_job
-from tests.sample.models import Run, Thing
+from tests.sample.models import Run
 from tests.waiting import wait_until
 
 pytestmark = [
@@ -31,15 +34,22 @@ pytestmark = [
 ]
 
 
-@pytest.fixture
-def thing() -> Thing:
-    return ThingFactory()
-
-
 def is_untouched(job_id: int) -> None:
     """It is still in its first attempt, and nobody counted a crash."""
     job = Job.objects.get(pk=job_id)
     assert (job.status, job.attempt, job.crashes) == ("running", 1, 0)
+
+
+@contextmanager
+def beside_an_innocent(start_worker, thing) -> Iterator[Process]:
+    """A worker that runs another job, too: whatever happens here, that one stays as it is, and so does the worker."""
+    worker = start_worker(concurrency=4)
+    with held_lock(7):
+        innocent = thing.async_.wait_for_lock(7)
+        running(innocent)
+        yield worker
+        is_untouched(innocent)
+        assert worker.alive
 
 
 def drains(worker) -> None:
@@ -85,24 +95,16 @@ class TestALockedRow:
         assert ended(job_id).status == "success"
 
     def test_that_a_dead_process_has_locked_is_free_at_once(self, start_worker, thing):
-        worker = start_worker(concurrency=4)
-        with held_lock(7):
-            innocent = thing.async_.wait_for_lock(7)
-            running(innocent)
+        with beside_an_innocent(start_worker, thing):
             job_id = thing.async_.hold_row(3600)
             kill(running(job_id))
             wait_until(lambda: Job.objects.get(pk=job_id).crashes, "it is taken back", limit=5)
             assert not backends("query LIKE 'SELECT pg_sleep%%' AND state = 'active'")
             bystanders_go_through()
-            is_untouched(innocent)
-            assert worker.alive
         assert (ended(job_id).status, ended(job_id).attempt) == ("success", 2)
 
     def test_of_a_dead_processes_job_that_a_stranger_has_locked(self, start_worker, thing):
-        worker = start_worker(concurrency=4)
-        with held_lock(7):
-            innocent = thing.async_.wait_for_lock(7)
-            running(innocent)
+        with beside_an_innocent(start_worker, thing) as worker:
             job_id = thing.async_.spin()
             child = running(job_id)
             with Held(ROW, job_id):
@@ -111,7 +113,6 @@ class TestALockedRow:
                 bystanders_go_through()
                 assert Job.objects.get(pk=job_id).status == "running"
             wait_until(lambda: Job.objects.get(pk=job_id).crashes == 1, "it is taken back")
-            is_untouched(innocent)
             cancel(job_id, tenant_id=EVERY_TENANT)
 
 
@@ -190,42 +191,27 @@ def test_a_lost_message_is_sent_again_although_others_have_more_to_do_than_can_b
 class TestStrangersCode:
     def test_a_receiver_that_takes_long_holds_up_nobody(self, start_worker, thing, environ):
         environ |= {"SAMPLE_SLOW_RECEIVER": "4", "JOBS_MAX_CRASHES": "1"}
-        worker = start_worker(concurrency=4)
-        with held_lock(7):
-            innocent = thing.async_.wait_for_lock(7)
-            running(innocent)
+        with beside_an_innocent(start_worker, thing):
             assert ended(thing.async_.kill_first()).status == "dead"
             bystanders_go_through()
             assert ended(thing.async_(dedup=False).kill_first()).status == "dead"  # while the receiver is at the first
             bystanders_go_through()
-            is_untouched(innocent)
-            assert worker.alive
 
     def test_a_policy_that_takes_long_after_a_hard_limit_holds_up_nobody(self, start_worker, thing, environ):
         environ["JOBS_TIMEOUT_GRACE"] = "0.2"
-        worker = start_worker(concurrency=4)
-        with held_lock(7):
-            innocent = thing.async_.wait_for_lock(7)
-            running(innocent)
+        with beside_an_innocent(start_worker, thing):
             job_id = thing.async_(timeout=1.5).spin_slowly_again()  # time to say that it runs, on a busy machine
             wait_until(lambda: has_ended(running(job_id)), "it is killed")
             bystanders_go_through()
             job = ended(job_id)
             assert (job.status, job.retries, job.crashes) == ("dead", 1, 0)
-            is_untouched(innocent)
-            assert worker.alive
 
     def test_a_policy_that_exits_after_a_hard_limit_ends_its_job_alone(self, start_worker, thing, environ):
         environ["JOBS_TIMEOUT_GRACE"] = "0.2"
-        worker = start_worker(concurrency=4)
-        with held_lock(7):
-            innocent = thing.async_.wait_for_lock(7)
-            running(innocent)
+        with beside_an_innocent(start_worker, thing):
             job = ended(thing.async_(timeout=1.5).spin_and_leave())
             assert (job.status, job.last_error, job.crashes) == ("dead", "SystemExit: 3", 0)
             bystanders_go_through()
-            is_untouched(innocent)
-            assert worker.alive
 
     def test_a_lazy_value_that_fails_and_a_generator_that_hangs_end_their_jobs_alone(self, start_worker, thing):
         worker = start_worker(concurrency=2)

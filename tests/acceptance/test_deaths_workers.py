@@ -12,19 +12,13 @@ from jobs.store import results
 from jobs.worker.bootstrap import EXIT_START_ANEW
 from tests.acceptance.following import ended, running
 from tests.chaos.freezing import NUMBER, Held, children, has_ended, kill, stopped
-from tests.factories import ThingFactory
-from tests.sample.models import Run, Thing
+from tests.sample.models import Run
 from tests.sql import sql
 from tests.waiting import wait_until
 
 LONG = pytest.mark.long("a worker that stops or returns; that a late result is refused stays")
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def thing() -> Thing:
-    return ThingFactory()
 
 
 def gone(pid: int) -> bool:

@@ -20,11 +20,6 @@ from tests.waiting import wait_until
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-@pytest.fixture
-def thing():
-    return ThingFactory()
-
-
 def test_a_job_runs_in_a_worker_and_leaves_its_result_times_and_stats(start_worker, thing):
     worker = start_worker()
     job = ended(thing.async_.echo("hello", times=2))

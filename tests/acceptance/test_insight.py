@@ -1,7 +1,6 @@
 """A page says when a job starts, and then that it did; another one what more slots would have done."""
 
 import re
-import shutil
 from math import log
 
 import pytest
@@ -11,15 +10,10 @@ from jobs.allocation.gates import Gate
 from jobs.forecasting.calibration import BOUNDS, LEARNED, QUANTILES
 from jobs.models import Attempt, Calibration, Job, PoolChange
 from tenants.models import TenantQueue
-from tests.acceptance.conftest import CHROMIUM
 from tests.factories import ThingFactory
 from tests.waiting import wait_until
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(shutil.which(CHROMIUM) is None, reason="no Chromium here"),
-]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 SHORT = 30  # jobs: enough gaps between them to tell the pauses
 PATIENCE = 60_000.0  # milliseconds; a forecast is made after ten seconds
 

@@ -22,11 +22,6 @@ from tests.waiting import wait_until
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-@pytest.fixture
-def thing():
-    return ThingFactory()
-
-
 def failures(job: Job) -> list[str]:
     """The classes of error of its failed attempts."""
     return list(FailedAttempt.objects.filter(job=job).order_by("attempt").values_list("error_class", flat=True))

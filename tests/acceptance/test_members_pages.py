@@ -1,32 +1,23 @@
 """The members' pages of jobs in a real browser: narrow and wide, light and dark, with scripts and without."""
 
-import os
-import shutil
-from pathlib import Path
-
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from jobs import store
 from jobs.lifecycle import Status
 from jobs.models import Batch, Job
 from reports.models import DataReport, DataSource
 from tenants.models import Tenant
-from tests.acceptance.conftest import CHROMIUM
 from tests.acceptance.ops_world import build
+from tests.acceptance.shots import shoot
 from tests.acceptance.test_ops_pages import FINE, LOOK, RULES
 from tests.factories import MemberFactory, TenantFactory, database_url, make_job
 from tests.waiting import wait_until
 
 LONG = pytest.mark.long("long names in the layout, and what the script moves")
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(shutil.which(CHROMIUM) is None, reason="no Chromium here"),
-]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 OPENED = [Status.CREATED, Status.RUNNING, Status.SUCCESS, Status.DEAD]  # jobs whose page is looked at
-SHOTS = os.environ.get("OPS_SHOTS")  # a folder that gets a picture of each page
 
 
 @LONG
@@ -45,7 +36,7 @@ def test_nothing_is_cut_off_and_nobody_kept_out_whatever_the_names(context_of, w
             found[tenant.slug, path] = page.evaluate(LOOK)
             violations = axe.run(page, options=RULES).response["violations"]
             found[tenant.slug, path, "axe"] = [(one["id"], one["nodes"][0]["html"][:200]) for one in violations]
-            _shoot(page, f"members-{tenant.slug[:10]}-{path.strip('/').replace('/', '-') or 'list'}-{width}-{scheme}")
+            shoot(page, f"members-{tenant.slug[:10]}-{path.strip('/').replace('/', '-') or 'list'}-{width}-{scheme}")
     assert {where: what for where, what in found.items() if what not in (FINE, [])} == {}
 
 
@@ -91,8 +82,3 @@ def _name_what_the_jobs_are_about() -> None:
     source = DataSource.objects.create(tenant=tenant, name="Sales", url=database_url())
     content = {"name": "Possible futures", "question": "What may come?", "sql": "SELECT 1"}
     DataReport.objects.create(pk=1, tenant=tenant, source=source, **content)
-
-
-def _shoot(page: Page, name: str) -> None:
-    if SHOTS:
-        page.screenshot(path=Path(SHOTS) / f"{name[:60]}.png", full_page=True)

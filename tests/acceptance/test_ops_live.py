@@ -1,7 +1,6 @@
 """The operators' live pages at work in a real browser: refreshes, keys, actions, with scripts and without."""
 
 import re
-import shutil
 
 import pytest
 from playwright.sync_api import expect
@@ -9,7 +8,6 @@ from playwright.sync_api import expect
 from jobs.lifecycle import Status
 from jobs.models import Job
 from tenants.models import TenantQueue
-from tests.acceptance.conftest import CHROMIUM
 from tests.acceptance.ops_world import build
 from tests.callers import superuser
 from tests.factories import QueueFactory, TenantFactory, ThingFactory, copies, make_job
@@ -17,11 +15,7 @@ from tests.waiting import wait_until
 
 LONG = pytest.mark.long("this part of the script; what the pages answer is in tests/integration/dashboard")
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(shutil.which(CHROMIUM) is None, reason="no Chromium here"),
-]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.mark.parametrize("scripts", [True, False])

@@ -1,23 +1,17 @@
 """The operators' live pages in a real browser: narrow and wide, light and dark, whatever the names."""
 
-import os
-import shutil
-from pathlib import Path
-
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
-from tests.acceptance.conftest import CHROMIUM
 from tests.acceptance.ops_world import build
+from tests.acceptance.shots import shoot
 from tests.thorough import THOROUGH
 
 pytestmark = [
     pytest.mark.long("long names in the layout of /ops/, in several windows"),
     pytest.mark.browser,
     pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(shutil.which(CHROMIUM) is None, reason="no Chromium here"),
 ]
-SHOTS = os.environ.get("OPS_SHOTS")  # a folder that gets a picture of each page
 RULES = {
     "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
     "resultTypes": ["violations"],  # to tell what each of a page's elements passed takes twice as long as to look
@@ -66,7 +60,7 @@ def test_nothing_is_cut_off_and_nobody_kept_out_whatever_the_names(world, contex
         violations = axe.run(page, options=RULES).response["violations"] if (width, scheme) in AXE else []
         for violation in violations:
             found[path, violation["id"]] = [node["html"][:200] for node in violation["nodes"]]
-        _shoot(page, f"{path.strip('/').replace('/', '-').replace('?', '-') or 'overview'}-{width}-{scheme}")
+        shoot(page, f"{path.strip('/').replace('/', '-').replace('?', '-') or 'overview'}-{width}-{scheme}")
     assert {path: what for path, what in found.items() if what != FINE} == {}
     page.goto("jobs/")
     page.emulate_media(media="print")
@@ -78,13 +72,8 @@ def test_pages_without_any_work_say_so(context):
     others = ("batches/", "usage/", "webhooks/")
     for path in ("", "tenants/", "queues/", "jobs/", "dead/", "workers/", "schedules/", "health/", *others):
         page.goto(path)
-        _shoot(page, f"empty-{path.strip('/') or 'overview'}-360")
+        shoot(page, f"empty-{path.strip('/') or 'overview'}-360")
         expect(page.locator(".empty").first).to_be_visible()
     page.emulate_media(media="print")  # which prints no ground
     page.evaluate("document.documentElement.dataset.theme = 'dark'")
     expect(page.locator("html")).to_have_css("color-scheme", "light")
-
-
-def _shoot(page: Page, name: str) -> None:
-    if SHOTS:
-        page.screenshot(path=Path(SHOTS) / f"{name[:60]}.png", full_page=True)

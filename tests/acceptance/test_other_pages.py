@@ -1,13 +1,10 @@
 """The pages beside those of operators and members: login, password, reports, what is not there. No one is kept out."""
 
-import shutil
-
 import pytest
 from playwright.sync_api import expect
 
 from jobs.lifecycle import Status
 from reports.models import DataReport, DataSource
-from tests.acceptance.conftest import CHROMIUM
 from tests.acceptance.test_ops_pages import RULES
 from tests.factories import MemberFactory, UserFactory, database_url, make_job
 
@@ -15,7 +12,6 @@ pytestmark = [
     pytest.mark.long("axe on the pages of login, password and reports"),
     pytest.mark.browser,
     pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(shutil.which(CHROMIUM) is None, reason="no Chromium here"),
 ]
 
 UNHELPED = "[...document.querySelectorAll('[aria-describedby]')].some(e => !e.ariaDescribedByElements.length)"

@@ -11,7 +11,6 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from embedded import REPOSITORY
-from tests.acceptance.conftest import CHROMIUM
 from tests.acceptance.reader import README, TENANT, Reader, shell
 from tests.pages import blocks
 from tests.waiting import wait_until
@@ -21,7 +20,6 @@ pytestmark = [
         "a sentence of the README's walk that is true no more; its commands are parsed in tests/integration/docs"
     ),
     pytest.mark.browser,
-    pytest.mark.skipif(shutil.which(CHROMIUM) is None, reason="no Chromium here"),
 ]
 
 

@@ -1,6 +1,5 @@
 """A member runs reports in a real browser, against a real web server and a real worker."""
 
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -11,7 +10,6 @@ from playwright.sync_api import Page, expect
 from jobs.models import Job
 from reports.models import DataReport, DataSource
 from tenants.models import TenantQueue
-from tests.acceptance.conftest import CHROMIUM
 from tests.callers import browser_of
 from tests.factories import MemberFactory, TenantFactory, database_url
 from tests.waiting import wait_until
@@ -20,14 +18,7 @@ LONG = pytest.mark.long("this state of the page; the API's answers are in tests/
 
 LOCK = 4242  # while the test holds it, the report that asks for it runs
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(
-        shutil.which(CHROMIUM) is None,
-        reason="no chromium on this machine: apt-get install chromium",
-    ),
-]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from jobs.store.claiming import OUT_OF_LINE
 from jobs.store.pipeline import Pipeline
 from jobs.store.session import session
 from tests.conftest import request_for
-from tests.factories import QueueFactory, TenantFactory
+from tests.factories import QueueFactory, TenantFactory, finish, held
 from tests.plans import parameters
 from tests.sql import value
 from tests.waiting import wait_until
@@ -86,10 +86,6 @@ def waiting_at_the_door() -> int:
 def nobody_waits(transactional_db) -> None:
     """The server gives the locks of a session back a moment after its client, a test before, has closed it."""
     wait_until(lambda: not place_is_taken(), "the sessions of the test before have ended")
-
-
-def held(**filters) -> int:
-    return Job.objects.filter(slot__isnull=False, **filters).count()
 
 
 def quietly_submit(tenant, **options) -> int:
@@ -167,8 +163,7 @@ def test_a_finisher_that_goes_home_is_served_by_the_one_waiting(register, sent):
         assert inside.claim() == []  # its snapshot is taken: it will not see what comes now
         waiter = run(dispatch)
         wait_until(waiting_at_the_door, "one waits at the door")
-        assert store.start(sent[0].id, 1, worker)
-        assert store.succeed(sent[0].id, 1, {}, None)
+        finish(sent[0], worker)
         assert dispatch() == 0  # goes home: the waiter will see to it
         assert held() == 0
         inside.commit()
@@ -185,8 +180,7 @@ def test_a_finisher_that_comes_after_the_snapshot_waits_for_itself(register, sen
     with a_pass() as inside, elsewhere() as run:
         inside.come_in()
         assert inside.claim() == []
-        assert store.start(sent[0].id, 1, worker)
-        assert store.succeed(sent[0].id, 1, {}, None)
+        finish(sent[0], worker)
         finisher = run(dispatch)
         wait_until(lambda: waiting_at_the_door() or finisher.done(), "the finisher waits")
         inside.commit()

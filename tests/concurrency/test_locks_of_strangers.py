@@ -26,7 +26,7 @@ from jobs.worker.clock import clock, duties
 from jobs.worker.clock.clock import Clock
 from tenants.models import Tenant
 from tests.conftest import request_for
-from tests.factories import QueueFactory, TenantFactory, ThingFactory, make_job
+from tests.factories import QueueFactory, TenantFactory, ThingFactory, finish, make_job
 from tests.sql import sql
 from tests.waiting import wait_until
 
@@ -67,11 +67,6 @@ LOCKS: dict[str, tuple[str, ...]] = {
     ),
     "a queue is being changed": ("UPDATE queues SET weight = 2",),
 }
-
-
-def finish(claimed: store.Claimed, worker) -> None:
-    assert store.start(claimed.id, claimed.attempt, worker)
-    assert store.succeed(claimed.id, claimed.attempt, {}, None)
 
 
 @pytest.fixture

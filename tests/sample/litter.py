@@ -62,7 +62,7 @@ def _raising(error: type[BaseException]) -> Callable[[], None]:
     return leave
 
 
-class _Unspeakable(Exception):
+class Unspeakable(Exception):
     def __str__(self) -> str:
         raise RuntimeError("no text")
 
@@ -82,5 +82,5 @@ LITTER: dict[str, Callable[[], None]] = {
     "a subprocess": _a_subprocess,
     "a CancelledError": _raising(asyncio.CancelledError),
     "a SystemExit": _raising(SystemExit),
-    "an error without a text": _raising(_Unspeakable),
+    "an error without a text": _raising(Unspeakable),
 }

@@ -25,6 +25,12 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.fixture
+def client(admin_client: Client) -> Client:
+    """Of an operator who may do everything."""
+    return admin_client
+
+
+@pytest.fixture
 def operator(db: None) -> Callable[..., Client]:
     """An operator with these permissions: `operator("view_job", "change_job")`; `client.user` is who."""
 

@@ -29,15 +29,15 @@ def nightly():
     return new
 
 
-def test_each_is_shown_with_its_failures(admin_client, nightly):
-    page = admin_client.get(reverse("jobs_ops:batches")).content.decode()
+def test_each_is_shown_with_its_failures(client, nightly):
+    page = client.get(reverse("jobs_ops:batches")).content.decode()
     assert "&lt;b&gt;nightly&lt;/b&gt;" in page and "<b>nightly" not in page
     assert "Owner &amp; Co." in page and "1 of 3" in page
     failed = f"?q=batch:{nightly.id}+status:cancelled"
     assert failed in page
-    assert admin_client.get(f"{reverse('jobs_ops:jobs')}{failed}").content.decode().count("sample.thing.echo") >= 1
-    assert "There is no batch" in admin_client.get(f"{reverse('jobs_ops:batches')}?before=1").content.decode()
-    assert admin_client.get(f"{reverse('jobs_ops:batches')}?before=nonsense").status_code == 200
+    assert client.get(f"{reverse('jobs_ops:jobs')}{failed}").content.decode().count("sample.thing.echo") >= 1
+    assert "There is no batch" in client.get(f"{reverse('jobs_ops:batches')}?before=1").content.decode()
+    assert client.get(f"{reverse('jobs_ops:batches')}?before=nonsense").status_code == 200
 
 
 def test_it_is_listed_and_cancelled_on_the_command_line(nightly, capsys):
@@ -47,61 +47,61 @@ def test_it_is_listed_and_cancelled_on_the_command_line(nightly, capsys):
     assert set(Job.objects.values_list("status", flat=True)) == {Status.CANCELLED}
 
 
-def test_one_has_its_jobs_failures_first_and_is_cancelled_and_revived(admin_client, nightly):
+def test_one_has_its_jobs_failures_first_and_is_cancelled_and_revived(client, nightly):
     path = reverse("jobs_ops:batch", args=[nightly.id])
-    page = admin_client.get(path).content.decode()
-    assert path in admin_client.get(reverse("jobs_ops:batches")).content.decode()
+    page = client.get(path).content.decode()
+    assert path in client.get(reverse("jobs_ops:batches")).content.decode()
     first, *_, last = Job.objects.order_by("pk").values_list("pk", flat=True)
     assert page.index(f"/ops/jobs/{first}/") < page.index(f"/ops/jobs/{last}/")
     assert "&lt;b&gt;nightly" in page and "<b>nightly" not in page
-    assert f'href="{path}"' in admin_client.get(reverse("jobs_ops:job", args=[first])).content.decode()
+    assert f'href="{path}"' in client.get(reverse("jobs_ops:job", args=[first])).content.decode()
     form = page.partition('class="verbs"')[2]
     form = dict(re.findall(r'type="hidden" name="(q|upto|all|next)" value="([^"]*)"', form))
     for verb, statuses in (("cancel-batch", {"cancelled"}), ("revive-jobs", {"created"})):
         address = reverse(f"jobs_ops:{verb}", args=[nightly.id] if verb == "cancel-batch" else [])
         assert address in page
-        assert admin_client.post(address, form)["Location"] == path
+        assert client.post(address, form)["Location"] == path
         assert set(Job.objects.values_list("status", flat=True)) == statuses
     unblock()
-    assert "Revive the failed ones" not in admin_client.get(path).content.decode()
-    assert admin_client.get(reverse("jobs_ops:batch", args=[2**70])).status_code == 404
+    assert "Revive the failed ones" not in client.get(path).content.decode()
+    assert client.get(reverse("jobs_ops:batch", args=[2**70])).status_code == 404
 
 
 def test_many_are_cancelled_once_the_operator_is_sure_and_the_page_tells_how_far_it_is(
-    admin_client, nightly, operator, monkeypatch
+    client, nightly, operator, monkeypatch
 ):
     monkeypatch.setattr("jobs.console.ops.views.batches.MAX_UNASKED", 1)
     monkeypatch.setattr("jobs.engine.whole_batch.PART", 1)
     monkeypatch.setattr("jobs.engine.whole_batch.SECONDS", 0)
     path, cancel = reverse("jobs_ops:batch", args=[nightly.id]), reverse("jobs_ops:cancel-batch", args=[nightly.id])
-    asked = admin_client.post(cancel, {"next": path}).content.decode()
+    asked = client.post(cancel, {"next": path}).content.decode()
     assert "2 waiting jobs end as cancelled" in asked and "&lt;b&gt;nightly" in asked
     assert Job.objects.filter(status="created").count() == 2
     assert operator("view_job").post(cancel, {"sure": "1"}).status_code == 403
-    assert admin_client.post(cancel, {"sure": "1", "next": path})["Location"] == path
-    page = admin_client.get(path).content.decode()
+    assert client.post(cancel, {"sure": "1", "next": path})["Location"] == path
+    page = client.get(path).content.decode()
     assert "Cancelled 1 job, or asked them to stop. It goes on with the others" in page
     assert "It is being cancelled" in page and cancel not in page
     monkeypatch.setattr("jobs.engine.whole_batch.SECONDS", 9)
     go_on_cancelling()
-    assert "It is being cancelled" not in admin_client.get(path).content.decode()
+    assert "It is being cancelled" not in client.get(path).content.decode()
     assert not Job.objects.filter(status="created").exists()
-    assert admin_client.post(reverse("jobs_ops:cancel-batch", args=[2**70])).status_code == 404
+    assert client.post(reverse("jobs_ops:cancel-batch", args=[2**70])).status_code == 404
 
 
-def test_one_that_nobody_closes_is_closed_by_a_button_or_a_command(admin_client, nightly, capsys):
+def test_one_that_nobody_closes_is_closed_by_a_button_or_a_command(client, nightly, capsys):
     path, close = reverse("jobs_ops:batch", args=[nightly.id]), reverse("jobs_ops:close-batch", args=[nightly.id])
-    assert close not in admin_client.get(path).content.decode()
-    for by in (lambda: admin_client.post(close), lambda: call_command("jobs", "batches", "--close", str(nightly.id))):
+    assert close not in client.get(path).content.decode()
+    for by in (lambda: client.post(close), lambda: call_command("jobs", "batches", "--close", str(nightly.id))):
         Batch.objects.update(closed_at=None)
-        assert close in admin_client.get(path).content.decode()
+        assert close in client.get(path).content.decode()
         by()
         assert Batch.objects.get().closed_at
-    assert f"Batch {nightly.id} is closed." in admin_client.post(close, follow=True).content.decode()
+    assert f"Batch {nightly.id} is closed." in client.post(close, follow=True).content.decode()
     with pytest.raises(CommandError, match="close: there is no open batch"):
         call_command("jobs", "batches", "--close", str(nightly.id))
 
 
-def test_nothing_else_is_the_number_of_a_batch(admin_client):
-    page = admin_client.get(f"{reverse('jobs_ops:jobs')}?q=batch:x").content.decode()
+def test_nothing_else_is_the_number_of_a_batch(client):
+    page = client.get(f"{reverse('jobs_ops:jobs')}?q=batch:x").content.decode()
     assert "must be the number of a batch" in page

@@ -23,11 +23,6 @@ from tests.sql import sql
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def client(admin_client):
-    return admin_client
-
-
 def drawn(svg):
     """What a drawing is called; "" if there is none."""
     return svg.partition('aria-label="')[2].partition('"')[0]

@@ -27,11 +27,6 @@ from tests.integration.dashboard.reading import text
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def client(admin_client):
-    return admin_client
-
-
 def versions(page: str) -> dict[str, str]:
     return dict(re.findall(r'data-region="(\w+)" data-v="(\w+)"', page))
 

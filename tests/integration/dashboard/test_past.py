@@ -1,7 +1,7 @@
 """What the pages show of the past: of the right tenants, queues and pools, from what the recorder wrote."""
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from importlib import import_module
 
 import pytest
@@ -19,13 +19,15 @@ pytestmark = pytest.mark.django_db
 CALL = {"source_type": "shop.order", "source_method": "pay"}
 
 
-@pytest.fixture
-def client(admin_client):
-    return admin_client
+@pytest.fixture(autouse=True)
+def within_a_minute(monkeypatch) -> None:
+    """No other one begins between what a test writes and its look."""
+    now = past.minute()
+    monkeypatch.setattr(past, "minute", lambda: now)
 
 
 def minute(back: int) -> datetime:
-    return datetime.now(UTC).replace(second=0, microsecond=0) - timedelta(minutes=back)
+    return past.minute() - timedelta(minutes=back)
 
 
 def tally(outcome: str, attempts: int) -> dict:

@@ -13,11 +13,11 @@ from jobs.engine.prune import prune
 from jobs.engine.revive import revive
 from jobs.engine.unblock import unblock, unblock_if_news
 from jobs.lifecycle import Status
-from jobs.models import AnyJob, Job, JobEdge, JobEnd
+from jobs.models import Job, JobEdge, JobEnd
 from jobs.reading.explain.explanation import Gate, explain
 from jobs.store import EVERY_TENANT, Failure
 from tests.clock import call_at
-from tests.factories import TenantFactory, ThingFactory, make_job
+from tests.factories import TenantFactory, ThingFactory, make_job, status
 from tests.sample.models import Thing
 
 pytestmark = pytest.mark.django_db
@@ -37,10 +37,6 @@ def submit(thing):
         return thing.async_(dedup=False, **options).echo()
 
     return submit
-
-
-def status(job_id: int) -> str:
-    return AnyJob.objects.get(pk=job_id).status
 
 
 def end(job_id: int, how: str = "success") -> None:

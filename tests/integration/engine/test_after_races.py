@@ -15,7 +15,7 @@ from jobs.lifecycle import Status
 from jobs.models import Job, JobEnd
 from jobs.store import EVERY_TENANT, Failure
 from tests.clock import call_at
-from tests.factories import TenantFactory, ThingFactory, make_job
+from tests.factories import TenantFactory, ThingFactory, make_job, status
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ENDED = "UPDATE jobs SET status = 'cancelled', ready_at = NULL, end_time = now() WHERE id = %s"
@@ -32,10 +32,6 @@ def thing():
 @pytest.fixture
 def first(thing) -> int:
     return thing.async_(dedup=False).echo()
-
-
-def status(job_id: int) -> str:
-    return Job.objects.get(pk=job_id).status
 
 
 @pytest.mark.parametrize("change", [ENDED, GONE], ids=["ends", "is deleted"])

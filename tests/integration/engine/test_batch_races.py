@@ -15,7 +15,7 @@ from jobs.lifecycle import Status
 from jobs.models import Job, JobEnd
 from jobs.sql import statement
 from jobs.store import EVERY_TENANT
-from tests.factories import TenantFactory, ThingFactory, make_job
+from tests.factories import TenantFactory, ThingFactory, make_job, status
 from tests.sql import sql
 from tests.waiting import wait_until
 
@@ -39,10 +39,6 @@ def nightly(thing) -> tuple[Batch, int, int]:
     with batch("nightly", on_end=request("end")) as new:
         [member] = new.add(request())
     return Batch(new.id, thing.tenant.pk), member, Job.objects.get(predecessors=[new.id]).pk
-
-
-def status(job_id: int) -> str:
-    return Job.objects.get(pk=job_id).status
 
 
 def test_somebody_is_just_adding_when_the_last_one_ends(nightly, thing, they):

@@ -25,14 +25,14 @@ from jobs.engine.whole_batch import (
     revive_batch,
 )
 from jobs.lifecycle import Status
-from jobs.models import ERASED, AnyJob, BatchCancel, BatchTally, Job, JobEdge, JobEnd
+from jobs.models import ERASED, BatchCancel, BatchTally, Job, JobEdge, JobEnd
 from jobs.models import Batch as Row
 from jobs.reading.explain.explanation import explain
 from jobs.store import EVERY_TENANT
 from tenants import audit
 from tenants.models import Change
 from tests.clock import call_at
-from tests.factories import TenantFactory, ThingFactory, make_job
+from tests.factories import TenantFactory, ThingFactory, make_job, status
 from tests.integration.engine.test_after import end
 from tests.sample.models import Thing
 
@@ -84,10 +84,6 @@ def made(of):
         return batch_of(members[0]) if members else Batch(new.id, Row.objects.get().tenant_id), members, success, ends
 
     return made
-
-
-def status(job_id: int) -> str:
-    return AnyJob.objects.get(pk=job_id).status
 
 
 def states(*ids: int) -> list[str]:

@@ -14,7 +14,7 @@ from jobs.store import EVERY_TENANT
 from tenants.models import TenantQueue
 from tests.attempts import WORKER
 from tests.conftest import request_for
-from tests.factories import QueueFactory, TenantFactory
+from tests.factories import QueueFactory, TenantFactory, finish
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity", "sent")]
 
@@ -40,8 +40,7 @@ def held(owner) -> int:
 
 def end(owner, jobs: int = 1) -> None:
     for job in Job.objects.filter(tenant=owner, slot__isnull=False).order_by("slot")[:jobs]:
-        assert store.start(job.pk, job.attempt, WORKER)
-        assert store.succeed(job.pk, job.attempt, {}, None)
+        finish(job, WORKER)
     dispatch()
 
 

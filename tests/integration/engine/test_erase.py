@@ -27,11 +27,6 @@ from tests.verbs import row
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def tenant():
-    return TenantFactory()
-
-
 def make_batch(tenant, **fields) -> Batch:
     return Batch.objects.create(pk=Batch.objects.count() + 10**9, tenant=tenant, name="nightly", **fields)
 

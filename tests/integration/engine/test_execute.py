@@ -21,6 +21,7 @@ from tests import attempts
 from tests.clock import call_at
 from tests.factories import TenantFactory, make_job
 from tests.sample.models import Run, Thing
+from tests.sql import cut
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -299,20 +300,17 @@ class TestALostDatabase:
             assert connection.connection.info.backend_pid not in lost
 
     def test_a_body_that_misses_the_database_has_failed(self, thing, run, body):
-        def cut(self) -> None:
-            with psycopg.connect(**connection.get_connection_params()) as other:
-                other.execute("SELECT pg_terminate_backend(%s, 10000)", [connection.connection.info.backend_pid])
+        def miss(self) -> None:
+            cut()
             Run.objects.count()
 
-        body(cut)
+        body(miss)
         ended = run(thing.async_.echo())
         assert (ended.status, ended.last_error.partition(":")[0]) == ("error", "OperationalError")
 
     def test_a_dispatch_that_misses_it_fails_as_django_says_and_the_next_one_works(self, thing, sent):
         job_id = make_job(thing.tenant).pk
-        with psycopg.connect(**connection.get_connection_params()) as other:
-            connection.ensure_connection()
-            other.execute("SELECT pg_terminate_backend(%s, 10000)", [connection.connection.info.backend_pid])
+        cut()
         with pytest.raises(OperationalError):
             dispatch()
         assert dispatch() == 1
@@ -323,8 +321,7 @@ class TestALostDatabase:
 
         def retry_and_cut(*args: object, **options: object) -> bool:
             done = retry(*args, **options)
-            with psycopg.connect(**connection.get_connection_params()) as other:
-                other.execute("SELECT pg_terminate_backend(%s, 10000)", [connection.connection.info.backend_pid])
+            cut()
             return done
 
         monkeypatch.setattr(store, "retry", retry_and_cut)

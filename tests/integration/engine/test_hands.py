@@ -17,7 +17,6 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
 from functools import partial
 
-import psycopg
 import pytest
 from django.db import connection, connections, transaction
 from django.utils import timezone, translation
@@ -32,8 +31,9 @@ from jobs.store import OwnSession
 from jobs.worker.children.time_limit import Timer
 from tests.attempts import changed
 from tests.factories import TenantFactory, ThingFactory
+from tests.sample.litter import Unspeakable
 from tests.sample.models import Run, Thing
-from tests.sql import sql, value
+from tests.sql import cut, sql, value
 from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]
@@ -59,12 +59,6 @@ def serve(host, sent, monkeypatch):
         return execute(job_id, 1, host), Job.objects.get(pk=job_id)
 
     return serve
-
-
-def cut() -> None:
-    """End the session of bodies, in the server."""
-    with psycopg.connect(**connection.get_connection_params()) as other:
-        other.execute("SELECT pg_terminate_backend(%s, 10000)", [connection.connection.info.backend_pid])
 
 
 def rows_in_a_transaction():
@@ -475,11 +469,6 @@ class TestWhatABodySaysByTheWay:
                     assert not current_job().cancel_requested
 
         assert serve(ask)[1].status == "success"
-
-
-class Unspeakable(Exception):
-    def __str__(self) -> str:
-        raise RuntimeError("no text")
 
 
 def raising(error: BaseException):

@@ -20,17 +20,12 @@ from jobs.recording.inspection import findings, look
 from jobs.store.rows import rows
 from jobs.store.session import session
 from jobs.worker.clock.duties import recording_duties
-from tests.factories import TenantFactory, fold, make_job
+from tests.factories import fold, make_job
 from tests.sql import sql
 
 pytestmark = pytest.mark.django_db
 
 LONG_AGO = timezone.now() - timedelta(hours=1)
-
-
-@pytest.fixture
-def tenant():
-    return TenantFactory(queue__num_slots=2)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from jobs.store import Keeper, claiming
 from jobs.store.attempts import starting
 from jobs.store.rows import rows
 from tests.attempts import changed
-from tests.factories import ThingFactory
+from tests.factories import ThingFactory, statuses
 from tests.sql import sql
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity", "short_slices")]
@@ -36,10 +36,6 @@ def host(register) -> Host:
 def two(host) -> list[int]:
     """Jobs of two tenants; one place: the first has its message, the second waits."""
     return [ThingFactory().async_.echo(n) for n in range(2)]
-
-
-def statuses() -> list[str]:
-    return list(Job.objects.order_by("id").values_list("status", flat=True))
 
 
 @pytest.fixture

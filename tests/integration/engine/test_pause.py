@@ -18,7 +18,7 @@ from jobs.models import HELD_UNTIL, Job, PausedJobType
 from jobs.store import EVERY_TENANT
 from tests.attempts import WORKER, run
 from tests.clock import call_at
-from tests.factories import TenantFactory, ThingFactory, copies, make_job
+from tests.factories import TenantFactory, ThingFactory, copies, make_job, status
 from tests.sample.models import Run, Thing
 from tests.waiting import wait_until
 
@@ -52,10 +52,6 @@ def race(elsewhere, blocked):
 
 def is_held(job_id: int) -> bool:
     return Job.objects.filter(pk=job_id, status="scheduled", due_at=HELD_UNTIL, slot=None).exists()
-
-
-def status(job_id: int) -> str:
-    return Job.objects.get(pk=job_id).status
 
 
 class TestHeld:

@@ -23,7 +23,7 @@ from tenants.models import TenantQueue
 from tests.attempts import changed
 from tests.clock import call_at
 from tests.conftest import request_for
-from tests.factories import QueueFactory, TenantFactory, ThingFactory, fold, make_job
+from tests.factories import QueueFactory, TenantFactory, ThingFactory, fold, make_job, statuses
 from tests.sample.models import Thing
 from tests.sql import sql
 
@@ -55,10 +55,6 @@ def end(job: store.Started, seconds: float = 0.0, by: Holder | None = None) -> s
     """It ends well, so long after NOW; the job that follows."""
     now = NOW + timedelta(seconds=seconds)
     return call_at(now, store.succeed_and_follow, job.id, job.attempt, {}, None, by=by or job.holder)[1]
-
-
-def statuses() -> list[str]:
-    return list(Job.objects.order_by("id").values_list("status", flat=True))
 
 
 class TestWhoFollows:

@@ -14,14 +14,10 @@ from jobs.signals import job_died
 from jobs.worker.children.time_limit import Timer
 from tests import attempts
 from tests.attempts import WORKER, Alarm, Limit
+from tests.sample.litter import Unspeakable
 from tests.sample.models import Run
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-class Unspeakable(Exception):
-    def __str__(self) -> str:
-        raise RuntimeError("no text")
 
 
 class Exiting(Exception):

@@ -16,11 +16,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def tenant():
-    return TenantFactory()
-
-
-@pytest.fixture
 def dispatches(monkeypatch) -> list[int]:
     """One entry for each dispatch: how many jobs were stored by then."""
     seen: list[int] = []

@@ -14,18 +14,13 @@ from jobs.engine.submit import MOST_TRIES, submit, submit_all
 from jobs.models import Job, Queue
 from jobs.store import EVERY_TENANT, Answer
 from tests.conftest import request_for
-from tests.factories import QueueFactory, TenantFactory, make_job
+from tests.factories import QueueFactory, make_job
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 KEYS = [uuid.UUID(int=n) for n in range(3)]
 PRESSES = 10
-
-
-@pytest.fixture
-def tenant():
-    return TenantFactory()
 
 
 def keyed(tenant, key: uuid.UUID):

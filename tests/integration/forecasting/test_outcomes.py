@@ -19,11 +19,6 @@ NOON = datetime(2031, 3, 5, 12, 0, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
 
 
-@pytest.fixture
-def tenant():
-    return TenantFactory(queue__num_slots=2)
-
-
 def said(job, p50=10.0, p90=30.0, kind="slots_full 30s") -> Prediction:
     raw = {"raw_50": p50, "raw_90": p90, "said_50": p50, "said_90": p90}
     return Prediction.objects.create(job_id=job.pk, made_at=NOON, kind=kind, reason="", **raw)

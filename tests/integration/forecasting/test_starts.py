@@ -16,11 +16,6 @@ pytestmark = pytest.mark.django_db
 SECOND = timedelta(seconds=1)
 
 
-@pytest.fixture
-def tenant():
-    return TenantFactory(queue__num_slots=2)
-
-
 def place(job) -> int:
     return (job.priority << 58) + job.pk
 

@@ -22,7 +22,7 @@ from jobs.reading.explain import reads
 from jobs.reading.explain.gates import closed
 from tests.clock import call_at
 from tests.conftest import request_for
-from tests.factories import TenantFactory
+from tests.factories import TenantFactory, finish
 from tests.thorough import sized
 
 pytestmark = pytest.mark.django_db
@@ -81,8 +81,7 @@ class Installation:
 
     def end(self, jobs: int) -> None:
         for job in self.running[:jobs]:
-            assert store.start(job.id, job.attempt, WORKER)
-            assert store.succeed(job.id, job.attempt, {}, None)
+            finish(job, WORKER)
         del self.running[:jobs]
 
     def stir(self, time: Callable[[], float]) -> None:

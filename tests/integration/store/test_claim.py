@@ -18,7 +18,7 @@ from jobs.models import Job, Queue, Worker
 from jobs.sql import statement
 from jobs.store import Failure, claiming
 from tests.conftest import request_for
-from tests.factories import QueueFactory, TenantFactory, make_job
+from tests.factories import QueueFactory, TenantFactory, finish, held, make_job
 from tests.plans import Dispatcher, parameters
 from tests.sql import sql
 from tests.waiting import wait_until
@@ -30,17 +30,8 @@ def submit(tenant, count: int = 1, **options) -> list[int]:
     return [s.id for s in submit_all([request_for(tenant, n, **options) for n in range(count)])]
 
 
-def finish(claimed: store.Claimed, worker) -> None:
-    assert store.start(claimed.id, claimed.attempt, worker)
-    assert store.succeed(claimed.id, claimed.attempt, {}, None)
-
-
 def resume(*tenants) -> None:
     type(tenants[0].jobs_queue).objects.filter(tenant__in=tenants).update(paused=False)
-
-
-def held(**filters) -> int:
-    return Job.objects.filter(slot__isnull=False, **filters).count()
 
 
 @pytest.mark.parametrize("bound", [{"seconds": -1.0}, {"visits": 1}])

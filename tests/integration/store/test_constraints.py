@@ -29,11 +29,6 @@ def witness(status: Status) -> str:
     return next(column for column, statuses in WITNESSES.items() if status in statuses)
 
 
-@pytest.fixture
-def tenant():
-    return TenantFactory()
-
-
 @pytest.mark.parametrize("status", Status)
 class TestHalfStates:
     def test_a_job_may_be_in_any_status_with_its_witness(self, status, tenant):

@@ -17,7 +17,7 @@ from jobs.lifecycle import Status
 from jobs.models import Job, PausedJobType, Queue, QueueTurn, TenantBook
 from tenants.models import Tenant
 from tests.conftest import request_for
-from tests.factories import QueueFactory, TenantFactory, make_job
+from tests.factories import QueueFactory, TenantFactory, finish, make_job
 from tests.plans import Dispatcher, Read
 from tests.sql import sql
 
@@ -179,8 +179,7 @@ def test_who_may_go_gets_every_free_slot_again_and_again(blocked, register):
         running = Job.objects.filter(id__in=going, status="queued")
         assert [job.id for job in running.order_by("id")] == going[round_ * blocked.free : (round_ + 1) * blocked.free]
         for job in running:
-            assert store.start(job.id, job.attempt, worker)
-            assert store.succeed(job.id, job.attempt, {}, None)
+            finish(job, worker)
         dispatch()
     assert not Job.objects.filter(id__in=standing, attempt__gt=0).exists()
 

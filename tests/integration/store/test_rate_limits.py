@@ -14,7 +14,7 @@ from jobs.models import Job, Lane, Queue, TenantBook
 from jobs.worker.clock import clock
 from tests.clock import call_at
 from tests.conftest import request_for
-from tests.factories import QueueFactory, TenantFactory
+from tests.factories import QueueFactory, TenantFactory, finish
 from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]
@@ -101,8 +101,7 @@ class TestOthers:
         tenant = TenantFactory(queue__num_slots=2)
         QueueFactory(name="limited", rate_limit=1, rate_window=HOUR)
         submit(tenant, 5, queue="limited")
-        assert store.start(sent[0].id, 1, worker)
-        assert store.succeed(sent[0].id, 1, {}, None)
+        finish(sent[0], worker)
         assert dispatch.dispatch() == 0
         assert not Job.objects.filter(slot__isnull=False).exists()
         submit(tenant, 2)
@@ -187,8 +186,7 @@ def rarely_ticking(tenant, register, elsewhere, monkeypatch) -> Iterator[Callabl
 
     def run(claimed) -> None:
         for job in claimed:
-            assert store.start(job.id, job.attempt, worker)
-            assert store.succeed(job.id, job.attempt, {}, None)
+            finish(job, worker)
 
     runtime.change(carrier=run)
     runs = []

@@ -14,7 +14,7 @@ from jobs.models import Job, Queue
 from jobs.store.claiming import Pass
 from tests.clock import call_at
 from tests.conftest import request_for
-from tests.factories import QueueFactory, TenantFactory
+from tests.factories import QueueFactory, TenantFactory, finish
 from tests.thorough import sized
 
 START = datetime(2040, 1, 1, tzinfo=UTC)
@@ -87,8 +87,7 @@ class Line:
         for limit in self.limits:
             limit.fill(passed)
         for job in self.running[:ended]:
-            assert store.start(job.id, job.attempt, WORKER)
-            assert store.succeed(job.id, job.attempt, {}, None)
+            finish(job, WORKER)
         del self.running[:ended]
 
     def claim(self) -> Pass:

@@ -16,11 +16,6 @@ NOWHERE = 2**31  # an id that no job has
 
 
 @pytest.fixture
-def tenant():
-    return TenantFactory()
-
-
-@pytest.fixture
 def stranger():
     other = TenantFactory()
     make_job(other)

@@ -10,19 +10,13 @@ from django.db.utils import OperationalError
 
 from tenants.connections import drop_cut_connections
 from tenants.prepared import prepared
-from tests.sql import sql, value
+from tests.sql import cut, sql, value
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def session() -> int:
     return value("SELECT pg_backend_pid()")
-
-
-def cut() -> None:
-    """End our session, in the server."""
-    with psycopg.connect(**connection.get_connection_params()) as other:
-        other.execute("SELECT pg_terminate_backend(%s, 10000)", [connection.connection.info.backend_pid])
 
 
 def test_one_that_was_cut_is_replaced_and_a_live_one_stays():

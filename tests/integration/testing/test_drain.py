@@ -6,16 +6,12 @@ from django.db import transaction
 from jobs import cancel, current_job
 from jobs.contrib.testing import drain
 from jobs.engine.pause import pause_job_type
-from jobs.models import Job, Worker
+from jobs.models import Worker
 from jobs.reading import queries
-from tests.factories import QueueFactory, ThingFactory
+from tests.factories import QueueFactory, ThingFactory, status
 from tests.sample.models import Run
 
 pytestmark = pytest.mark.usefixtures("database")
-
-
-def status(job_id: int) -> str:
-    return Job.objects.values_list("status", flat=True).get(pk=job_id)
 
 
 class TestDrain:

@@ -8,13 +8,10 @@ from django.db import IntegrityError, connection
 from jobs import Abandon, Retry, RetryLater, current_job
 from jobs.contrib.testing import drain, run
 from jobs.models import Job
+from tests.factories import status
 from tests.sample.models import Run
 
 pytestmark = pytest.mark.usefixtures("database")
-
-
-def status(job_id: int) -> str:
-    return Job.objects.values_list("status", flat=True).get(pk=job_id)
 
 
 class TestFailures:

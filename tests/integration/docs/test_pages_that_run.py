@@ -1,0 +1,37 @@
+"""The cookbook and the page about tests run, inside the transaction of a test that is rolled back."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.apps import apps
+from django.core.cache import cache
+
+from embedded import REPOSITORY
+from jobs.calls import registry
+from tests.factories import QueueFactory, TenantFactory
+from tests.integration.docs.test_guide import Names, converse, declare
+from tests.pages import blocks
+
+MODELS = {"cookbook": "account", "testing": "invoice"}  # that each page declares
+
+
+@pytest.fixture(params=MODELS)
+def page(request, db: None) -> Iterator[str]:
+    """The model that the page declares is gone afterwards."""
+    for name in ("default", "partner", "webhooks"):
+        QueueFactory(name=name)
+    cache.clear()
+    yield request.param
+    apps.all_models["reports"].pop(MODELS[request.param])
+    apps.clear_cache()
+    registry.source_types.cache_clear()
+
+
+def test_the_page_runs(page) -> None:
+    path = REPOSITORY / f"docs/{page}.md"
+    names: Names = {"__name__": f"reports.{page}_page", "tenant": TenantFactory(queue=None)}
+    for block in blocks(path, "python", "pycon"):
+        if block.language == "python":
+            declare(block, names, path)
+        else:
+            converse(block, names, lambda: None, path)
