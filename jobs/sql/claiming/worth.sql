@@ -8,10 +8,7 @@
 -- * News of ends wait for a dispatch, which has them read.
 -- Index:  the newest version of each turn; by number, from the fold's memory on, as in `fold`; lanes_circle.
 WITH
--- include shared/clock
--- include shared/live_pools
--- include shared/books
--- include shared/queue_states
+-- include shared/present
 room AS (
     SELECT id FROM queue_state
     WHERE NOT paused

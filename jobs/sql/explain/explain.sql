@@ -2,10 +2,7 @@
 -- Who:    explain: its tenant (tenant given), or an operator (null).
 -- Index:  primary key; the newest versions of the books. It reads neither the waiting jobs nor, beyond the books, what runs.
 WITH
--- include shared/clock
--- include shared/live_pools
--- include shared/books
--- include shared/queue_states
+-- include shared/present
 job AS MATERIALIZED (
     SELECT * FROM all_jobs
     WHERE id = %(id)s

@@ -4,10 +4,7 @@
 -- Index:  jobs_claim, at most `most` jobs before it; lanes_circle, at most `probes` lanes of each queue.
 -- The order is the claim's: priority, then id; it skips jobs of users at their limit.
 WITH
--- include shared/clock
--- include shared/live_pools
--- include shared/books
--- include shared/queue_states
+-- include shared/present
 job AS MATERIALIZED (
     SELECT j.id, j.tenant_id, j.queue_id, j.user_key, j.priority, q.pool, tq.user_slots
     FROM jobs j

@@ -4,10 +4,7 @@
 -- Who:    the recorder. Locks: none. Index: jobs_claim, jobs_one_job_per_slot, jobs_due, the primary key of jobs from its end;
 --         attempts_ended; all of the books.
 WITH
--- include shared/clock
--- include shared/live_pools
--- include shared/books
--- include shared/queue_states
+-- include shared/present
 -- include shared/in_line
 line AS MATERIALIZED (
     SELECT

@@ -6,10 +6,7 @@
 -- Who:    health, metrics and the operators' pages, every few seconds. Locks: none.
 -- Index:  primary keys of lanes, arrivals and tenant_queues; all of the books; jobs_claim for the lanes that are looked at.
 WITH
--- include shared/clock
--- include shared/live_pools
--- include shared/books
--- include shared/queue_states
+-- include shared/present
 -- include shared/uses
 -- include shared/in_line
 looked_at AS MATERIALIZED (

@@ -14,10 +14,7 @@ SELECT
 --         recorder found late in its pool.
 -- Who:    health, metrics and the operators' pages. Locks: none. Index: the newest turn of each queue.
 WITH
--- include shared/clock
--- include shared/live_pools
--- include shared/books
--- include shared/queue_states
+-- include shared/present
 listed AS (
     SELECT
         id, name, pool, weight, concurrency, paused, rate_limit, rate_window,

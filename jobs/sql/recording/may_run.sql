@@ -3,10 +3,7 @@
 -- Who:    the recorder, every few seconds. Locks: none.
 -- Index:  primary keys of jobs, lanes and arrivals; jobs_claim, for at most `most` lanes.
 WITH
--- include shared/clock
--- include shared/live_pools
--- include shared/books
--- include shared/queue_states
+-- include shared/present
 -- include shared/uses
 -- include shared/in_line
 line AS (SELECT *, NULL::timestamptz AS since FROM in_line),

@@ -2,10 +2,7 @@
 --         let pass, the gates of the others; with the tenant's slots and weight.
 -- Who:    the recorder, for its sample. Locks: none. Index: all of the books; primary keys of lanes and arrivals.
 WITH
--- include shared/clock
--- include shared/live_pools
--- include shared/books
--- include shared/queue_states
+-- include shared/present
 -- include shared/uses
 -- include shared/in_line
 line AS (SELECT *, NULL::timestamptz AS since FROM in_line),

@@ -1,0 +1,5 @@
+-- What is so now, for whoever only looks: the time, the workers, the books and the queues.
+-- include shared/clock
+-- include shared/live_pools
+-- include shared/books
+-- include shared/queue_states
