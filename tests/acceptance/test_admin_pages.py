@@ -88,5 +88,11 @@ def test_names_of_200_characters_stay_in_their_place(pages, web, browser, width)
         for one in axe.run(page, options=RULES).response["violations"]:
             if one["id"] not in THEIRS:
                 found[path, one["id"]] = [node["html"][:200] for node in one["nodes"]]
+    page.goto(f"{web.url}/admin/tenants/tenantqueue/")
+    page.emulate_media(forced_colors="active")
+    switch = page.locator("[name=form-0-paused]")
+    off = switch.screenshot()
+    switch.evaluate("e => e.checked = true")
+    assert switch.screenshot() != off, "high contrast hides it"
     assert not refused, "something is missing, or its policy forbids it"
     assert {path: what for path, what in found.items() if what != (False, [])} == {}
