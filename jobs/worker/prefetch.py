@@ -29,12 +29,23 @@ class TakeOneAtATime(bootsteps.StartStopStep):
     requires = (Tasks,)
 
     def start(self, consumer: Any) -> None:
+        remember_busy_processes(consumer.pool._pool)
         driver = consumer.connection.transport.driver_type
         if driver not in ("redis", "postgresql"):
             consumer.qos = OneAtATime(consumer.qos.callback, PREFETCH_COUNT)
             consumer.qos.update()  # now: RabbitMQ lets a consumer keep the limit with which it began
         else:
             fetch_for_idle_processes(consumer)
+
+
+def remember_busy_processes(pool: Any) -> None:
+    """Tell the pool, which forgets it when a connection is lost.
+
+    It would give a message to a busy process beside an idle one, where it would wait until that job ends, and count as
+    one that a process has.
+    """
+    busy: set[int] = getattr(pool, "_busy_workers", set())  # one without an event loop has none
+    busy.update(job._write_to.inqW_fd for job in pool._cache.values() if job._write_to)
 
 
 def fetch_for_idle_processes(consumer: Any) -> None:
