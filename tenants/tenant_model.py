@@ -52,11 +52,11 @@ class Contains(IContains):
 
 def give_names(model: type[Tenant]) -> None:
     """Let rows of the model say their name and slug, whatever its fields are called, and searches find them."""
+    columns = {field.name: field for field in model._meta.fields}
     for name, field in (("jobs_name", TENANT_NAME), ("jobs_slug", TENANT_SLUG)):
         setattr(model, name, property(attrgetter(field)))
-        column: Any = model._meta.get_field(field)
-        if getattr(column, "db_collation", None):
-            column.register_lookup(Contains)
+        if getattr(columns.get(field), "db_collation", None):  # a check tells of a field that is missing
+            columns[field].register_lookup(Contains)
 
 
 def for_this_project(statement: str) -> str:
