@@ -12,7 +12,7 @@ from typing import IO, Any, cast
 from django.core.management.base import OutputWrapper
 from django.core.serializers.json import DjangoJSONEncoder
 from rich.cells import cell_len
-from rich.console import Console, JustifyMethod
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -92,15 +92,12 @@ class Screen:
             self.say(none)
             return
         widths = self._widths(shown, texts)
-        width = sum(widths) + GAP * (len(widths) - 1)  # if that is too wide, lines go on below: no number is cut
-        table = Table(box=None, padding=(0, GAP, 0, 0), header_style="bold dim", pad_edge=False, width=width)
-        for column, width in zip(shown, widths, strict=True):
-            justify: JustifyMethod = "right" if column.right else "left"
-            table.add_column(column.title, justify=justify, width=width, no_wrap=True, overflow="ellipsis")
-        for row_of_texts in texts:
-            row = zip(shown, row_of_texts, widths, strict=True)
-            table.add_row(*(_ending(text, width) if column.tail else text for column, text, width in row))
-        self._console.print(table, crop=False)
+        # Not a table of rich: before 15 it cut numbers where a line is too wide; here the line goes on below.
+        for row in [[Text(column.title, "bold dim") for column in shown], *texts]:
+            places = zip(row, shown, widths, strict=True)
+            line = Text(" " * GAP).join(_fitting(text, column, width) for text, column, width in places)
+            line.rstrip()
+            self._console.print(line, soft_wrap=True)
 
     def _widths(self, columns: Sequence[Column], texts: list[list[Text]]) -> list[int]:
         """Make each column as wide as its longest cell; if that is too wide, shrink the widest flexible column."""
@@ -135,6 +132,14 @@ def _cell(value: object, shown: Callable[[str], str], at: Callable[[datetime], s
         value = length(value)
     text = shown(str(at(value) if isinstance(value, datetime) else value))
     return Text(text, style=COLOURS.get(text, ""))
+
+
+def _fitting(text: Text, column: Column, width: int) -> Text:
+    """As wide as its column; of a text that is too long, the begin or the end."""
+    text = _ending(text, width) if column.tail else text
+    text.truncate(width, overflow="ellipsis")
+    text.align("right" if column.right else "left", width)
+    return text
 
 
 def _ending(text: Text, width: int) -> Text:
