@@ -42,10 +42,10 @@ def remember_busy_processes(pool: Any) -> None:
     """Tell the pool, which forgets it when a connection is lost.
 
     It would give a message to a busy process beside an idle one, where it would wait until that job ends, and count as
-    one that a process has.
+    one that a process has. Not those that died: the pipe of the next process may have the same number.
     """
     busy: set[int] = getattr(pool, "_busy_workers", set())  # one without an event loop has none
-    busy.update(job._write_to.inqW_fd for job in pool._cache.values() if job._write_to)
+    busy.update(job._write_to.inqW_fd for job in pool._cache.values() if job._write_to in pool._pool)
 
 
 def fetch_for_idle_processes(consumer: Any) -> None:

@@ -19,7 +19,7 @@ def consumer() -> Mock:
     consumer.app.conf = SimpleNamespace(
         worker_detect_quorum_queues=True, worker_disable_prefetch=False, worker_eta_task_limit=None
     )
-    consumer.pool._pool = SimpleNamespace(_busy_workers=set(), _cache={})
+    consumer.pool._pool = SimpleNamespace(_busy_workers=set(), _cache={}, _pool=[])
     consumer.connection.qos_semantics_matches_spec = False
     consumer.connection.transport.driver_type = "amqp"
     consumer.connection.default_channel.basic_qos = lambda size, count, for_all: told(count, for_all)
@@ -52,8 +52,9 @@ def test_redis_is_asked_for_idle_processes_only_and_for_all_of_them_though_conne
     channel = consumer.app.amqp.TaskConsumer.return_value.channel
     channel.conn_or_acquire.side_effect, channel.do_restore = ConnectionError, False
     qos = channel.qos = redis.QoS(channel, prefetch_count=2)
-    written, unwritten = SimpleNamespace(_write_to=SimpleNamespace(inqW_fd=7)), SimpleNamespace(_write_to=None)
-    consumer.pool._pool._cache |= {1: written, 2: unwritten}
+    busy, dead = SimpleNamespace(inqW_fd=7), SimpleNamespace(inqW_fd=8)
+    written = [SimpleNamespace(_write_to=process) for process in (busy, dead, None)]
+    consumer.pool._pool._pool, consumer.pool._pool._cache = [busy], dict(enumerate(written))
     connect(consumer)
     assert consumer.pool._pool._busy_workers == {7}, "it would give the next message to one that runs a job"
     for tag in range(2):
