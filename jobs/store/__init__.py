@@ -33,7 +33,7 @@ from jobs.store.control import backlog, cancel, create_queue, discard, expire_de
 from jobs.store.due import hold, next_moment, promote, release
 from jobs.store.history import archive, forget_old, next_to_archive, restore
 from jobs.store.inspection import excesses, find_lane, heads, odd_states, open_lanes, recount_books, wrong_books
-from jobs.store.leading import database_now, database_time, depose, lead, wake_clock
+from jobs.store.leading import clear_door, database_now, database_time, depose, lead, wake_clock
 from jobs.store.owner import EVERY_TENANT, TenantId
 from jobs.store.rows import ANY_PROCESS, Claimed, Holder, Process, Started
 from jobs.store.schedules import (

@@ -1,4 +1,4 @@
-"""The leading clock: take the lead, depose a silent leader, wake the leader."""
+"""The leading clock: take the lead, depose a silent leader, clear the door, wake the leader."""
 
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -20,6 +20,11 @@ def lead() -> bool:
 def depose(silent: float) -> bool:
     """End the session of a leading clock that was silent for so many seconds; return whether there was one."""
     return bool(rows("depose", silent=silent))
+
+
+def clear_door(silent: float) -> bool:
+    """End the sessions that hold the door while their clients say nothing for so many seconds; whether there was one."""
+    return bool(rows("clear_door", silent=silent))
 
 
 def wake_clock() -> None:

@@ -33,7 +33,7 @@ def pipeline() -> Iterator["Pipeline"]:
             raw.pgconn.enter_pipeline_mode()
             pipe = Pipeline(raw)
             yield pipe
-            pipe.finish()
+            pipe.hear()
             raw.pgconn.exit_pipeline_mode()
     except BaseException:
         raw.close()
@@ -59,12 +59,10 @@ class Pipeline:
         return request.answer
 
     def hear(self) -> None:
-        """Let all leave, and wait for the answers. Raises the first error of psycopg."""
-        self._raw.pgconn.send_flush_request()
-        self._raw.wait(self._hearing())
+        """Let all leave, and wait for the answers. Raises the first error of psycopg.
 
-    def finish(self) -> None:
-        """The same at the end of the pipeline."""
+        A sync and no flush: only after a sync does PostgreSQL count how long a client stands still in its transaction.
+        """
         self._raw.pgconn.pipeline_sync()
         self._awaited.append(None)
         self._raw.wait(self._hearing())

@@ -39,6 +39,13 @@ STATED = {
     "join_collapse_limit": "8",
     "from_collapse_limit": "8",
 }
+# The server's side of a connection, by TCP: 25 s after a host is cut off, its sessions end, with their locks.
+KEPT_ALIVE = {
+    "tcp_keepalives_idle": "10",
+    "tcp_keepalives_interval": "5",
+    "tcp_keepalives_count": "3",
+    "tcp_user_timeout": "25000",
+}
 # Beside a body each statement is planned once, and no plan depends on an estimate.
 PLANNED = {
     "plan_cache_mode": "force_generic_plan",
@@ -76,7 +83,7 @@ def as_options(settings: Mapping[str, str]) -> str:
 
 def of_the_engine(options: Mapping[str, Any], *, writes: bool = True) -> dict[str, Any]:
     """The options of a session that no other code uses, from those of the project. writes: to the jobs."""
-    changed = {**options, "options": options.get("options", "") + as_options(STATED)}
+    changed = {**options, "options": options.get("options", "") + as_options(STATED | KEPT_ALIVE)}
     changed.pop("isolation_level", None)  # Django's name for it: the project's wish for its own transactions
     if writes:  # a thread of the engine that only reads would stay on a standby for ever
         changed.setdefault("target_session_attrs", "read-write")

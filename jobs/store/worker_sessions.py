@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connections
 
-from jobs.store.session import as_options, of_the_engine
+from jobs.store.session import KEPT_ALIVE, as_options, of_the_engine
 
 
 def session_name(worker: uuid.UUID, whose: object) -> str:
@@ -17,7 +17,7 @@ def session_name(worker: uuid.UUID, whose: object) -> str:
 
 def name_sessions(worker: uuid.UUID, pid: int) -> None:
     """Name the later sessions of this process, which bodies use, with the settings of their project."""
-    _keep(worker, pid, lambda alias, options: dict(options), {})
+    _keep(worker, pid, lambda alias, options: dict(options), KEPT_ALIVE)
 
 
 def keep_sessions(

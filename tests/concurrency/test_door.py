@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import psycopg
 import pytest
-from django.db import connection, transaction
+from django.db import DatabaseError, connection, transaction
 
 from jobs import store
 from jobs.engine import dispatch as dispatching
@@ -16,7 +16,7 @@ from jobs.models import Job, PausedJobType
 from jobs.sql import statement
 from jobs.store import claiming
 from jobs.store.claiming import OUT_OF_LINE
-from jobs.store.pipeline import Pipeline
+from jobs.store.pipeline import Pipeline, pipeline
 from jobs.store.session import session
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory, finish, held
@@ -150,6 +150,31 @@ def test_a_client_that_stands_still_in_the_middle_of_its_pass_holds_up_nobody(re
         finally:
             goes_on.set()
         assert late.result() == 0
+
+
+def test_a_client_that_stands_still_after_its_knock_loses_the_waiting_place():
+    """PostgreSQL ends its session, since a sync has left with the knock."""
+    with elsewhere() as run:
+        stands, goes_on = threading.Event(), threading.Event()
+
+        def stand_still() -> None:
+            with pipeline() as pipe:
+                pipe.add("BEGIN ISOLATION LEVEL READ COMMITTED")
+                pipe.add(statement("knock"), in_line=True, keeps=None, hears=True)
+                pipe.add("SET LOCAL idle_in_transaction_session_timeout = 200")  # knock.sql says 5 s
+                pipe.hear()
+                stands.set()
+                assert goes_on.wait(60)
+
+        late = run(stand_still)
+        assert stands.wait(30)
+        with a_pass() as other:
+            try:
+                wait_until(other.knock, "the waiting place is free")
+            finally:
+                goes_on.set()
+        with pytest.raises(DatabaseError):
+            late.result()
 
 
 def test_a_finisher_that_goes_home_is_served_by_the_one_waiting(register, sent):

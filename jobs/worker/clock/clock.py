@@ -8,15 +8,22 @@ from jobs import store, telemetry
 from jobs.engine import numbers, recover
 from jobs.engine.dispatch import dispatch
 from jobs.engine.promote import lapse, promote
-from jobs.worker.clock.duties import duties, try_step
+from jobs.worker.clock.duties import Duty, duties, try_step
 from jobs.worker.clock.steady_time import LONGEST_SLEEP, SteadyTime
 from jobs.worker.message import WORKER_ID
 from jobs.worker.threads.watchdog import Progress
 
 SHORTEST_SLEEP = 0.1  # seconds after a tick that could not move a job at its moment because its row is locked
 SILENT_SECONDS = 5.0  # seconds of silence after which a leader counts as stopped
+DOOR_SECONDS = 3.0  # seconds of silence after which a client inside the door counts as cut off
 LOCK_TIMEOUT = 1.0  # seconds that a statement of the clock may wait for a lock
 STATEMENT_TIMEOUT = 10.0  # seconds that a statement of the clock may take
+
+
+def clear_door() -> None:
+    """End the passes whose hosts were cut off inside the door."""
+    if store.clear_door(DOOR_SECONDS):
+        telemetry.noticed("silent pass ended, it held the door")
 
 
 class Clock:
@@ -26,7 +33,7 @@ class Clock:
         self._stop = stop
         self._session: object = None  # the connection that holds the leader's lock
         self._steady = SteadyTime()
-        self._duties = duties()
+        self._door, self._duties = Duty(1.0, clear_door), duties()
         self.leads = threading.Event()
 
     def run(self, progress: Progress | None = None) -> None:
@@ -67,10 +74,12 @@ class Clock:
 
     def _tick(self) -> None:
         looked = self._steady.look()
+        # Before the dispatch, which ends this session if it cannot pass the door: whatever shuts it, the dead are found.
+        try_step(lambda: recover.declare_gone(self._steady.watched, looked))
+        self._door.run_if_due()
         moment = store.next_moment()  # read it before the work, so that a moment that passes meanwhile is not missed
         moved = [try_step(step) for step in (lapse, promote)]  # what is due too late is not promoted
         try_step(lambda: dispatch(in_line=False))  # what others missed, and what has a token again
-        try_step(lambda: recover.declare_gone(self._steady.watched, looked))
         for duty in self._duties:
             duty.run_if_due()
         if moment is not None and moment <= 0 and not any(moved):

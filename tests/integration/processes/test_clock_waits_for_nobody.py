@@ -2,9 +2,12 @@
 
 import threading
 import time
-from datetime import timedelta
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime, timedelta
 from itertools import pairwise
 
+import psycopg
 import pytest
 from django.db import DatabaseError, connection
 from django.db.models.functions import Now
@@ -14,6 +17,8 @@ from jobs import store
 from jobs.engine.submit import submit
 from jobs.lifecycle import Status
 from jobs.models import Job, Worker
+from jobs.sql import statement
+from jobs.store.claiming import OUT_OF_LINE
 from jobs.worker.clock import background, clock, duties
 from jobs.worker.clock.background import upkeep
 from jobs.worker.clock.clock import Clock
@@ -22,7 +27,7 @@ from jobs.worker.clock.steady_time import SteadyTime
 from jobs.worker.threads.watchdog import Progress
 from tests.conftest import request_for
 from tests.factories import TenantFactory, make_job
-from tests.sql import sql
+from tests.sql import sql, value
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -272,18 +277,73 @@ class TestTime:
         was_set = worker.beat_at + timedelta(seconds=20)
         assert worker.gone_at - was_set > timedelta(seconds=3 * 0.6 - 0.1)
 
-    def test_nobody_is_declared_gone_because_a_step_before_took_long(self, register, elsewhere, settings, monkeypatch):
+    def test_nobody_is_declared_gone_because_the_clock_stood_still_after_it_had_looked(
+        self, register, elsewhere, settings, monkeypatch
+    ):
         """Everybody may have waited with the clock, and beats only now."""
         settings.JOBS_BEAT_INTERVAL = 0.1
-        stop, worker = threading.Event(), Worker.objects.filter(pk=register())
-        one = Clock(stop)
+        stop, worker, look = threading.Event(), Worker.objects.filter(pk=register()), SteadyTime.look
 
-        def takes_long(**_) -> None:
+        def stands_still(self) -> datetime:
             worker.update(beat_at=Now())
-            if one._steady.watched > 0.3:
+            looked = look(self)
+            if self.watched > 0.3:
                 stop.set()
                 sql("SELECT pg_sleep(0.4)")
+            return looked
 
-        monkeypatch.setattr(clock, "dispatch", takes_long)
-        elsewhere(one.run).result()
+        monkeypatch.setattr(SteadyTime, "look", stands_still)
+        elsewhere(Clock(stop).run).result()
         assert worker.get().gone_at is None
+
+
+@contextmanager
+def cut_off(*statements: str) -> Iterator[int]:
+    """A session whose host is cut off after these statements of a pipeline; its pid in PostgreSQL."""
+    with suppress(psycopg.OperationalError), psycopg.connect(**connection.get_connection_params()) as own:
+        with own.pipeline():
+            for text in statements:
+                own.execute(text, OUT_OF_LINE if "%(in_line)s" in text else None)
+            own.execute("SELECT 1").fetchone()  # PostgreSQL has carried them out, and waits for the rest
+            yield own.info.backend_pid
+
+
+def there(pid: int) -> bool:
+    return value("SELECT EXISTS (SELECT FROM pg_stat_activity WHERE pid = %s)", [pid])
+
+
+class TestAClientThatIsCutOffInsideTheDoor:
+    """No time limit of PostgreSQL ends a session that waits for the rest of a pipeline."""
+
+    def test_keeps_nobody_out_and_the_dead_are_found_meanwhile(self, *, tenant, register, start, monkeypatch):
+        register()
+        silent = register()
+        Worker.objects.filter(pk=silent).update(beat_interval=0.01)
+        monkeypatch.setattr(clock, "DOOR_SECONDS", 0.5)
+        with cut_off(statement("knock"), statement("enter")):
+            start()
+            job = submit(request_for(tenant)).id
+            wait_until(Job.objects.filter(pk=job, status="queued").exists, "the job is handed over")
+            wait_until(Worker.objects.filter(pk=silent, lost=True).exists, "the silent worker is declared gone")
+
+    def test_is_told_from_one_that_works_inside_and_from_one_that_has_just_come(self, elsewhere, onlooker):
+        with cut_off(statement("knock"), statement("enter")) as pid:
+            assert not store.clear_door(60)
+            assert there(pid)
+            assert store.clear_door(0)
+            wait_until(lambda: not there(pid), "its session has ended")
+        onlooker.execute("BEGIN")
+        onlooker.execute(statement("knock"), OUT_OF_LINE)
+        working = elsewhere(lambda: onlooker.execute(f"SELECT pg_sleep(0.5) FROM ({statement('enter')}) inside"))
+        pid = onlooker.info.backend_pid
+        at_work = "SELECT wait_event = 'PgSleep' FROM pg_stat_activity WHERE pid = %s"
+        wait_until(lambda: value(at_work, [pid]), "it works inside")
+        assert not store.clear_door(0)
+        working.result()
+
+    def test_is_no_leader_for_ever(self):
+        with cut_off("SELECT pg_try_advisory_lock(hashtext('jobs.clock'), 0)") as pid:
+            assert not store.lead()
+            assert store.depose(0)
+            wait_until(lambda: not there(pid), "its session has ended")
+            assert store.lead()
