@@ -104,7 +104,10 @@ class Tenant(Share):
 
 @dataclass(frozen=True)
 class Worker:
-    """gone_at: None while it is registered. lost: it was declared gone. leads: its clock is the leader."""
+    """cut_off_at: since when no message reaches it. gone_at: None while it is registered. lost: it was declared gone.
+
+    leads: its clock is the leader.
+    """
 
     id: UUID
     name: str
@@ -114,16 +117,20 @@ class Worker:
     beat_interval: float
     started_at: datetime
     beat_at: datetime
+    cut_off_at: datetime | None
     gone_at: datetime | None
     lost: bool
     leads: bool
 
     def state(self, now: datetime) -> str:
-        """live, draining (it takes no jobs), silent (it missed its beats), lost (declared gone) or stopped."""
+        """live, draining (it takes no jobs), cut off (no message reaches it), silent (it missed its beats), lost
+        (declared gone) or stopped."""
         if self.gone_at is not None:
             return "lost" if self.lost else "stopped"
         if now - self.beat_at > timedelta(seconds=LIVE_BEATS * self.beat_interval):
             return "silent"
+        if self.cut_off_at is not None:
+            return "cut off"
         return "live" if self.concurrency else "draining"
 
 

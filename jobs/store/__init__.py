@@ -65,6 +65,7 @@ from jobs.store.worker_sessions import keep_sessions, name_sessions, session_nam
 from jobs.store.workers import (
     LIVE_BEATS,
     RunningHere,
+    another_reaches_broker,
     bar_worker,
     beat,
     count_repairs,
@@ -72,6 +73,7 @@ from jobs.store.workers import (
     end_sessions,
     hand_over_again,
     leave,
+    leave_to_leader,
     left_behind,
     orphans,
     running_here,

@@ -23,7 +23,7 @@ def depose(silent: float) -> bool:
 
 
 def clear_door(silent: float) -> bool:
-    """End the sessions that hold the door while their clients say nothing for so many seconds; whether there was one."""
+    """End the sessions that hold the door and whose clients were silent for so many seconds; whether there was one."""
     return bool(rows("clear_door", silent=silent))
 
 

@@ -2,6 +2,7 @@
 
 import math
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -23,9 +24,12 @@ class Beat:
     drains: bool
 
 
-def beat(worker: uuid.UUID, *, name: str, pid: int, pool: str, concurrency: int) -> Beat | None:
-    """Register a worker or note its beat; None if it was declared gone and must stop."""
-    told = {"id": worker, "name": name, "pid": pid, "pool": pool, "concurrency": concurrency}
+def beat(worker: uuid.UUID, *, name: str, pid: int, pool: str, concurrency: int, cut_off: bool = False) -> Beat | None:
+    """Register a worker or note its beat; None if it was declared gone and must stop.
+
+    cut_off: the broker does not answer it, or it does not take messages.
+    """
+    told = {"id": worker, "name": name, "pid": pid, "pool": pool, "concurrency": concurrency, "cut_off": cut_off}
     found = objects(Beat, "beat", **told, interval=float(settings.JOBS_BEAT_INTERVAL))
     return found[0] if found else None
 
@@ -108,3 +112,16 @@ def count_repairs(kind: str, number: int) -> None:
 def hand_over_again(patience: float) -> list[Claimed]:
     """The queued jobs whose message must be lost: no idle process started them within `patience` seconds."""
     return objects(Claimed, "hand_over_again", patience=patience)
+
+
+def leave_to_leader(unsent: Sequence[Claimed], worker: uuid.UUID) -> None:
+    """Let the leading clock send these messages at once; not if no other worker than this one reaches the broker."""
+    ids, attempts = [job.id for job in unsent], [job.attempt for job in unsent]
+    patience = settings.JOBS_HAND_OVER_TIMEOUT
+    rows("leave_to_leader", ids=ids, attempts=attempts, patience=patience, worker=worker)
+
+
+def another_reaches_broker(worker: uuid.UUID) -> bool:
+    """Whether another worker than this one has lately said that it reaches the broker: its clock can lead."""
+    found: bool = rows("another_reaches_broker", worker=worker)[0][0]
+    return found

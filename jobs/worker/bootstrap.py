@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -21,7 +22,7 @@ from jobs.engine import runtime
 from jobs.engine.dispatcher import Dispatcher
 from jobs.engine.runtime import Runtime
 from jobs.reading.migrations import open_migrations
-from jobs.store import LIVE_BEATS
+from jobs.store import LIVE_BEATS, Claimed
 from jobs.worker.children import kills
 from jobs.worker.children.kills import Pool
 from jobs.worker.children.limits import Limits
@@ -30,11 +31,12 @@ from jobs.worker.children.reconcile import Reconciler
 from jobs.worker.children.reports import Reports
 from jobs.worker.children.running_table import MAX_PROCESSES, running_table
 from jobs.worker.clock import Clock, Schedules, recorder, upkeep
-from jobs.worker.consumer import HangUp, TakeAttempts
+from jobs.worker.consumer import HangUp, TakeAttempts, takes_messages
 from jobs.worker.message import WORKER_ID
 from jobs.worker.prefetch import TakeOneAtATime
 from jobs.worker.threads.announcer import Announcer
 from jobs.worker.threads.heartbeat import Heartbeat
+from jobs.worker.threads.reach import Reach
 from jobs.worker.threads.sender import Sender
 from jobs.worker.threads.wakeup import wakeup
 from jobs.worker.threads.watchdog import Run, Watchdog
@@ -144,19 +146,23 @@ class Parent:
             self._name,
             next(iter(consumer.app.amqp.queues.consume_from)),
             self._stop,
-            processes=lambda: 0 if running_table.drains else self._pool.size(),
+            processes=self._processes,
+            cut_off=lambda: self._reach.away,
             registered=wakeup.request,
             drain=self._stop_in_good_order,
             gone=self._end_at_once,
         )
+        self._reach = Reach(self._stop, lambda: running_table.drains or takes_messages(consumer), self._broker_changed)
+        self._clock = Clock(self._stop, away=lambda: self._reach.away)
         self._sender, self._announcer, self._dispatcher = Sender(), Announcer(), Dispatcher(wakeup=wakeup)
 
     def start(self) -> None:
         """Start the threads. The last one registers the worker, when all others that carry jobs on are running."""
-        runtime.start(Runtime(self._sender.hand_over, wakeup.request, self._announcer.announce))
-        stop, pool, clock = self._stop, self._pool, Clock(self._stop)
+        runtime.start(Runtime(self._hand_over, wakeup.request, self._announcer.announce))
+        stop, pool, clock = self._stop, self._pool, self._clock
         standstill = max(MAX_STANDSTILL, LIVE_BEATS * settings.JOBS_BEAT_INTERVAL)
         threads: list[tuple[str, Run, float | None]] = [  # None: it may stand still for as long as it likes
+            ("reach", self._reach.run, None),
             ("sender", self._sender.run, None),
             ("announcer", self._announcer.run, None),
             ("dispatcher", self._dispatcher.serve, None),
@@ -184,6 +190,20 @@ class Parent:
         for thread in (self._dispatcher, self._sender, self._announcer):
             thread.stop()
         self._watchdog.join(JOIN_SECONDS)
+
+    def _processes(self) -> int:
+        """How many processes may hold attempts: only those that do, while no message reaches the others."""
+        if running_table.drains:
+            return 0
+        return running_table.holding() if self._reach.away else self._pool.size()
+
+    def _hand_over(self, claimed: Sequence[Claimed]) -> None:
+        """A leader tries in any case: there is nobody to whom it could leave them."""
+        self._sender.hand_over(claimed, away=self._reach.away and not self._clock.leads.is_set())
+
+    def _broker_changed(self) -> None:
+        running_table.note_reach(cut_off=self._reach.away)
+        self._heartbeat.beat_now()
 
     def _stop_in_good_order(self) -> None:
         """As a supervisor would do it: Celery takes no more messages, and ends when the running jobs have."""

@@ -80,3 +80,9 @@ def attempt_of(message: Any) -> Message:
         case [args, kwargs, embedded] if not kwargs and not any(dict(embedded or {}).values()):
             return Message.decode(args)
     raise ValueError("other arguments")
+
+
+def takes_messages(consumer: Any) -> bool:
+    """Whether it consumes from its queue: not while it connects anew, nor after Celery's `cancel_consumer`."""
+    taking = consumer.task_consumer
+    return taking is not None and any(map(taking.consuming_from, consumer.app.amqp.queues.consume_from))

@@ -2,13 +2,14 @@
 
 import uuid
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass
-from typing import Self
+from typing import Any, Self
 
 from celery import shared_task
+from django.db import DatabaseError, InterfaceError
 
-from jobs import telemetry
+from jobs import store, telemetry
 from jobs.celery import celery_app
 from jobs.engine import runtime
 from jobs.engine.execute import execute
@@ -40,6 +41,7 @@ class Message:
 
 
 WORKER_ID = uuid.uuid4()  # of this Celery worker: chosen in the parent, before its pool forks and its children run jobs
+ANSWER_SECONDS = 3.0  # for which the broker is waited for, when it is asked whether it answers
 ONE_RECONNECT = {"max_retries": 1, "interval_start": 0, "interval_step": 0, "interval_max": 0}
 
 
@@ -67,7 +69,7 @@ def run_attempt(*args: object) -> None:
 
 
 def hand_over(claimed: Sequence[Claimed]) -> None:
-    """Send a message for each job. An unreachable broker is no error: recover sends the messages again.
+    """Send a message for each job. An unreachable broker is no error: the leader sends what could not be sent.
 
     In Celery's format, but without what only its own workers read, which would take half as long again.
     """
@@ -78,13 +80,11 @@ def hand_over(claimed: Sequence[Claimed]) -> None:
             refusals = producer.connection.channel_errors
             while unsent:
                 message, queue = Message(unsent[0].id, unsent[0].attempt), app.amqp.queues[unsent[0].pool]
-                # Kombu knows, too, but first binds the queue to the channel: a quarter of what a message costs.
-                declared = hash(queue) in producer.connection.declared_entities
                 producer.publish(
                     [astuple(message), {}, {}],
                     exchange="",  # every broker's way to the queue of that name
                     routing_key=queue.name,
-                    declare=[] if declared else [queue],
+                    declare=Undeclared(producer.connection, queue),
                     headers={"task": run_attempt.name, "id": message.name},
                     serializer="json",
                     retry=True,
@@ -95,6 +95,61 @@ def hand_over(claimed: Sequence[Claimed]) -> None:
         why = error.__cause__ or error  # of the broker's library, where Celery has put its own before it
         # It may refuse the queue of one pool, by its rights or its kind: then those of the others go on.
         others = [job for job in unsent if job.pool != unsent[0].pool] if isinstance(why, refusals) else []
-        telemetry.noticed("broker out of reach", error=type(why).__name__, unsent=len(unsent) - len(others))
+        refused = [job for job in unsent if job not in others]
+        telemetry.noticed("broker out of reach", error=type(why).__name__, unsent=len(refused))
+        leave_to_leader(refused)
         if others:
             hand_over(others)
+
+
+class Undeclared:
+    """The queue of a message, if the present connection has not declared it yet.
+
+    Kombu asks with each try: one that follows a lost connection may meet a broker that does not know the queue, and
+    drops what is sent to it. Kombu knows what it has declared, too, but first binds the queue to the channel: a quarter
+    of what a message costs.
+    """
+
+    def __init__(self, connection: Any, queue: Any) -> None:
+        self._connection, self._queue = connection, queue
+
+    def __iter__(self) -> Iterator[Any]:
+        if hash(self._queue) not in self._connection.declared_entities:
+            yield self._queue
+
+
+def leave_to_leader(unsent: Sequence[Claimed]) -> None:
+    """Let the leading clock send these messages at its next look, if another worker reaches the broker."""
+    try:
+        store.leave_to_leader(unsent, WORKER_ID)
+    except (DatabaseError, InterfaceError) as error:  # then it waits until they count as lost
+        telemetry.noticed("unsent messages were not left to the leader", error=type(error).__name__)
+
+
+class Question:
+    """A connection of its own that asks the broker whether it answers. Use it as a context manager."""
+
+    def __init__(self) -> None:
+        # As the transports of Redis and RabbitMQ call their limits; each ignores the names of the other.
+        limits = ("socket_timeout", "socket_connect_timeout", "read_timeout", "write_timeout")
+        app = celery_app()
+        self._connection = app.connection_for_write(transport_options=dict.fromkeys(limits, ANSWER_SECONDS))
+        self._queue = app.amqp.queues[next(iter(app.amqp.queues.consume_from), "default")]
+
+    def is_answered(self) -> bool:
+        """Whether the broker answers within ANSWER_SECONDS."""
+        try:
+            self._connection.connect()
+            self._queue(self._connection.default_channel).queue_declare(passive=True)
+        except Exception as error:  # any error of the broker's library
+            if isinstance(error, self._connection.channel_errors):
+                return True  # it knows no such queue, or refuses the question: it has answered
+            self._connection.collect()
+            return False
+        return True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._connection.collect()

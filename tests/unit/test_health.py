@@ -1,7 +1,7 @@
 """Each condition holds just when its facts say so."""
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import uuid4
 
 import pytest
@@ -21,11 +21,12 @@ def worker(
     beat_ago: float = 0.0,
     gone_ago: float | None = None,
     lost: bool = False,
+    cut_off_at: datetime | None = None,
 ) -> Worker:
     """One that beats every five seconds."""
     gone_at = None if gone_ago is None else NOW - timedelta(seconds=gone_ago)
     beat_at = NOW - timedelta(seconds=beat_ago)
-    return Worker(uuid4(), "w", 1, pool, concurrency, 5.0, NOW, beat_at, gone_at, lost=lost, leads=False)
+    return Worker(uuid4(), "w", 1, pool, concurrency, 5.0, NOW, beat_at, cut_off_at, gone_at, lost=lost, leads=False)
 
 
 WAITING = lane(gate=Gate.SLOTS_FULL, waiting=9, since=NOW - timedelta(hours=9))
@@ -71,6 +72,7 @@ BAD = {
     "pool_short": pool(4, 4, late_for=60.1),
     "tenant_starved": replace(GOOD, starved=[PUGET]),
     "messages_lost": server(untaken=1),
+    "worker_cut_off": replace(GOOD, workers=[worker(cut_off_at=NOW)]),
     "worker_silent": replace(GOOD, workers=[worker(beat_ago=15.1)]),
     "worker_lost": replace(GOOD, workers=[worker(gone_ago=3599.0, lost=True)]),
     "failures": replace(GOOD, ended=EndedLook(50, 11, 0)),

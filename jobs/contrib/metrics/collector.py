@@ -64,7 +64,9 @@ def _pools(facts: Facts) -> Iterator[Metric]:
     yield gauge("may_run_seconds", "Longest time that one of them has only lacked a process.", ["pool"], waits)
     yield gauge("pool_demand", "Processes that could be busy now.", ["pool"], [([p.name], p.demand) for p in of])
     workers = [([pool, state], count) for pool, state, count in facts.worker_states]
-    yield gauge("workers", "Workers: live, draining, silent, or lost in the last hour.", ["pool", "state"], workers)
+    yield gauge(
+        "workers", "Workers: live, draining, cut off, silent, or lost in the last hour.", ["pool", "state"], workers
+    )
 
 
 def _tenants(facts: Facts) -> Iterator[Metric]:

@@ -11,6 +11,7 @@ from jobs.engine import runtime
 from jobs.engine.runtime import Runtime
 from jobs.worker.clock import Clock, Schedules, recorder, upkeep
 from jobs.worker.threads.announcer import Announcer
+from jobs.worker.threads.reach import Reach
 from jobs.worker.threads.sender import Sender
 from jobs.worker.threads.watchdog import Progress
 
@@ -23,9 +24,10 @@ class Command(BaseCommand):
         stop = threading.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stop.set())
-        clock, sending, announcer = Clock(stop), Sender(), Announcer()
+        reach, sending, announcer = Reach(stop), Sender(), Announcer()
+        clock = Clock(stop, away=lambda: reach.away)
         runtime.start(Runtime(carrier=sending.hand_over, announcer=announcer.announce))
         beside = [thread(stop, clock).run for thread in (upkeep, Schedules, recorder)]
-        for run in (sending.run, announcer.run, *beside):
+        for run in (reach.run, sending.run, announcer.run, *beside):
             threading.Thread(target=run, args=(Progress(),), daemon=True).start()
         clock.run()

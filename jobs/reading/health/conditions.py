@@ -96,6 +96,11 @@ def _worker_silent(facts: Facts) -> Iterator[str]:
         yield f"{workers} missed three heartbeats."
 
 
+def _worker_cut_off(facts: Facts) -> Iterator[str]:
+    for workers in _workers(facts, "cut off"):
+        yield f"{workers} cannot reach the broker, or do not take its messages: their idle processes get no job."
+
+
 def _worker_lost(facts: Facts) -> Iterator[str]:
     for workers in _workers(facts, "lost"):
         yield f"{workers} did not stop but fell silent in the last hour: killed, or cut off."
@@ -160,6 +165,7 @@ RULES = (
     Rule("messages_lost", "critical", _messages_lost),
     Rule("tenant_starved", "warning", _tenant_starved),
     Rule("pool_short", "warning", _pool_short),
+    Rule("worker_cut_off", "warning", _worker_cut_off),
     Rule("worker_silent", "warning", _worker_silent),
     Rule("worker_lost", "warning", _worker_lost),
     Rule("failures", "warning", _failures),

@@ -1,12 +1,20 @@
+-- name: another_reaches_broker
+-- Reads:  whether another worker has lately said that it reaches the broker. Who: the clock of one that does not, before it
+--         leads. Locks: none. Index: workers_live.
+-- Lately: within one beat and a half. A worker that PostgreSQL has not heard since could not take the lead.
+-- include shared/reaching
+
 -- name: beat
 -- Change: record a worker's heartbeat; the first one registers it. Who: the worker's parent process.
 -- Locks:  its row. Returns no row if the worker was declared gone: then it must stop its jobs; drains: it was asked to take no
 --         more, and has no capacity from that moment on.
-INSERT INTO workers (id, name, pid, pool, concurrency, beat_interval, started_at, beat_at)
-SELECT %(id)s, %(name)s, %(pid)s, %(pool)s, %(concurrency)s, %(interval)s, clock.now, clock.now
+INSERT INTO workers (id, name, pid, pool, concurrency, beat_interval, started_at, beat_at, cut_off_at)
+SELECT %(id)s, %(name)s, %(pid)s, %(pool)s, %(concurrency)s, %(interval)s, clock.now, clock.now,
+    CASE WHEN %(cut_off)s THEN clock.now END
 FROM (SELECT coalesce(%(now)s::timestamptz, clock_timestamp()) AS now) clock
 ON CONFLICT (id) DO UPDATE
 SET beat_at = excluded.beat_at,
+    cut_off_at = CASE WHEN excluded.cut_off_at IS NOT NULL THEN coalesce(workers.cut_off_at, excluded.cut_off_at) END,
     concurrency = CASE WHEN workers.drain_requested_at IS NULL THEN excluded.concurrency ELSE 0 END
 WHERE workers.gone_at IS NULL  -- guard
 RETURNING (xmax = 0) AS registered, drain_requested_at IS NOT NULL AS drains
@@ -28,6 +36,23 @@ FROM pg_stat_activity
 WHERE datname = current_database()
   AND pid <> pg_backend_pid()
   AND application_name LIKE %(name)s  -- guard I3
+
+-- name: leave_to_leader
+-- Change: let these messages count as lost at once, so that the leading clock sends them. Not an arrow, as hand_over_again.
+-- Who:    a process that could not send them. If no other worker reaches the broker, they wait until they count as lost.
+-- Locks:  the rows; it skips locked rows, whose attempts are about to start. Index: primary key; handed_at is not indexed (HOT).
+WITH unsent AS MATERIALIZED (
+    SELECT j.id FROM jobs j JOIN unnest(%(ids)s::bigint[], %(attempts)s::int[]) AS u (id, attempt) USING (id, attempt)
+    WHERE j.status = 'queued'  -- guard I3
+      AND (
+          -- include shared/reaching
+      )
+    FOR NO KEY UPDATE OF j SKIP LOCKED
+)
+UPDATE jobs j
+SET handed_at = least(j.handed_at, clock_timestamp() - %(patience)s * interval '1 second')
+FROM unsent
+WHERE j.id = unsent.id
 
 -- name: left_behind
 -- Reads:  the attempts of a dead process: those that run in it, and that of its message, if it is still queued. Who: its

@@ -5,6 +5,7 @@ import os
 import signal
 import threading
 import uuid
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, suppress
 from typing import Any
 
@@ -19,6 +20,7 @@ from jobs.celery import celery_app
 from jobs.engine import runtime, session_reset
 from jobs.engine.host import Host
 from jobs.engine.runtime import Runtime
+from jobs.store import Claimed
 from jobs.worker.children.cores import waited_for_core
 from jobs.worker.children.peak import Peak
 from jobs.worker.children.running_table import running_table
@@ -77,6 +79,10 @@ class Child(Host):
     def peak_memory(self) -> int | None:
         return self._peak.read()
 
+    def hand_over(self, claimed: Sequence[Claimed]) -> None:
+        """Send the messages of these jobs."""
+        self.sender.hand_over(claimed, away=running_table.is_cut_off())
+
     def send_messages(self) -> None:
         """Otherwise the jobs that the process claimed last would wait until their messages count as lost."""
         self.sender.stop()
@@ -121,5 +127,5 @@ def run_jobs_here(**_: Any) -> None:
     store.name_sessions(WORKER_ID, os.getpid())
     child = Child(WORKER_ID, next(iter(celery_app().amqp.queues.consume_from), None))
     _let_bodies_have_processes()
-    runtime.start(Runtime(carrier=child.sender.hand_over, relay=wakeup.request, host=child))
+    runtime.start(Runtime(carrier=child.hand_over, relay=wakeup.request, host=child))
     signals.worker_process_shutdown.connect(lambda **_: child.send_messages(), weak=False)

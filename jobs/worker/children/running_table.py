@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 MAX_PROCESSES = 1024  # of one worker
 _WORD = 8  # bytes
+_HEADER = 2  # words before the entries: whether the worker drains, and whether the broker is out of its reach
 _WORDS = 6  # of an entry: version, pid, job, attempt, deadline, MiB
 _VERSION, _PID, _JOB, _ATTEMPT, _DEADLINE, _MEMORY = range(_WORDS)
 
@@ -51,11 +52,11 @@ class RunningTable:
     """Created in the parent before its pool forks."""
 
     def __init__(self, size: int = MAX_PROCESSES) -> None:
-        shared = memoryview(mmap.mmap(-1, (1 + size * _WORDS) * _WORD))
+        shared = memoryview(mmap.mmap(-1, (_HEADER + size * _WORDS) * _WORD))
         self._size = size
-        self._words = shared.cast("q")  # the first one: whether the worker drains
+        self._words = shared.cast("q")
         self._moments = shared.cast("d")  # the same memory
-        self._mine = 1
+        self._mine = _HEADER
 
     # --- in a process of the pool
 
@@ -63,7 +64,7 @@ class RunningTable:
         """Write into this entry from now on. Raises IndexError if it does not exist."""
         if not 0 <= index < self._size:
             raise IndexError(f"a worker has at most {self._size} processes")
-        self._mine = 1 + index * _WORDS
+        self._mine = _HEADER + index * _WORDS
         self.let_go()
 
     def hold(self, job_id: int, attempt: int) -> None:
@@ -100,15 +101,27 @@ class RunningTable:
         """Whether this worker takes no more jobs."""
         return self._words[0] != 0
 
+    def is_cut_off(self) -> bool:
+        """Whether the broker does not answer this worker."""
+        return self._words[1] != 0
+
     # --- in the parent
 
     def drain(self) -> None:
         """Tell the processes to take no more jobs."""
         self._words[0] = 1
 
+    def note_reach(self, *, cut_off: bool) -> None:
+        """Tell the processes whether the broker answers."""
+        self._words[1] = cut_off
+
+    def holding(self) -> int:
+        """How many processes hold an attempt."""
+        return sum(entry.job_id > 0 for entry in self.entries())
+
     def entries(self) -> list[Entry]:
         """The entries that were ever taken."""
-        places = range(1, 1 + self._size * _WORDS, _WORDS)
+        places = range(_HEADER, _HEADER + self._size * _WORDS, _WORDS)
         return [self._read(place) for place in places if self._words[place + _PID]]
 
     def running(self) -> list[Entry]:

@@ -1,6 +1,7 @@
 """The loop of the leading clock: promote due jobs in time, dispatch as a safety net, run the duties."""
 
 import threading
+from collections.abc import Callable
 
 from django.db import DatabaseError, InterfaceError, connection
 
@@ -29,8 +30,9 @@ def clear_door() -> None:
 class Clock:
     """Runs until `stop` is set. Survives the loss of the database: then the first clock to reconnect leads."""
 
-    def __init__(self, stop: threading.Event) -> None:
-        self._stop = stop
+    def __init__(self, stop: threading.Event, away: Callable[[], bool] = lambda: False) -> None:
+        """away: whether the broker is out of reach: then the clock of a worker that reaches it should lead."""
+        self._stop, self._away = stop, away
         self._session: object = None  # the connection that holds the leader's lock
         self._steady = SteadyTime()
         self._door, self._duties = Duty(1.0, clear_door), duties()
@@ -58,6 +60,12 @@ class Clock:
     def _leads(self) -> bool:
         """Whether this clock holds the leader's lock in its present session."""
         connection.ensure_connection()
+        if self._away() and store.another_reaches_broker(WORKER_ID):
+            if self.leads.is_set():
+                telemetry.noticed("this clock gives up the lead, broker out of reach")
+                connection.close()
+            self.leads.clear()
+            return False
         if self._session is connection.connection:
             return True
         self.leads.clear()
@@ -74,7 +82,7 @@ class Clock:
 
     def _tick(self) -> None:
         looked = self._steady.look()
-        # Before the dispatch, which ends this session if it cannot pass the door: whatever shuts it, the dead are found.
+        # Before the dispatch, which ends this session if the door stays shut: the dead are found in any case.
         try_step(lambda: recover.declare_gone(self._steady.watched, looked))
         self._door.run_if_due()
         moment = store.next_moment()  # read it before the work, so that a moment that passes meanwhile is not missed

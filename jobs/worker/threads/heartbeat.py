@@ -18,6 +18,7 @@ class Heartbeat:
     """Runs in a thread of the worker's parent process until `stop` is set.
 
     worker: its id. processes: how many the pool has now (0 while it drains, so that nothing more is handed to it).
+    cut_off: whether no message reaches it.
     registered: called when the worker is registered and may get jobs. drain: called once, when somebody asked the
     worker to stop in good order. gone: called when it was declared gone: other workers run its jobs, and the processes
     here must end.
@@ -31,13 +32,14 @@ class Heartbeat:
         stop: threading.Event,
         *,
         processes: Callable[[], int],
+        cut_off: Callable[[], bool],
         registered: Callable[[], object],
         drain: Callable[[], object],
         gone: Callable[[], object],
     ) -> None:
         self._worker, self._name, self._pool = worker, name, pool
         self._stop = stop
-        self._processes = processes
+        self._processes, self._cut_off = processes, cut_off
         self._registered = registered
         self._drain: Callable[[], object] | None = drain
         self._gone = gone
@@ -58,8 +60,10 @@ class Heartbeat:
         self._now.set()
 
     def _beat(self) -> float:
-        begun, pid, processes = time.monotonic(), os.getpid(), self._processes()
-        heard = store.beat(self._worker, name=self._name, pid=pid, pool=self._pool, concurrency=processes)
+        begun, processes, pid = time.monotonic(), self._processes(), os.getpid()
+        heard = store.beat(
+            self._worker, name=self._name, pid=pid, pool=self._pool, concurrency=processes, cut_off=self._cut_off()
+        )
         if heard is None:
             telemetry.noticed("declared gone, stopping", worker=self._name)
             self._gone()

@@ -9,6 +9,8 @@ import threading
 from collections.abc import Callable, Sequence
 from time import monotonic
 
+from django.db import connection
+
 from jobs import telemetry
 from jobs.store import Claimed
 from jobs.worker import message
@@ -30,12 +32,18 @@ class Sender:
         self._left = 0
         self._sends_since: float | None = None
 
-    def hand_over(self, claimed: Sequence[Claimed]) -> None:
-        """Queue these messages."""
+    def hand_over(self, claimed: Sequence[Claimed], *, away: bool = False) -> None:
+        """Queue these messages. away: the broker is out of reach: the leader gets them, and those that wait here."""
+        unsent: list[Claimed] = []
         with self._changed:
             self._waiting |= {(job.id, job.attempt): job for job in claimed}
+            if away:
+                unsent = list(self._waiting.values())
+                self._waiting.clear()
             self._leave_one_that_waits()
             self._changed.notify_all()
+        if unsent:
+            message.leave_to_leader(unsent)
 
     def stop(self) -> None:
         """End when all messages are sent."""
@@ -62,6 +70,7 @@ class Sender:
     def _send(self, turn: int) -> None:
         while claimed := self._next(turn):
             self._carrier(claimed)
+            connection.close()  # seldom open: it told what could not be sent
 
     def _next(self, turn: int) -> list[Claimed]:
         """The messages to send; none if the sender is stopped, or if another thread has the turn by now."""

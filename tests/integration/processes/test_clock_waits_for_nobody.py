@@ -300,12 +300,12 @@ class TestTime:
 @contextmanager
 def cut_off(*statements: str) -> Iterator[int]:
     """A session whose host is cut off after these statements of a pipeline; its pid in PostgreSQL."""
-    with suppress(psycopg.OperationalError), psycopg.connect(**connection.get_connection_params()) as own:
-        with own.pipeline():
-            for text in statements:
-                own.execute(text, OUT_OF_LINE if "%(in_line)s" in text else None)
-            own.execute("SELECT 1").fetchone()  # PostgreSQL has carried them out, and waits for the rest
-            yield own.info.backend_pid
+    ended = suppress(psycopg.OperationalError)
+    with ended, psycopg.connect(**connection.get_connection_params()) as own, own.pipeline():
+        for text in statements:
+            own.execute(text, OUT_OF_LINE if "%(in_line)s" in text else None)
+        own.execute("SELECT 1").fetchone()  # PostgreSQL has carried them out, and waits for the rest
+        yield own.info.backend_pid
 
 
 def there(pid: int) -> bool:

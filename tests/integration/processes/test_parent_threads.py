@@ -308,6 +308,7 @@ class TestPresence:
             "default",
             stop,
             processes=lambda: 4,
+            cut_off=lambda: False,
             registered=lambda: called.append("registered"),
             drain=lambda: called.append("drain"),
             gone=lambda: (called.append("gone"), stop.set()),

@@ -82,11 +82,11 @@ def test_a_process_that_dies_in_the_middle_of_an_entry_has_said_nothing_and_the_
     table = RunningTable(1)
     table.take_entry(0)
     table.hold(7, 1)
-    before = list(table._words[1:7])
+    before = list(table._words[2:8])
     table.limit(-1.0, 9)
-    after = list(table._words[1:7])
+    after = list(table._words[2:8])
     for place, value in enumerate([before[0] + 1, *after[1 : 1 + word], *before[1 + word :]]):
-        table._words[1 + place] = value
+        table._words[2 + place] = value
     assert table.running() == []
     table.take_entry(0)
     assert [(entry.pid, entry.job_id, entry.is_torn) for entry in table.entries()] == [(os.getpid(), 0, False)]

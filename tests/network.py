@@ -1,0 +1,85 @@
+"""Paths between hosts that break: a proxy in front of an engine, which holds back what goes one way or both.
+
+What it holds back arrives when the path is healed, as with TCP. A new connection is accepted meanwhile, and hears
+nothing.
+"""
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from urllib.parse import SplitResult, parse_qs, urlsplit, urlunsplit
+
+CHUNK = 65536  # bytes
+
+
+class Path:
+    """From the host of one process to one engine. url: by which that process finds the engine."""
+
+    def __init__(self, url: str) -> None:
+        """url: of the engine."""
+        self._engine = urlsplit(url)
+        self._there, self._back = threading.Event(), threading.Event()  # what goes to the engine, or comes, passes
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._ends: list[socket.socket] = [self._listener]
+        self.url = self._through(self._listener.getsockname()[1])
+        self.heal()
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def cut(self, *, there: bool = True, back: bool = True) -> None:
+        """Hold back what goes to the engine (there), and what comes from it (back)."""
+        for way, broken in ((self._there, there), (self._back, back)):
+            (way.clear if broken else way.set)()
+
+    def heal(self) -> None:
+        self.cut(there=False, back=False)
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.heal()
+        for end in self._ends:
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+            end.close()
+
+    def _through(self, port: int) -> str:
+        user, _, _ = self._engine.netloc.rpartition("@")
+        return urlunsplit(self._engine._replace(netloc=f"{user}@127.0.0.1:{port}", query=""))
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                client, _ = self._listener.accept()
+                server = _connected(self._engine)
+                self._ends += [client, server]
+                for ends in ((client, server, self._there), (server, client, self._back)):
+                    threading.Thread(target=self._carry, args=ends, daemon=True).start()
+
+    @staticmethod
+    def _carry(source: socket.socket, target: socket.socket, way: threading.Event) -> None:
+        with suppress(OSError):
+            while data := source.recv(CHUNK):
+                way.wait()
+                target.sendall(data)
+            way.wait()  # nor does the end of a connection pass
+            target.shutdown(socket.SHUT_WR)
+
+
+def _connected(engine: SplitResult) -> socket.socket:
+    directory = parse_qs(engine.query).get("host")
+    if not directory:
+        return socket.create_connection((engine.hostname, engine.port))
+    end = socket.socket(socket.AF_UNIX)
+    end.connect(f"{directory[0]}/.s.PGSQL.{engine.port or 5432}")
+    return end
+
+
+@contextmanager
+def paths(*urls: str) -> Iterator[list[Path]]:
+    """A path to each of these engines."""
+    made = [Path(url) for url in urls]
+    try:
+        yield made
+    finally:
+        for path in made:
+            path.close()
