@@ -141,10 +141,14 @@ class Parent:
         self._name, self._pool = consumer.hostname, Pool(consumer.pool)
         self._stop = threading.Event()
         self._watchdog = Watchdog(self._stop, self._abort)
+        queue = next(iter(consumer.app.amqp.queues.consume_from))  # named as the pool
+        self._reach = Reach(
+            self._stop, lambda: running_table.drains or takes_messages(consumer, queue), self._broker_changed
+        )
         self._heartbeat = Heartbeat(
             WORKER_ID,
             self._name,
-            next(iter(consumer.app.amqp.queues.consume_from)),
+            queue,
             self._stop,
             processes=self._processes,
             cut_off=lambda: self._reach.away,
@@ -152,7 +156,6 @@ class Parent:
             drain=self._stop_in_good_order,
             gone=self._end_at_once,
         )
-        self._reach = Reach(self._stop, lambda: running_table.drains or takes_messages(consumer), self._broker_changed)
         self._clock = Clock(self._stop, away=lambda: self._reach.away)
         self._sender, self._announcer, self._dispatcher = Sender(), Announcer(), Dispatcher(wakeup=wakeup)
 

@@ -82,7 +82,7 @@ def attempt_of(message: Any) -> Message:
     raise ValueError("other arguments")
 
 
-def takes_messages(consumer: Any) -> bool:
-    """Whether it consumes from its queue: not while it connects anew, nor after Celery's `cancel_consumer`."""
+def takes_messages(consumer: Any, pool: str) -> bool:
+    """Whether it consumes from this queue: not while it connects anew, nor after Celery's `cancel_consumer`."""
     taking = consumer.task_consumer
-    return taking is not None and any(map(taking.consuming_from, consumer.app.amqp.queues.consume_from))
+    return taking is not None and bool(taking.consuming_from(pool))

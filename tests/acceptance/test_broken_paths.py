@@ -8,6 +8,7 @@ from embedded import engines
 from jobs.lifecycle import FINAL
 from jobs.models import Job, Worker
 from jobs.reading import health
+from jobs.worker import message
 from tests.factories import ThingFactory
 from tests.network import paths
 from tests.sql import value
@@ -71,3 +72,16 @@ def test_a_leader_that_loses_the_broker_costs_its_own_capacity_and_no_other(star
     to_broker.heal()
     wait_until(Worker.objects.filter(pk=cut_off.pk, cut_off_at=None, concurrency=2).exists, "it is back")
     assert "worker_cut_off" not in told()
+
+
+def test_a_worker_that_was_told_to_take_no_messages_keeps_nobodys_job(start_worker, thing):
+    """By Celery's remote control: `celery control cancel_consumer`."""
+    deaf = Worker.objects.get(pid=start_worker(concurrency=2).pid, gone_at=None)
+    start_worker(concurrency=1)
+    app = message.run_attempt.app
+    app.control.cancel_consumer("default", destination=[deaf.name])
+    cut_off = Worker.objects.filter(pk=deaf.pk, cut_off_at__isnull=False)
+    wait_until(cut_off.exists, "it says that it takes no messages")
+    assert all_end([thing.async_(dedup=False).count_runs() for _ in range(5)])
+    app.control.add_consumer("default", destination=[deaf.name])
+    wait_until(lambda: not cut_off.exists(), "it takes messages again")

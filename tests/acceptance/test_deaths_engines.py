@@ -143,7 +143,7 @@ def test_what_is_submitted_while_no_broker_can_be_reached_runs_when_it_is_back(e
     engines.valkey.wait(30)
     things = [ThingFactory(tenant=TenantFactory(queue__num_slots=1)) for _ in range(3)]
     ids = [thing.async_.echo(n) for thing in things for n in range(2)]
-    assert set(Job.objects.values_list("status", flat=True)) == {"queued", "created"}
+    assert set(Job.objects.values_list("status", flat=True)) <= {"queued", "created"}
     engines.valkey.restart = True
     for job_id in ids:
         check(job_id)

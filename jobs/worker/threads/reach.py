@@ -14,6 +14,7 @@ from jobs.worker import message
 from jobs.worker.threads.watchdog import Progress
 
 PAUSE = 1.0  # seconds between two questions
+SHORTEST_SILENCE = 3.0  # seconds that a busy machine may need to ask, whatever JOBS_HAND_OVER_TIMEOUT is
 
 
 class Reach:
@@ -34,7 +35,7 @@ class Reach:
     @property
     def away(self) -> bool:
         """Whether the broker is out of reach, or the worker does not take its messages."""
-        return monotonic() - self._answered_at > settings.JOBS_HAND_OVER_TIMEOUT / 2
+        return monotonic() - self._answered_at > max(settings.JOBS_HAND_OVER_TIMEOUT / 2, SHORTEST_SILENCE)
 
     def run(self, progress: Progress) -> None:
         """Ask until stopped. `progress` is not used: how long the broker takes is its affair."""

@@ -15,7 +15,7 @@ from jobs.engine.drain import drain
 from jobs.engine.recover import Death, Kill
 from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job, Lane, Worker
-from jobs.store import Failure, Process
+from jobs.store import Claimed, Failure, Process
 from jobs.store.workers import Beat
 from tests.clock import call_at
 from tests.factories import QueueFactory, TenantFactory, make_job
@@ -429,6 +429,34 @@ class TestLostMessages:
         (message,) = sent
         assert message.id == lost.pk
         assert store.start(lost.pk, message.attempt, worker)
+
+    def test_one_that_its_sender_could_not_send_is_sent_by_the_leader_at_once(self, tenant, register, sent):
+        sender, _ = register(concurrency=1), register(concurrency=1)
+        left, newer, begun = unanswered(tenant, 1), unanswered(tenant, 1), unanswered(tenant, 1)
+        assert store.start(begun.pk, begun.attempt, sender)
+        could_not = [(left, left.attempt), (newer, newer.attempt - 1), (begun, begun.attempt)]
+        unsent = [Claimed(job.pk, attempt, "default") for job, attempt in could_not]
+        store.leave_to_leader(unsent, sender)
+        recover.hand_over_again()
+        assert [message.id for message in sent] == [left.pk]
+
+    @pytest.mark.parametrize("absence", ["none", "silent", "gone", "cut off"])
+    def test_one_that_nobody_could_send_waits_until_it_counts_as_lost(self, absence, tenant, register, sent):
+        """Otherwise the leader, which cannot send it either, would repeat it each second."""
+        sender = register(concurrency=1)
+        if absence != "none":
+            other = register(concurrency=1)
+        if absence == "silent":
+            silent(other, 8)  # one beat and a half
+        if absence == "gone":
+            store.leave(other)
+        if absence == "cut off":
+            store.beat(other, name="other", pid=1, pool="default", concurrency=1, cut_off=True)
+        job = unanswered(tenant, 1)
+        assert not store.another_reaches_broker(sender)
+        store.leave_to_leader([Claimed(job.pk, job.attempt, "default")], sender)
+        recover.hand_over_again()
+        assert sent == []
 
     @pytest.mark.parametrize("absence", ["silent", "gone", "draining", "elsewhere"])
     def test_only_a_live_process_of_its_pool_is_idle(self, absence, tenant, register, sent):

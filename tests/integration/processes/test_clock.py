@@ -2,6 +2,7 @@
 
 import threading
 import uuid
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -47,10 +48,10 @@ def start_clock(elsewhere, monkeypatch):
     stops: list[threading.Event] = []
     runs = []
 
-    def start_clock() -> threading.Event:
+    def start_clock(away: Callable[[], bool] = lambda: False) -> threading.Event:
         stop = threading.Event()
         stops.append(stop)
-        runs.append(elsewhere(Clock(stop).run))
+        runs.append(elsewhere(Clock(stop, away).run))
         return stop
 
     yield start_clock
@@ -106,6 +107,18 @@ class TestTheLeader:
         end_session(first)
         wait_until(lambda: holders() not in ([], [first]), "there is a leader again")
         assert len(holders()) == 1
+
+    def test_a_leader_that_loses_the_broker_leads_on_until_another_worker_reaches_it(
+        self, start_clock, holders, register
+    ):
+        away = threading.Event()
+        away.set()
+        start_clock(away.is_set)
+        wait_until(holders, "it leads, since no worker reaches the broker")
+        register()
+        wait_until(lambda: not holders(), "it gives up the lead")
+        away.clear()
+        wait_until(holders, "it leads again")
 
     def test_a_clock_alone_leads_again_when_the_database_is_back(
         self, start_clock, holders, end_session, tenant, register
