@@ -6,6 +6,7 @@ The parent does it because a body that hangs or allocates in C lets no thread of
 running table because that needs no message, no broker and no PostgreSQL.
 """
 
+import math
 import os
 import signal
 import threading
@@ -23,6 +24,7 @@ from jobs.worker.children.running_table import Entry, RunningTable
 from jobs.worker.threads.watchdog import Progress
 
 LOOK_INTERVAL = 0.2  # seconds
+LONG_WAIT = 30.0  # seconds for which a process may hold an attempt without running user code
 MIB = 1024 * 1024
 
 
@@ -35,6 +37,7 @@ class Limits:
         self._pool = pool
         self._over_limit: set[Entry] = set()  # at the last look
         self._reported: set[Entry] = set()  # dead
+        self._waits: dict[Entry, float] = {}  # since when they start or settle an attempt; infinite: that was told
 
     def run(self, progress: Progress) -> None:
         """Enforce limits until stopped."""
@@ -44,6 +47,7 @@ class Limits:
 
     def look(self) -> None:
         """Check all that runs."""
+        self._look_at_waits()
         running = self._table.running()
         self._over_limit.intersection_update(running)
         self._reported.intersection_update(running)
@@ -52,6 +56,16 @@ class Limits:
         for entry in running:
             if entry.pid in pool and entry not in self._reported:
                 self._check(entry)
+
+    def _look_at_waits(self) -> None:
+        """Tell once of a process that neither runs its body nor gets on: no time limit counts there."""
+        now, held = time.monotonic(), [entry for entry in self._table.entries() if entry.job_id and not entry.runs]
+        self._waits = {entry: self._waits.get(entry, now) for entry in held if not entry.is_torn}
+        for entry, since in self._waits.items():
+            if now - since > LONG_WAIT:
+                facts = {"job": entry.job_id, "attempt": entry.attempt, "pid": entry.pid}
+                telemetry.noticed("attempt waits for the database or the cache", **facts, seconds=round(now - since))
+                self._waits[entry] = math.inf
 
     def _check(self, entry: Entry) -> None:
         """Report a death, or end a process over its limits. Wait for a process that was ended already."""

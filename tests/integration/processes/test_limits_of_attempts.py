@@ -215,3 +215,19 @@ class TestTheMessage:
 
     def test_without_a_process_nothing_is_killed(self, lost):
         assert lost(1, None, RuntimeError("never taken up")) == Death(0, 1, 3, "never taken up")
+
+
+def test_an_attempt_whose_body_does_not_begin_is_told_of_once(table, pool, monkeypatch, caplog):
+    """As behind a pooler that has no session left."""
+    table.hold(7, 1)
+    watched = pool()
+    watched.look()
+    monkeypatch.setattr(limits, "LONG_WAIT", -1.0)
+    watched.look()
+    watched.look()
+    assert caplog.text.count("attempt waits for the database or the cache job=7 attempt=1") == 1
+    table.limit(60, 0)
+    watched.look()
+    table.lift_limit()
+    watched.look()
+    assert caplog.text.count("attempt waits") == 2, "another wait, after the body"
