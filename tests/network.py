@@ -47,13 +47,21 @@ class Path:
         return urlunsplit(self._engine._replace(netloc=f"{user}@127.0.0.1:{port}", query=""))
 
     def _accept(self) -> None:
-        with suppress(OSError):
+        with suppress(OSError):  # closed
             while True:
                 client, _ = self._listener.accept()
-                server = _connected(self._engine)
-                self._ends += [client, server]
-                for ends in ((client, server, self._there), (server, client, self._back)):
-                    threading.Thread(target=self._carry, args=ends, daemon=True).start()
+                self._ends.append(client)
+                threading.Thread(target=self._lead_on, args=[client], daemon=True).start()
+
+    def _lead_on(self, client: socket.socket) -> None:
+        try:
+            server = _connected(self._engine)
+        except OSError:  # the engine is away
+            client.close()
+            return
+        self._ends.append(server)
+        threading.Thread(target=self._carry, args=[server, client, self._back], daemon=True).start()
+        self._carry(client, server, self._there)
 
     @staticmethod
     def _carry(source: socket.socket, target: socket.socket, way: threading.Event) -> None:

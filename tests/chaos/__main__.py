@@ -25,7 +25,7 @@ def main() -> int:
     signals.on_stop(signals.leave)
     orphans.inherit()
     try:
-        with world.created(synchronous=not arguments.lag) as created:
+        with world.created(synchronous=not arguments.lag, cuts=arguments.storm) as created:
             return run(created, arguments)
     finally:
         orphans.sweep(spared=Processes())
@@ -37,29 +37,37 @@ def run(created: world.World, arguments: argparse.Namespace) -> int:
     from tests.chaos.auditor import Auditor
     from tests.chaos.deaths import Deaths
     from tests.chaos.load import Load, things
+    from tests.chaos.operators import Operators
 
     console = Console()
     seconds, seed = arguments.seconds, arguments.seed
     console.print(f"chaos for {seconds:.0f} s, seed {seed}")
     load = Load(things(), seed)
     deaths = Deaths(created, random.Random(seed), arguments.pause, arguments.lag)
+    operators = Operators(seed) if arguments.storm else None
     created.start_workers()
     with Auditor() as auditor:
         load.start()
         created.wait_for_workers()
         deaths.start()
+        if operators:
+            operators.start()
         time.sleep(seconds)
         deaths.stop()
         load.stop()
+        if operators:
+            operators.stop()
         calm = time.monotonic()
         late = _late(verdict.unfinished, verdict.stop_schedules)
         calm = time.monotonic() - calm
-    violations = load.faults + deaths.faults + late
+    violations = load.faults + deaths.faults + late + (operators.faults if operators else [])
     violations += verdict.judge(
         created.evidence, load.accepted, auditor.violations, deaths.lost, callbacks=load.callbacks, revived=load.revived
     )
     audit = Counter({"looks": auditor.looks, "violations": len(violations), "callbacks": len(load.callbacks)})
     counts = {"deaths": deaths.struck, "load": load.counts, "audit": audit}
+    if operators:
+        counts["operators"] = operators.done
     console.print(verdict.table(f"seed {seed}: {seconds:.0f} s of chaos, all final {calm:.0f} s later", counts))
     for words in violations[:50]:
         console.print(f"VIOLATION: {words}", style="bold red")
@@ -91,6 +99,11 @@ def _arguments() -> argparse.Namespace:
         type=float,
         default=0,
         help="promote an asynchronous standby that is so many seconds behind (default 0)",
+    )
+    parser.add_argument(
+        "--storm",
+        action="store_true",
+        help="people use every verb meanwhile, and paths of workers are cut; the engines live on",
     )
     return parser.parse_args()
 

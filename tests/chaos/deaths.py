@@ -18,6 +18,7 @@ from tests.chaos.world import World
 
 RECOVERY = 12.0  # seconds between two deaths of the same engine: a supervisor restarts what dies often ever more slowly
 LONGEST_LOCK = 30.0  # seconds
+LONGEST_CUT = 12.0  # seconds
 LONGEST_ROUND = 60.0  # seconds beyond those that were asked for
 
 
@@ -43,7 +44,7 @@ class Deaths:
         self._round_over = threading.Event()  # of the kinds that come first
         self._thread = threading.Thread(target=self._run, name="deaths", daemon=True)
         self._engine_died: dict[str, float] = {}
-        self._kinds: dict[str, tuple[int, Callable[[], bool]]] = {
+        kinds: dict[str, tuple[int, Callable[[], bool]]] = {
             "process killed": (4, self._kill_process),
             "worker killed": (2, self._kill_worker),
             "worker stopped and continued": (2, self._stop_worker),
@@ -57,7 +58,11 @@ class Deaths:
             "broker and cache frozen": (1, self._freeze),
             "rows locked": (1, self._lock_rows),
             "worker drained": (1, self._drain),
+            "path to the database cut": (4, lambda: self._cut_path(slice(0, 1))),
+            "path to broker and cache cut": (4, lambda: self._cut_path(slice(1, 3))),
         }
+        possible = [name for name in kinds if not name.startswith("database")] if world.paths else [*kinds][:-2]
+        self._kinds = {name: kinds[name] for name in possible}
 
     def start(self) -> None:
         self._thread.start()
@@ -174,6 +179,17 @@ class Deaths:
     def _drain(self) -> bool:
         """A deploy: it ends what it has begun, and a new one takes its place."""
         os.kill(self._worker(), signal.SIGTERM)
+        return True
+
+    def _cut_path(self, ways: slice) -> bool:
+        """A worker's host loses a path, both ways or one; deaths go on meanwhile."""
+        cut = self._chance.choice(self._world.paths)[ways]
+        there, back = self._chance.choice([(True, True), (True, False), (False, True)])
+        for path in cut:
+            path.cut(there=there, back=back)
+        healed = threading.Timer(self._chance.uniform(1, LONGEST_CUT), lambda: [path.heal() for path in cut])
+        healed.daemon = True
+        healed.start()
         return True
 
     def _cut_connections(self) -> bool:

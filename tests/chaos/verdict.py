@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from django.db.models import Max, Sum
+from django.db.models import Max, QuerySet, Sum
 from rich.table import Table
 
 from jobs.lifecycle import FINAL, Status
@@ -27,6 +27,7 @@ from jobs.models import (
 from jobs.reading import usage
 from jobs.recording.record import record_hours
 from jobs.store import results
+from tenants.models import Tenant
 
 
 class Start(NamedTuple):
@@ -39,6 +40,11 @@ class Start(NamedTuple):
 def unfinished() -> int:
     """Jobs that are not final yet."""
     return Job.objects.exclude(status__in=FINAL).count()
+
+
+def of_customers() -> QuerySet[AnyJob]:
+    """The jobs of the tenants that are there: of those that were deleted the history goes later."""
+    return AnyJob.objects.filter(tenant_id__in=list(Tenant.objects.values_list("pk", flat=True))).order_by("id")
 
 
 def stop_schedules() -> None:
@@ -81,10 +87,10 @@ def judge(
         *_wrong_flows(),
         *_wrong_callbacks(callbacks or {}, revived),
         *(words for schedule in Schedule.objects.order_by("id") for words in _irregular(schedule)),
-        *(words for job in AnyJob.objects.order_by("id") for words in _complaints(job, certain.get(job.pk, Counter()))),
+        *(words for job in of_customers() for words in _complaints(job, certain.get(job.pk, Counter()))),
         *(
             words
-            for job in AnyJob.objects.filter(status=Status.SUCCESS).order_by("id")
+            for job in of_customers().filter(status=Status.SUCCESS)
             for words in _foreign(job, started.get(job.pk, set()))
         ),
     ]

@@ -5,9 +5,9 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path as File
 
 import redis
 
@@ -15,6 +15,7 @@ from embedded import data_dir, engines, fleet
 from embedded.process import Process
 from embedded.processes import Processes
 from tests.chaos.standby import Pair, Server
+from tests.network import Path, paths
 from tests.waiting import wait_until
 from tests.warm import WarmProcesses
 
@@ -35,16 +36,20 @@ SETTINGS = {
 
 @dataclass
 class World:
-    """What a death may strike. evidence: the file in which each body that starts writes a line."""
+    """What a death may strike. evidence: the file in which each body that starts writes a line.
 
-    directory: Path
+    paths: those of each worker, to the database, the broker and the cache; none if its ways cannot be cut.
+    """
+
+    directory: File
     environ: dict[str, str]
     processes: Processes
     pair: Pair
     workers: list[Process] = field(default_factory=list)
+    paths: list[list[Path]] = field(default_factory=list)
 
     @property
-    def evidence(self) -> Path:
+    def evidence(self) -> File:
         return self.directory / "evidence"
 
     def engine(self, name: str) -> Process:
@@ -60,13 +65,14 @@ class World:
         """Supervised, as in production: a worker that ends is started again."""
         for number in range(WORKERS):
             name = f"worker{number}"
-            command = fleet.worker("default", CONCURRENCY, f"{name}-{os.getpid()}", self.environ)
+            ways = {way: path.url for way, path in zip(URLS, self.paths[number], strict=True)} if self.paths else {}
+            command = fleet.worker("default", CONCURRENCY, f"{name}-{os.getpid()}", self.environ | ways)
             log = self.directory / "log" / f"{name}.log"
             self.workers.append(self.processes.start(name, *command, log=log, restart=True))
 
-    def keep_logs(self) -> Path:
+    def keep_logs(self) -> File:
         """Save them from the end of the run."""
-        kept = Path(tempfile.mkdtemp(prefix="chaos-"))
+        kept = File(tempfile.mkdtemp(prefix="chaos-"))
         shutil.copytree(self.directory / "log", kept, dirs_exist_ok=True)
         return kept
 
@@ -78,20 +84,29 @@ class World:
 
 
 @contextmanager
-def created(*, synchronous: bool) -> Iterator[World]:
-    """Engines up, PostgreSQL with a standby, this process' Django set up on them, tables made."""
+def created(*, synchronous: bool, cuts: bool = False) -> Iterator[World]:
+    """Engines up, PostgreSQL with a standby, this process' Django set up on them, tables made.
+
+    cuts: the workers' ways to the engines may be cut; then there is one PostgreSQL.
+    """
     with data_dir.throwaway() as directory, WarmProcesses() as processes:
         ours = {name: value for name, value in os.environ.items() if name not in {*URLS, engines.NAMES}}
         with engines.running(directory, processes, ours, durable=False) as environ:
             [first] = [process for process in processes if process.name == "postgresql"]
             pair = Pair(Server(directory, first), processes, synchronous=synchronous)
-            environ[engines.DATABASE] = pair.url("read-write")
+            alone = environ[engines.DATABASE]
+            if not cuts:
+                environ[engines.DATABASE] = pair.url("read-write")
             world = World(directory, {**environ, **SETTINGS}, processes, pair)
             world.environ["CHAOS_EVIDENCE"] = str(world.evidence)
             world.evidence.touch()
             os.environ.update(world.environ)
             _set_up_django()
-            yield world
+            with ExitStack() as stack:
+                for _ in range(WORKERS if cuts else 0):
+                    ways = (alone, environ[engines.BROKER], environ[engines.CACHE])
+                    world.paths.append(stack.enter_context(paths(*ways)))
+                yield world
 
 
 def _set_up_django() -> None:

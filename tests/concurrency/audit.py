@@ -6,30 +6,48 @@ from typing import Self
 import psycopg
 from django.db import connection
 
-VIOLATIONS = """
+# A limit counts as the largest that was in force in the last seconds: what runs may end when it is lowered.
+RECENT = """
+coalesce((
+    SELECT max({limit}) FROM limit_changes c
+    WHERE c.kind = '{kind}' AND c.subject = {subject} AND c.limits IS NOT NULL AND (
+        c.at > clock_timestamp() - interval '30 s'
+        OR c.id = (
+            SELECT max(id) FROM limit_changes
+            WHERE kind = '{kind}' AND subject = {subject} AND at <= clock_timestamp() - interval '30 s'
+        )
+    )
+), 1000000)
+"""
+SLOTS = "greatest((c.limits ->> 'num_slots')::int, (c.limits ->> 'burst_slots')::int)"
+LIMIT = "coalesce((c.limits ->> '%s')::int, 1000000)"
+VIOLATIONS = f"""
 WITH held AS (
-    SELECT j.*, q.name AS queue_name, q.pool, q.concurrency
+    SELECT j.*, q.name AS queue_name, q.pool
     FROM jobs j JOIN queues q ON q.id = j.queue_id WHERE j.slot IS NOT NULL
 )
-SELECT 'tenant ' || h.tenant_id, count(*), max(greatest(t.num_slots, t.burst_slots))
-FROM held h JOIN tenant_queues t USING (tenant_id)
-GROUP BY h.tenant_id HAVING count(*) > max(greatest(t.num_slots, t.burst_slots))
-UNION ALL
-SELECT 'user ' || user_key, count(*), max(t.user_slots)
-FROM held h JOIN tenant_queues t USING (tenant_id) WHERE user_key <> ''
-GROUP BY tenant_id, user_key HAVING count(*) > max(t.user_slots)
-UNION ALL
-SELECT 'queue ' || queue_name, count(*), max(concurrency)
-FROM held GROUP BY queue_name HAVING count(*) > max(concurrency)
-UNION ALL
-SELECT 'pool ' || pool, count(*), max(w.capacity)
-FROM held JOIN (
-    -- One that drains has no process for others, but may still run what it was given before: it counts as before.
-    SELECT pool, sum(CASE WHEN concurrency > 0 THEN concurrency ELSE most.n END) AS capacity
-    FROM workers CROSS JOIN (SELECT max(concurrency) AS n FROM workers) most
+SELECT * FROM (
+    SELECT 'tenant ' || tenant_id AS what, n, {RECENT.format(limit=SLOTS, kind="tenant", subject="tenant_id")} AS most
+    FROM (SELECT tenant_id, count(*) AS n FROM held GROUP BY tenant_id) of_tenant
+    UNION ALL
+    SELECT 'user ' || user_key, n, {RECENT.format(limit=LIMIT % "user_slots", kind="tenant", subject="tenant_id")}
+    FROM (
+        SELECT tenant_id, user_key, count(*) AS n FROM held WHERE user_key <> '' GROUP BY tenant_id, user_key
+    ) of_user
+    UNION ALL
+    SELECT 'queue ' || queue_name, n, {RECENT.format(limit=LIMIT % "concurrency", kind="queue", subject="queue_id")}
+    FROM (SELECT queue_id, queue_name, count(*) AS n FROM held GROUP BY queue_id, queue_name) of_queue
+    UNION ALL
+    SELECT 'pool ' || pool, count(*), max(w.capacity)
+    FROM held JOIN (
+        -- One that drains or is cut off has no process for others, but may run what it was given: it counts as before.
+        SELECT pool, sum(CASE WHEN concurrency > 0 AND cut_off_at IS NULL THEN concurrency ELSE most.n END) AS capacity
+        FROM workers CROSS JOIN (SELECT max(concurrency) AS n FROM workers) most
+        GROUP BY pool
+    ) w USING (pool)
     GROUP BY pool
-) w USING (pool)
-GROUP BY pool HAVING count(*) > max(w.capacity)
+) looked
+WHERE n > most
 """
 
 

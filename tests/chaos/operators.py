@@ -1,0 +1,173 @@
+"""What people do all day while jobs run: limits, pauses, queues, schedules, erasures, tenants who go and come back.
+
+Two tenants are guests: they are erased and deleted, with all they have. Of the others only limits change.
+"""
+
+import random
+import threading
+from collections import Counter
+from contextlib import suppress
+from datetime import timedelta
+
+from django.db import DatabaseError, InterfaceError, connection
+from django.db.models import ProtectedError
+
+from jobs.calls.refusals import InvalidRequest
+from jobs.engine import limits, numbers, pause, whole_batch
+from jobs.engine.erase import erase
+from jobs.engine.schedules import change as schedules
+from jobs.engine.webhooks import endpoints
+from jobs.models import Batch, Queue, Schedule, WebhookEndpoint
+from jobs.store import EVERY_TENANT
+from tenants.models import Tenant, TenantQueue
+from tests.factories import TenantFactory
+from tests.sample.models import Thing
+from tests.waiting import wait_until
+
+PAUSE = 0.3  # mean seconds between two acts
+GUESTS = ("guest-0", "guest-1")
+PAUSED = ("tests.thing", "stumble")  # a job type
+REFUSALS = (DatabaseError, InterfaceError, InvalidRequest, ProtectedError)  # answers that a person gets
+
+
+class Operators:
+    """Act until stopped; then all is as it was. done: how often, by kind. faults: of its own."""
+
+    def __init__(self, seed: int) -> None:
+        self.done: Counter[str] = Counter()
+        self.faults: list[str] = []
+        self._chance = random.Random(f"{seed}/operators")
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="operators", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        acts = [
+            *[self._tenants_limits] * 4,
+            *[self._queues_limits] * 2,
+            *[self._guests_jobs] * 3,
+            *(self._pause, self._resume, self._erase, self._delete_guest, self._replace_queue, self._skip_numbers),
+            *(self._schedule, self._cancel_batch, self._webhook),
+        ]
+        while not self._stop.wait(self._chance.uniform(0.5, 1.5) * PAUSE):
+            act = self._chance.choice(acts)
+            try:
+                act()
+                self.done[act.__name__.strip("_").replace("_", " ")] += 1
+            except REFUSALS:
+                connection.close()
+                self.done["refused"] += 1
+            except Exception as error:  # then the run would prove nothing
+                self.faults.append(f"{act.__name__}: {error!r}")
+                break
+        wait_until(self._is_put_back, "everything is as it was")
+        connection.close()
+
+    def _is_put_back(self) -> bool:
+        """Everything may run again, and the guests are gone."""
+        try:
+            self._put_back()
+        except REFUSALS:  # a worker or the clock was faster
+            connection.close()
+            return False
+        return True
+
+    def _put_back(self) -> None:
+        for row in TenantQueue.objects.all():
+            free = {"paused": False, "user_slots": None, "rate_limit": None, "rate_window": None}
+            limits.change(row, free | {"num_slots": max(1, row.num_slots)})
+        for queue in Queue.objects.all():
+            limits.change(queue, {"paused": False, "concurrency": queue.concurrency or None, "pool": "default"})
+        self._resume()
+        for slug in GUESTS:
+            self._delete(slug)
+
+    def _tenants_limits(self) -> None:
+        draw = self._chance
+        row = draw.choice(list(TenantQueue.objects.order_by("pk")))
+        window = draw.choice((0.5, 2.0))
+        changes = (
+            {"num_slots": draw.randint(0, 5)},
+            {"user_slots": draw.choice((None, 1, 2))},
+            {"burst_slots": draw.choice((None, 6, 8))},
+            {"weight": draw.randint(1, 50)},
+            {"paused": draw.random() < 0.3},
+            {"rate_limit": draw.randint(2, 20), "rate_window": window},
+            {"rate_limit": None, "rate_window": None},
+        )
+        limits.change(row, draw.choice(changes))
+
+    def _queues_limits(self) -> None:
+        draw = self._chance
+        queue = draw.choice(list(Queue.objects.order_by("pk")))
+        changes = (
+            {"concurrency": draw.choice((None, 1, 3))}
+            if queue.name != "narrow"
+            else {"concurrency": draw.randint(1, 2)},
+            {"weight": draw.randint(1, 50)},
+            {"paused": draw.random() < 0.3},
+            {"pool": draw.choice(("default", "default", "nobody"))},
+        )
+        limits.change(queue, draw.choice(changes))
+
+    def _guest(self) -> Thing:
+        slug = self._chance.choice(GUESTS)
+        tenant = Tenant.objects.filter(slug=slug).first() or TenantFactory(slug=slug, queue__num_slots=2)
+        return Thing.objects.filter(tenant=tenant).first() or Thing.objects.create(tenant=tenant)
+
+    def _guests_jobs(self) -> None:
+        calls = self._guest().async_(queue=self._chance.choice(("default", "passing")), dedup=False)
+        calls.again.many([{} for _ in range(5)])
+
+    def _pause(self) -> None:
+        pause.pause_job_type(*PAUSED)
+
+    def _resume(self) -> None:
+        pause.resume_job_type(*PAUSED)
+
+    def _erase(self) -> None:
+        erase(self._guest().tenant_id)
+
+    def _delete_guest(self) -> None:
+        self._delete(self._chance.choice(GUESTS))
+
+    def _delete(self, slug: str) -> None:
+        for tenant in Tenant.objects.filter(slug=slug):
+            Thing.objects.filter(tenant=tenant).delete()
+            tenant.delete()
+
+    def _replace_queue(self) -> None:
+        """Refused while jobs are in it."""
+        with suppress(ProtectedError):
+            Queue.objects.filter(name="passing").delete()
+        Queue.objects.get_or_create(name="passing")
+
+    def _skip_numbers(self) -> None:
+        numbers.skip(1000)
+
+    def _schedule(self) -> None:
+        thing = self._guest()
+        found = Schedule.objects.filter(tenant=thing.tenant_id).first()
+        if found is None:
+            call = {"source_type": "tests.thing", "source_id": str(thing.pk), "source_method": "again"}
+            schedules.add(thing.tenant, name="guest's", every=timedelta(seconds=1), **call)
+        else:
+            self._chance.choice((schedules.pause, schedules.resume, schedules.delete))(found)
+
+    def _cancel_batch(self) -> None:
+        if batch := Batch.objects.filter(closed_at=None).order_by("?").first():
+            whole_batch.cancel_batch(batch.pk, tenant_id=EVERY_TENANT)
+
+    def _webhook(self) -> None:
+        """To a receiver whose name has no address."""
+        tenant = self._guest().tenant
+        if found := WebhookEndpoint.objects.filter(tenant=tenant).first():
+            endpoints.remove(found)
+        else:
+            endpoints.add(tenant, url="https://nobody.invalid/hook")
