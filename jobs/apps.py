@@ -24,7 +24,7 @@ class JobsConfig(AppConfig):
 
             return
         from jobs.checks import databases, loaded  # noqa: F401 - their checks register themselves
-        from jobs.engine import runtime
+        from jobs.engine import runtime, tenant_deletion
         from jobs.models import PausedJobType, Queue, Schedule
         from jobs.worker import message
         from tenants import audit
@@ -33,6 +33,7 @@ class JobsConfig(AppConfig):
         audit.watch(PausedJobType)
         audit.watch(Schedule)
 
+        tenant_deletion.connect()
         runtime.change(carrier=message.hand_over)
         post_migrate.connect(create_queues, sender=self)
 

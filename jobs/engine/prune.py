@@ -3,13 +3,14 @@
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from importlib import import_module
+from typing import Any
 
 from django.apps import apps
 from django.conf import settings as project
 from django.core.cache import caches
 from django.core.cache.backends.db import DatabaseCache
 from django.db import connections, router, transaction
-from django.db.models import DurationField, Exists, ExpressionWrapper, F, Model, OuterRef, Q
+from django.db.models import DurationField, Exists, ExpressionWrapper, F, Model, OuterRef, Q, QuerySet
 
 from jobs import store, telemetry
 from jobs.conf import settings
@@ -50,20 +51,16 @@ def prune() -> None:
     # These, too, a deleted tenant may have left.
     for model in (Batch, JobLog, JobMemory, KeptAnswer, Schedule, WebhookEndpoint):
         model._default_manager.exclude(Exists(all_tenants().filter(pk=OuterRef("tenant_id")))).delete()
-    # A request may renew one at this moment: hence the age also in what deletes.
-    answered = KeptAnswer.objects.filter(created_at__lt=now - timedelta(seconds=answers.TTL))
-    _all(lambda: answered.filter(pk__in=answered.values("pk")[:BATCH]).delete()[0])
+    _delete_free(KeptAnswer.objects.filter(created_at__lt=now - timedelta(seconds=answers.TTL)))
     _forget_log(ScheduleRun, "at", old)  # no due time comes back: schedules only go forward (I10)
     waits = Job.objects.filter(pk=OuterRef("follower_id"), blocked_at__isnull=False)
-    met = JobEdge.objects.filter(~Exists(waits)).values("pk")[:BATCH]  # or its follower was cancelled
-    _all(lambda: JobEdge.objects.filter(pk__in=met).delete()[0])
+    _delete_free(JobEdge.objects.filter(~Exists(waits)))  # or its follower was cancelled
     while forgotten := store.close_forgotten(settings.JOBS_DEAD_TTL, BATCH):
         telemetry.noticed("batches closed that nobody closed", batches=len(forgotten), first=forgotten[0])
     _all(lambda: store.forget_batches(kept, BATCH))
     BatchTally.objects.exclude(Exists(Batch.objects.filter(pk=OuterRef("pk")))).delete()
     days = ExpressionWrapper(F("tenant__jobs_queue__history_days") * timedelta(days=1), DurationField())
-    logs = JobLog.objects.filter(Q(at__lt=old) | Q(at__lt=now - days)).values("pk")[:BATCH]  # few job types have any
-    _all(lambda: JobLog.objects.filter(pk__in=logs).delete()[0])
+    _delete_free(JobLog.objects.filter(Q(at__lt=old) | Q(at__lt=now - days)))  # few job types have any
     moment = now - timedelta(days=settings.JOBS_LOGS_KEEP)
     _forget_log(Change, "at", moment)
     _forget_log(WhatIf, "asked_at", now - timedelta(days=1))
@@ -91,13 +88,7 @@ def expire_memories() -> int:
     Return their number.
     """
     written = store.database_now() - timedelta(seconds=settings.JOBS_MEMORY_TTL)
-    old = JobMemory.objects.filter(touched_at__lt=written).order_by("touched_at").select_for_update(skip_locked=True)
-
-    @transaction.atomic
-    def delete() -> int:
-        return JobMemory.objects.filter(pk__in=list(old.values_list("pk", flat=True)[:BATCH])).delete()[0]
-
-    return _all(delete)
+    return _delete_free(JobMemory.objects.filter(touched_at__lt=written).order_by("touched_at"))
 
 
 def forget_orphans() -> None:
@@ -136,11 +127,23 @@ def _all(delete: Callable[[], int]) -> int:
     return total
 
 
+def _delete_free(unneeded: QuerySet[Any]) -> int:
+    """Delete batches until there is none; return the number of all."""
+    return _all(lambda: _delete(unneeded[:BATCH]))
+
+
+@transaction.atomic
+def _delete(unneeded: QuerySet[Any]) -> int:
+    """Delete those that nobody has locked; return their number. Who deletes a tenant may hold some, and want others."""
+    locked = [row.pk for row in unneeded.only("pk").select_for_update(skip_locked=True, of=("self",))]
+    unneeded.model._default_manager.filter(pk__in=locked).delete()
+    return len(locked)
+
+
 def _forget_log(log: type[Model], at: str, moment: datetime) -> None:
     """Delete the oldest rows of a log. Its ids grow with time, so it needs no index on the time."""
+    rows = log._default_manager.order_by("pk")
     while True:
-        oldest = log._default_manager.order_by("pk").values_list("pk", at)[:BATCH]
-        old = [pk for pk, written in oldest if written < moment]
-        log._default_manager.filter(pk__in=old).delete()
-        if len(old) < BATCH:
+        old = [pk for pk, written in rows.values_list("pk", at)[:BATCH] if written < moment]
+        if _delete(rows.filter(pk__in=old)) < BATCH:
             break

@@ -4,23 +4,10 @@ Django would load all jobs of a tenant that is deleted, and fail if one of them 
 """
 
 import django.db.models.deletion
-from django.db import migrations, models, transaction
+from django.db import migrations, models
 
-from tenants.migrations._operations import BRIEFLY
+from jobs.migrations._operations import delete_with_parent
 from tenants.names import named
-
-
-def with_their_job(apps, schema_editor):
-    attempts = apps.get_model(named('jobs'), 'FailedAttempt')
-    table, jobs = (schema_editor.quote_name(named(name)) for name in ('failed_attempts', 'jobs'))
-    for name in schema_editor._constraint_names(attempts, ['job_id'], foreign_key=True):
-        with transaction.atomic(schema_editor.connection.alias):
-            schema_editor.execute(BRIEFLY)
-            schema_editor.execute(
-                f'ALTER TABLE {table} DROP CONSTRAINT "{name}", ADD CONSTRAINT "{name}" FOREIGN KEY (job_id)'
-                f' REFERENCES {jobs} (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED NOT VALID'
-            )
-        schema_editor.execute(f'ALTER TABLE {table} VALIDATE CONSTRAINT "{name}"')
 
 
 class Migration(migrations.Migration):
@@ -33,5 +20,5 @@ class Migration(migrations.Migration):
                 db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='failed_attempts', to=named('jobs.job'),
             )),
         ]),
-        migrations.RunPython(with_their_job, migrations.RunPython.noop),
+        delete_with_parent('FailedAttempt', 'job_id', 'jobs'),
     ]

@@ -62,10 +62,7 @@ def resume(schedule: Schedule) -> Schedule:
 
 @transaction.atomic
 def delete(schedule: Schedule) -> None:
-    """Delete it with the list of its runs; their jobs stay. Raises Schedule.DoesNotExist.
-
-    The lock comes first: otherwise a clock that has the schedule could add a run after the runs were deleted.
-    """
+    """Delete it with the list of its runs; their jobs stay. Raises Schedule.DoesNotExist."""
     _locked(schedule).delete()
 
 

@@ -73,6 +73,7 @@ def _change(spec: Spec, rows: Iterable[Schedule]) -> int:
 
 def _move(rows: list[Schedule]) -> None:
     now = store.database_now()
+    list(Schedule.objects.filter(pk__in=[row.pk for row in rows]).in_turn())
     for row in rows:
         move(row, None if row.paused else first_due(row, now))
     Schedule.objects.bulk_update(rows, [*FIELDS, "next_due", "next_at"], batch_size=1000)
