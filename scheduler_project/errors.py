@@ -13,6 +13,7 @@ from jobs.store import may_pass
 
 Handler = Callable[[HttpRequest, Exception], HttpResponse]
 RETRY_AFTER = {"Retry-After": "5"}  # seconds
+CLOSE = {"Connection": "close"}
 AWAY = "The database does not answer in time, or takes no changes now. Some of this request may be done; try again."
 
 
@@ -48,10 +49,17 @@ def failed(request: HttpRequest) -> HttpResponse:
 def too_large(path: str) -> HttpResponse:
     """Refuse a body without reading all of it. Close the connection, which would otherwise accept the rest."""
     most = f"must be at most {settings.DATA_UPLOAD_MAX_MEMORY_SIZE} bytes"
-    close = {"Connection": "close"}
     if is_api(path):
-        return respond(ProblemError.unfit({"body": most}, 413, close))
-    return refused(path, 413, f"The body {most}.", close)
+        return respond(ProblemError.unfit({"body": most}, 413, CLOSE))
+    return refused(path, 413, f"The body {most}.", CLOSE)
+
+
+def two_lengths(path: str) -> HttpResponse:
+    """Refuse a request whose end a proxy may see elsewhere, and close the connection (RFC 9112, 6.1).
+
+    What follows in it may be a request of somebody else, or hidden in this one.
+    """
+    return refused(path, 400, "Content-Length and Transfer-Encoding exclude each other: send one of them.", CLOSE)
 
 
 def refused(path: str, status: int, told: str, headers: Mapping[str, str] | None = None) -> HttpResponse:

@@ -40,6 +40,10 @@ class ThreadedHandler(ASGIHandler):
         if path == health.ALIVE:  # answered even if every thread is busy
             await self.send_response(health.alive(), send)
             return
+        if {b"content-length", b"transfer-encoding"} <= {name for name, _ in scope["headers"]}:
+            set_script_prefix(prefix)
+            await self.send_response(errors.two_lengths(path), send)
+            return
         try:
             body = await self.read_body_within(scope, receive, settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
         except RequestAborted:

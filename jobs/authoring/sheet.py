@@ -8,9 +8,12 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "
 
 
 def line(cells: Iterable[object]) -> str:
-    """A line without its end. A text that would be run gets an apostrophe before it, which spreadsheets do not show."""
+    """A line without its end. A text that would be run gets an apostrophe before it, which spreadsheets do not show.
+
+    All texts have quotes: otherwise a spreadsheet whose cells end at a semicolon would find a formula inside one.
+    """
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerow(map(_harmless, cells))
+    csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n").writerow(map(_harmless, cells))
     return text.getvalue()[:-1]
 
 

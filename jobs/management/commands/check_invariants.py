@@ -6,6 +6,7 @@ import threading
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import connection
 
 from jobs.engine import repairs
 from jobs.recording import inspection
@@ -21,6 +22,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         before = inspection.look()
+        if not connection.in_atomic_block:
+            connection.close()  # PostgreSQL may end a session that is idle for as long (idle_session_timeout)
         threading.Event().wait(BETWEEN_LOOKS)
         found = inspection.findings(before, inspection.look())
         made = repairs.counts()

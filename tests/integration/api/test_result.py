@@ -43,7 +43,7 @@ def test_a_table_is_a_file_for_spreadsheets_that_runs_nothing(owner, stranger, t
     job = finished(tenant, {"columns": ["name", "n"], "rows": [["=cmd()", -1], ["a, b", None]]})
     url = f"/api/v1/jobs/{job.pk}/result?format=csv"
     response = owner.get(url)
-    assert response.content.decode() == 'name,n\r\n\'=cmd(),-1\r\n"a, b",\r\n'
+    assert response.content.decode() == '"name","n"\r\n"\'=cmd()",-1\r\n"a, b",""\r\n'
     assert response["Content-Type"] == "text/csv; charset=utf-8"
     assert response["Content-Disposition"] == f'attachment; filename="job-{job.pk}.csv"'
     assert stranger.get(url).status_code == 404

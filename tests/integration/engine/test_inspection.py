@@ -21,7 +21,7 @@ from jobs.store.rows import rows
 from jobs.store.session import session
 from jobs.worker.clock.duties import recording_duties
 from tests.factories import fold, make_job
-from tests.sql import sql
+from tests.sql import sql, value
 
 pytestmark = pytest.mark.django_db
 
@@ -198,6 +198,20 @@ class TestTheCommand:
         out = StringIO()
         call_command("check_invariants", stdout=out)
         assert "No violations found." in out.getvalue()
+
+    @pytest.mark.django_db(transaction=True)
+    def test_holds_no_session_while_it_pauses(self, monkeypatch):
+        """The server may end one that is idle for as long (idle_session_timeout)."""
+        sessions, look = [], inspection.look
+
+        def noted():
+            sessions.append(value("SELECT pg_backend_pid()"))
+            return look()
+
+        monkeypatch.setattr(inspection, "look", noted)
+        self.test_says_that_all_is_well()
+        first, second = sessions
+        assert first != second
 
     def test_names_what_it_found_and_fails(self, tenant):
         job = make_job(tenant, Status.SCHEDULED, due_at=LONG_AGO)

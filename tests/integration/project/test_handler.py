@@ -130,6 +130,18 @@ def test_a_static_file_is_answered_whole(handler):
     assert "DJANGO" in body.upper()
 
 
+def test_a_request_with_two_lengths_is_refused_and_its_connection_closed(handler, subtests):
+    async def ask(address):
+        client = Client(handler, address, "POST", **{"Content-Length": "5", "Transfer-Encoding": "chunked"})
+        return await client.answer(), client
+
+    for address in ("/api/v1/jobs", "/jobs/"):
+        with subtests.test(address):
+            told, client = asyncio.run(ask(address))
+            assert (client.status, client.headers["Connection"]) == (400, "close")
+            assert "Content-Length and Transfer-Encoding exclude each other" in told
+
+
 def test_only_http_is_served(handler):
     with pytest.raises(ValueError, match="not lifespan"):
         asyncio.run(handler({"type": "lifespan"}, None, None))
