@@ -7,7 +7,7 @@ from django.db.models import Q, QuerySet
 
 from jobs import store
 from jobs.lifecycle import FINAL, Status
-from jobs.models import AnyFailedAttempt, Job, JobRow, Queue, Schedule
+from jobs.models import HELD_UNTIL, AnyFailedAttempt, Job, JobRow, Queue, Schedule
 from jobs.reading import queries
 from jobs.store import Progress, TenantId
 from tenants.bounds import LARGEST_ID
@@ -15,6 +15,7 @@ from tenants.models import Tenant
 
 MAX_LOOKED_AT = 10_000  # jobs that one page reads at most
 LOOKS = 10  # for the failures of a batch
+HELD = "held"  # scheduled, until its job type is resumed
 FAILED = FINAL - {Status.SUCCESS}
 
 
@@ -29,6 +30,14 @@ class Sought:
     status: Status | None = None
     batch: int | None = None
     others: Q = field(default_factory=Q)
+
+    def add_status(self, word: str) -> None:
+        """Seek those of this status, or those that are held. Raises ValueError."""
+        if word == HELD:
+            self.status = Status.SCHEDULED
+            self.others &= Q(due_at=HELD_UNTIL)
+        else:
+            self.status = Status(word)
 
     @property
     def owned(self) -> Q:
@@ -62,7 +71,7 @@ def job_type(job: JobRow | Schedule) -> str:
 
 def state(job: JobRow) -> str:
     """Its status; "held" for a job of a paused type."""
-    return "held" if job.is_held else job.status
+    return HELD if job.is_held else job.status
 
 
 def page(sought: Sought, limit: int, *, before: int | None = None) -> Page:

@@ -3,8 +3,9 @@
 from django.utils import timezone
 
 from jobs.console.cli.subcommands import Options, argument
-from jobs.console.operations.filters import HELD, MOMENTS, Filter
+from jobs.console.operations.filters import MOMENTS, Filter
 from jobs.lifecycle import Status
+from jobs.reading.listing import HELD
 
 FILTERS = (
     *("tenant", "status", "queue", "type", "user", "batch", "error", "worker", "retried", "since", "until"),

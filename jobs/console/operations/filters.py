@@ -14,8 +14,8 @@ from jobs.calls.arguments import as_json
 from jobs.calls.refusals import InvalidRequest
 from jobs.console.operations.named import queue_named, tenant_named
 from jobs.lifecycle import Status
-from jobs.models import HELD_UNTIL, Worker
-from jobs.reading.listing import Sought
+from jobs.models import Worker
+from jobs.reading.listing import HELD, Sought
 from jobs.reading.masked import masked
 from tenants.bounds import LARGEST_ID
 from tenants.models import Tenant
@@ -24,7 +24,6 @@ NAMES = (  # that people type
     *("status", "tenant", "type", "source", "queue", "user", "batch", "worker", "error", "retried", "since", "until"),
     *("ended_since", "ended_until", "args.<name>"),
 )
-HELD = "held"  # scheduled, until its job type is resumed
 UNITS = {"m": 60, "h": 3600, "d": 86_400}
 MAX_AGE = 3650 * 86_400  # seconds
 OF_A_DAY = re.compile(r"([01][0-9]|2[0-3]):[0-9]{2}(:[0-9]{2})?")  # from Python 3.14 on, `time` reads 24:00 as 00:00
@@ -62,12 +61,8 @@ class Filter(Sought):
                 self.others &= _filter(name, value)
 
     def _add_status(self, value: str) -> None:
-        if value == HELD:
-            self.status = Status.SCHEDULED
-            self.others &= Q(due_at=HELD_UNTIL)
-            return
         try:
-            self.status = Status(value)
+            self.add_status(value)
         except ValueError:
             raise InvalidRequest("status", f"{value!r} is unknown; known: {', '.join([*Status, HELD])}") from None
 

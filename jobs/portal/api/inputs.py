@@ -186,7 +186,9 @@ class Submissions(Body):
 class Wanted(Schema):
     """Filters of the list of jobs."""
 
-    status: Status | None = None
+    status: Status | Literal["held"] | None = Field(
+        None, description="`held`: those that are scheduled until their job type is resumed."
+    )
     source_type: Text | None = None
     source_id: Name | None = None
     source_method: Name | None = None

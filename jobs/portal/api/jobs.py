@@ -101,7 +101,9 @@ def list_jobs(request: CallerRequest, wanted: Query[inputs.Wanted]) -> schemas.J
     """Your jobs, newest first, a page at a time. A page may be empty and have a next one: it looks at 10,000 jobs."""
     filters = wanted.model_dump(include=FILTERS, exclude_none=True)
     others = Q(**{COLUMNS.get(name, name): value for name, value in filters.items()})
-    sought = Sought(request.auth.tenant, wanted.status, wanted.batch, others)
+    sought = Sought(request.auth.tenant, batch=wanted.batch, others=others)
+    if wanted.status is not None:
+        sought.add_status(wanted.status)
     found = listing.page(sought, wanted.limit, before=wanted.before)
     older = pages.onward(reverse("jobs_api:jobs"), wanted, before=found.before)
     return schemas.JobPage(jobs=[schemas.ListedJob(**schemas.listed(job)) for job in found.jobs], next=older)

@@ -16,7 +16,7 @@ from jobs.reading.explain.reads import MAX_COUNTED_PLACE
 router = Router(tags=["jobs"])
 
 
-class Reason(Schema):
+class JobReason(Schema):
     """What a job waits for now, or how it ended."""
 
     gate: Gate = Field(description="The first limit that holds it; `next`: none does, its turn comes.")
@@ -27,9 +27,9 @@ class Reason(Schema):
     opens_at: datetime | None = Field(description="When the limit lets it go by itself, if that is known.")
 
 
-@router.get("jobs/{job_id}/reason", url_name="job_reason", response=Reason)
-def read_reason(request: CallerRequest, job_id: PathId) -> Reason:
+@router.get("jobs/{job_id}/reason", url_name="job_reason", response=JobReason)
+def read_reason(request: CallerRequest, job_id: PathId) -> JobReason:
     """Read what a job waits for: a limit of yours, of its queue, or a free worker."""
     tenant_id = request.auth.tenant.pk
     why = existing(explain(job_id, tenant_id=tenant_id), "job")
-    return Reason(gate=why.gate, sentence=words.reason(why), place=why.place, opens_at=why.opens_at)
+    return JobReason(gate=why.gate, sentence=words.reason(why), place=why.place, opens_at=why.opens_at)

@@ -1,14 +1,23 @@
-"""The application without a server, and clients that listen to it."""
+"""The application without a server, clients that listen to it, and the OpenAPI document."""
 
+import json
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
+import schemathesis
+from django.core.signals import request_finished, request_started
+from django.core.wsgi import get_wsgi_application
+from django.db import close_old_connections
+from ninja.responses import NinjaJSONEncoder
 
+from jobs.api import api
 from jobs.lifecycle import Status
 from scheduler_project.handler import ThreadedHandler
 from tenants import auth
 from tests.asgi import Client, two_threads
-from tests.factories import TenantFactory, make_job
+from tests.callers import superuser
+from tests.factories import QueueFactory, TenantFactory, make_job, operator_key
 
 
 @pytest.fixture
@@ -40,3 +49,36 @@ def running(listen):
     job = make_job(TenantFactory(name="Owner & Co."), Status.RUNNING)
     listen.key(job.tenant)
     return job
+
+
+def document() -> dict[str, Any]:
+    """The OpenAPI document, as a client reads it."""
+    return json.loads(json.dumps(api.get_openapi_schema(path_prefix="/api/v1/"), cls=NinjaJSONEncoder))
+
+
+@pytest.fixture(scope="session")
+def schema():
+    schema = schemathesis.openapi.from_dict(document())
+    schema.app = get_wsgi_application()
+    schema.hook("map_query")(_in_digits)
+    return schema
+
+
+def _in_digits(context, query):
+    """An address has integers in digits, though 3.0 fits the schema too."""
+    if query is None:
+        return None
+    return {n: int(said) if isinstance(said, float) and said.is_integer() else said for n, said in query.items()}
+
+
+@pytest.fixture
+def tokens(tenant, report):
+    """The tenant's and the operator's. The connection is the test's own, and stays between requests."""
+    QueueFactory(name="critical")
+    _, of_tenant = auth.issue(tenant, "fuzz")
+    _, of_operator = operator_key(superuser(), "fuzz")
+    request_started.disconnect(close_old_connections)
+    request_finished.disconnect(close_old_connections)
+    yield of_tenant, of_operator
+    request_started.connect(close_old_connections)
+    request_finished.connect(close_old_connections)

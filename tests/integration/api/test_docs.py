@@ -2,12 +2,10 @@
 
 import json
 import re
-import sys
 
 import pytest
 from django.contrib.staticfiles import finders
 from django.test import Client
-from pydantic import BaseModel
 
 from jobs.api import api
 
@@ -68,19 +66,6 @@ def test_bounds_are_told_in_the_words_of_json_schema(openapi):
     submission = openapi["components"]["schemas"]["Submission"]  # of the pattern the page would make an example
     assert set(submission["example"]) < set(submission["properties"])
     assert submission["properties"]["queue"]["anyOf"][0].keys() > {"pattern", "examples"}
-
-
-def test_no_two_schemas_have_one_name():
-    """One of them would win, and the other's operations would be described by it."""
-    models = {
-        found
-        for name, module in sys.modules.items()
-        if name.startswith("jobs.portal.api")
-        for found in vars(module).values()
-        if isinstance(found, type) and issubclass(found, BaseModel) and found.__module__.startswith("jobs.portal.api")
-    }
-    names = [model.__name__ for model in models]
-    assert not {name for name in names if names.count(name) > 1}
 
 
 def test_a_tenants_slots_are_described_as_they_are(openapi, owner):

@@ -3,21 +3,11 @@
 Data that fits the schema must be accepted, except where only the server can judge it: the operations of `JUDGED`.
 """
 
-import json
-
 import pytest
-import schemathesis
-from django.core.signals import request_finished, request_started
-from django.core.wsgi import get_wsgi_application
-from django.db import close_old_connections
 from hypothesis import HealthCheck, Phase, given, settings
-from ninja.responses import NinjaJSONEncoder
 from schemathesis.checks import CHECKS, load_all_checks
 
-from jobs.api import api
-from tenants import auth
-from tests.callers import superuser
-from tests.factories import QueueFactory, operator_key
+from tests.integration.api.conftest import document
 from tests.thorough import sized
 
 pytestmark = pytest.mark.django_db
@@ -56,44 +46,8 @@ EXAMPLES = settings(
 )
 
 
-def document():
-    return json.loads(json.dumps(api.get_openapi_schema(path_prefix="/api/v1/"), cls=NinjaJSONEncoder))
-
-
 def operations():
     return [(method.upper(), path) for path, said in document()["paths"].items() for method in said]
-
-
-@pytest.fixture
-def tokens(tenant, report):
-    """The tenant's and the operator's. The connection is the test's own, and stays between requests."""
-    request_started.disconnect(close_old_connections)
-    request_finished.disconnect(close_old_connections)
-    yield _tokens(tenant)
-    request_started.connect(close_old_connections)
-    request_finished.connect(close_old_connections)
-
-
-def _tokens(tenant):
-    QueueFactory(name="critical")
-    _, of_tenant = auth.issue(tenant, "fuzz")
-    _, of_operator = operator_key(superuser(), "fuzz")
-    return of_tenant, of_operator
-
-
-def in_digits(context, query):
-    """An address has integers in digits, though 3.0 fits the schema too."""
-    if query is None:
-        return None
-    return {n: int(said) if isinstance(said, float) and said.is_integer() else said for n, said in query.items()}
-
-
-@pytest.fixture(scope="module")
-def schema():
-    schema = schemathesis.openapi.from_dict(document())
-    schema.app = get_wsgi_application()
-    schema.hook("map_query")(in_digits)
-    return schema
 
 
 @pytest.mark.parametrize("label", operations(), ids=" ".join)

@@ -170,6 +170,15 @@ def test_filters_narrow_the_list_and_stay_on_the_next_page(owner, tenant):
     assert ids(owner.get(first.json()["next"])) == wanted[:1]
 
 
+def test_what_is_held_is_found_as_such(owner, stranger, tenant):
+    held = [make_job(tenant, Status.SCHEDULED, due_at=HELD_UNTIL).pk for _ in range(2)]
+    make_job(tenant, Status.SCHEDULED, due_at=NOON)
+    first = owner.get("/api/v1/jobs?status=held&limit=1")
+    assert ids(first) == held[1:]
+    assert ids(owner.get(first.json()["next"])) == held[:1]
+    assert ids(stranger.get("/api/v1/jobs?status=held")) == []
+
+
 def test_a_filter_that_does_not_exist_is_refused_rather_than_ignored(owner, tenant):
     make_job(tenant)
     response = owner.get("/api/v1/jobs?stauts=error")

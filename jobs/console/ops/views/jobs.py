@@ -7,7 +7,6 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 
 from jobs.calls.refusals import InvalidRequest
-from jobs.console.operations.filters import HELD
 from jobs.console.ops import live, looks, snapshot, terms
 from jobs.console.ops.access import page_for
 from jobs.console.ops.answers import sentence
@@ -16,7 +15,7 @@ from jobs.lifecycle import Status
 from jobs.pages.forms import query_with
 from jobs.pages.typed import number
 from jobs.reading import listing, queries, status_words
-from jobs.reading.listing import MAX_LOOKED_AT, Page
+from jobs.reading.listing import HELD, MAX_LOOKED_AT, Page
 from tenants.bounds import LARGEST_ID
 
 A_PAGE = 50
