@@ -20,6 +20,7 @@ from django.db import DatabaseError, OperationalError, transaction
 
 from jobs import store, telemetry
 from jobs.authoring.recurrence import InvalidRecurrence
+from jobs.authoring.text import count_of_jobs
 from jobs.calls.refusals import InvalidRequest, TooManyWaiting, Undecided
 from jobs.calls.request import JobRequest
 from jobs.engine.cancel import cancel
@@ -36,15 +37,15 @@ LONGEST_NOTE = 300  # characters
 
 @dataclass
 class Turn:
-    """What happens to one schedule in this batch. due: the runs that are to get a job; skipped: those that get none.
-
-    replaced: the job of the previous run, which is to be cancelled.
+    """What happens to one schedule in this batch. due: the runs that are to get a job; skipped: those that get none;
+    left_out: for which the backlog has no room. replaced: the job of the previous run, which is to be cancelled.
     """
 
     asked: DueSchedule
     request: JobRequest | None = None
     due: list[ScheduleRun] = field(default_factory=list)
     skipped: list[ScheduleRun] = field(default_factory=list)
+    left_out: list[ScheduleRun] = field(default_factory=list)
     next_due: datetime | None = None
     why: str = ""  # it is paused
     held_up: bool = False
@@ -93,7 +94,7 @@ def _run_batch() -> list[Turn]:
     for turn in turns:
         turn.due = [run for run in turn.due if run.pk]
     _submit([turn for turn in turns if turn.due])
-    store.note_runs([run for turn in turns for run in turn.due])
+    store.note_runs([run for turn in turns for run in (*turn.left_out, *turn.due)])
     store.advance_schedules([turn.moved() for turn in turns])
     _cancel_previous(turns)
     return turns
@@ -160,6 +161,9 @@ def _submit(turns: list[Turn]) -> None:
     except (InvalidRequest, TooManyWaiting) as error:
         if len(turns) > 1:
             _halved(_submit, turns)
+        elif isinstance(error, TooManyWaiting):
+            _leave_out(turns[0], error.limit)
+            _submit([turn for turn in turns if turn.due])
         else:
             _refuse(turns[0], error)
     except (Undecided, OperationalError):  # nobody's own fault: no row that a submit waits for belongs to one tenant
@@ -168,12 +172,21 @@ def _submit(turns: list[Turn]) -> None:
             turn.due, turn.held_up = [], True
 
 
-def _refuse(turn: Turn, error: InvalidRequest | TooManyWaiting) -> None:
-    """Its due times get no job; if its call is not possible, it is paused."""
-    if isinstance(error, InvalidRequest):
-        turn.why = f"{error.field}: {error.message}"
+def _leave_out(turn: Turn, most: int) -> None:
+    """Keep as many of its latest runs as the backlog has room for: fewer than there are now."""
+    waiting, _ = store.backlog(turn.schedule.tenant_id)
+    first = len(turn.due) - min(max(most - waiting, 0), len(turn.due) - 1)
+    for run in turn.due[:first]:
+        run.note = f"The backlog was full: at most {count_of_jobs(most)} may wait."
+    turn.left_out += turn.due[:first]
+    turn.due = turn.due[first:]
+
+
+def _refuse(turn: Turn, error: InvalidRequest) -> None:
+    """Its call is not possible: its due times get no job, and it is paused."""
+    turn.why = f"{error.field}: {error.message}"
     for run in turn.due:
-        run.note = (turn.why or str(error))[:LONGEST_NOTE]
+        run.note = turn.why[:LONGEST_NOTE]
 
 
 def _note(asking: list[Turn], submitted: list[Submitted]) -> None:

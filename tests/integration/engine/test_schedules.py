@@ -10,6 +10,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from jobs import store
+from jobs.authoring.text import count_of_jobs
 from jobs.calls.refusals import InvalidRequest
 from jobs.engine.schedules import change, run
 from jobs.engine.schedules.run import run_due
@@ -17,7 +18,7 @@ from jobs.lifecycle import Status
 from jobs.models import Job, Schedule, ScheduleRun
 from tenants.models import TenantQueue
 from tests.clock import call_at
-from tests.factories import TenantFactory, ThingFactory
+from tests.factories import TenantFactory, ThingFactory, make_job
 from tests.sql import sql
 
 pytestmark = pytest.mark.django_db
@@ -108,6 +109,28 @@ class TestWhatWasMissed:
         hourly(thing, timedelta(days=30), catch_up="all")
         run_due()
         assert Job.objects.count() == 100
+
+    @pytest.mark.parametrize(("room", "schedules"), [(4, 1), (4, 2), (0, 1), (7, 2)])
+    def test_is_made_good_as_far_as_the_backlog_has_room_the_latest_first_and_the_others_are_noted(
+        self, room, schedules, thing
+    ):
+        """Each was due six times; one more of the tenant's jobs waits."""
+        make_job(thing.tenant)
+        TenantQueue.objects.filter(tenant=thing.tenant).update(max_waiting=room + 1)
+        made = [hourly(thing, self.LATE, catch_up="all", name=str(n)) for n in range(schedules)]
+        run_due()
+        assert Job.objects.count() == 1 + room
+        for schedule in made:
+            runs = list(schedule.runs.order_by("due"))
+            assert len(runs) == 6
+            fitting = [run.job_id for run in runs if run.job_id is not None]
+            assert fitting == sorted(fitting), "in the order of their times"
+            assert [run.job_id for run in runs[6 - len(fitting) :]] == fitting, "the latest"
+            told = {run.note for run in runs[: 6 - len(fitting)]}
+            assert told <= {f"The backlog was full: at most {count_of_jobs(room + 1)} may wait."}
+            schedule.refresh_from_db()
+            assert schedule.last_job_id == (fitting[-1] if fitting else None)
+            assert not schedule.paused
 
     def test_is_not_what_is_a_little_late(self, thing):
         hourly(thing, timedelta(seconds=30), catch_up="none")
