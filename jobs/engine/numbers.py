@@ -38,6 +38,7 @@ def numbers() -> Numbers:
 def skip(by: int = SKIPPED) -> int:
     """Skip so many numbers; return that of the next job."""
     with transaction.atomic():
+        _note_server()
         number: int = rows("skip_numbers", by=by)[0][0] + 1
         audit.note("skipped numbers", Job, [(number, "the next job")], {"by": by}, tenant_id=None)
     telemetry.noticed("numbers of jobs skipped", next=number)
@@ -46,12 +47,19 @@ def skip(by: int = SKIPPED) -> int:
 
 def skip_on_a_new_server() -> None:
     """Skip numbers if this server was promoted or restored since a clock last led. For a clock that takes the lead."""
+    with transaction.atomic():
+        if _note_server():
+            skip()
+
+
+def _note_server() -> bool:
+    """Note the server, so that nobody skips on it again; return whether it is new, and another one was before it."""
     try:
         with transaction.atomic():
-            found = rows("notice_server")  # whether another one was noted before, if it is new
-            if found and found[0][0]:
-                skip()
+            found = rows("notice_server")
     except OperationalError:  # the database is away: the next leader asks
         raise
     except DatabaseError as error:  # a provider may keep from us which server it is
         telemetry.noticed("a promotion cannot be noticed here", error=type(error).__name__)
+        return False
+    return bool(found and found[0][0])

@@ -79,6 +79,7 @@ BAD = {
     "deaths": replace(GOOD, ended=EndedLook(1000, 101, 101)),
     "repairs": replace(GOOD, repairs=[repair(599.0)]),
     "transaction_old": server(oldest_transaction=600.1),
+    "replication_behind": server(kept_log=2**30 + 1, kept_for="copy"),
     "connections": server(connections=81),
     "cache_away": replace(GOOD, cache=False),
     "recorder_late": server(recorder_age=180.1),
@@ -101,6 +102,7 @@ JUST_GOOD = [
     replace(GOOD, workers=[worker(gone_ago=3600.0, lost=True)]),
     replace(GOOD, repairs=[repair(600.0)]),
     server(oldest_transaction=600.0),
+    server(kept_log=2**30, kept_for="copy"),
     server(recorder_age=180.0),
     server(recorder_age=None),
     replace(GOOD, predictions=replace(PREDICTIONS, held_lately=194)),  # 97 %

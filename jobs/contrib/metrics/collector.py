@@ -81,6 +81,7 @@ def _server(facts: Facts) -> Iterator[Metric]:
     yield alone("clock_leads", "1 if a clock leads.", server.clock_leads)
     yield alone("recorder_age_seconds", "Since the recorder last looked.", server.recorder_age)
     yield alone("oldest_transaction_seconds", "Of this database.", server.oldest_transaction)
+    yield alone("replication_kept_bytes", "WAL kept for the replication slot that is most behind.", server.kept_log)
     closest = "the closest limit: of the server, this database or this role."
     yield alone("database_connections", f"Under {closest}", server.connections)
     yield alone("database_max_connections", f"By {closest}", server.max_connections)

@@ -20,6 +20,7 @@ SHORT = 60.0  # seconds that a job waits for a process
 TRANSACTION = 600.0  # seconds of a transaction that keeps dead rows
 RECORDER = 180.0  # seconds; it counts minutes every 20; what else it does rests when it is slow
 REPAIRED = 600.0  # seconds for which a repair counts as recent
+KEPT_LOG = 2**30  # bytes of WAL that the server keeps for a replication slot
 CONNECTIONS = 0.8  # of those that the server allows
 MIN_JUDGED_ATTEMPTS, MAX_FAILED_SHARE = 50, 0.2  # attempts below which no share is judged; the share of failures
 DEATHS = 10  # a minute
@@ -134,6 +135,13 @@ def _transaction_old(facts: Facts) -> Iterator[str]:
         yield f"A transaction is {facts.server.oldest_transaction:.0f} s old: no dead row can be removed meanwhile."
 
 
+def _replication_behind(facts: Facts) -> Iterator[str]:
+    server = facts.server
+    if server.kept_log > KEPT_LOG:
+        kept = f"{server.kept_log / 2**30:.1f} GiB of WAL"
+        yield f"PostgreSQL keeps {kept} for replication slot {printable(server.kept_for)}, whose reader falls behind."
+
+
 def _connections(facts: Facts) -> Iterator[str]:
     used, most = facts.server.connections, facts.server.max_connections
     if used > CONNECTIONS * most:
@@ -172,6 +180,7 @@ RULES = (
     Rule("deaths", "warning", _deaths),
     Rule("repairs", "warning", _repairs),
     Rule("transaction_old", "warning", _transaction_old),
+    Rule("replication_behind", "warning", _replication_behind),
     Rule("connections", "warning", _connections),
     Rule("cache_away", "warning", _cache_away),
     Rule("recorder_late", "warning", _recorder_late),

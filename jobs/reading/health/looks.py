@@ -25,7 +25,7 @@ TIMEOUT = 2.0  # seconds for one statement of a look
 @dataclass(frozen=True)
 class ServerLook:
     """now: the database's clock. recorder_age, oldest_transaction: seconds. untaken: messages that nobody took up in
-    time. dead: letters.
+    time. dead: letters. kept_for: the replication slot that keeps most of the log (WAL), in bytes; "": none keeps any.
     """
 
     now: datetime
@@ -36,6 +36,8 @@ class ServerLook:
     max_connections: int
     untaken: int
     dead: int
+    kept_for: str = ""
+    kept_log: int = 0
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,8 @@ SELECT
 -- name: health_server
 -- Reads:  whether a clock leads; the seconds since the recorder last looked at these tasks (null: never); the seconds of the oldest
 --         transaction of this database; connections, and their tightest bound: the server's, the database's or that of who logged
---         in; the jobs whose message nobody has taken up for so long; the dead letters, at most so many. Who: health and metrics. Locks: none.
+--         in; the jobs whose message nobody has taken up for so long; the dead letters, at most so many; the replication slot
+--         for which the server keeps most of its log, and how many bytes. Who: health and metrics. Locks: none.
 -- Index:  jobs_one_job_per_slot, jobs_dead. Of the sessions of other roles it sees no kind and no transaction, unless it may.
 WITH
 -- include shared/clock
@@ -66,6 +67,17 @@ tightest AS (
     SELECT count::int AS connections, most AS max_connections FROM bounds
     WHERE most > 0
     ORDER BY count::float8 / most DESC
+    LIMIT 1
+),
+slots AS (  -- of all databases: their disk is one
+    SELECT
+        slot_name::text AS kept_for,
+        pg_wal_lsn_diff(
+            CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END, restart_lsn
+        )::bigint AS kept_log
+    FROM pg_replication_slots
+    WHERE restart_lsn IS NOT NULL
+    ORDER BY kept_log DESC
     LIMIT 1
 )
 SELECT
@@ -92,8 +104,10 @@ SELECT
           AND j.status = 'queued'  -- guard
           AND j.queued_at < clock.now - %(patience)s * interval '1 second'  -- guard
     ) AS untaken,
-    (SELECT count(*)::int FROM (SELECT FROM jobs WHERE died_at IS NOT NULL LIMIT %(most)s) dead) AS dead
-FROM clock CROSS JOIN tightest
+    (SELECT count(*)::int FROM (SELECT FROM jobs WHERE died_at IS NOT NULL LIMIT %(most)s) dead) AS dead,
+    coalesce(slots.kept_for, '') AS kept_for,
+    coalesce(slots.kept_log, 0) AS kept_log
+FROM clock CROSS JOIN tightest LEFT JOIN slots ON true
 
 -- name: health_shares
 -- Reads:  the tenants that got less than this part of what they were entitled to (more than `judged` seconds), both in about the last 5 minutes and in

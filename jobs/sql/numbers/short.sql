@@ -2,7 +2,7 @@
 -- Change: note the PostgreSQL server on which we are, if it is new here: after a failover or a point-in-time restore it has
 --         another timeline, after a restore of a dump another identifier. Returns whether there was one before it: then it
 --         may lack the last numbers of jobs that the other had given out.
--- Who:    the clock that takes the lead. Locks: none. Index: servers_once.
+-- Who:    the clock that takes the lead; an operator who skips numbers. Locks: none. Index: servers_once.
 WITH new AS (
     INSERT INTO servers (identifier, timeline, noticed_at)
     SELECT

@@ -10,6 +10,7 @@ from django.core.management import CommandError, call_command
 from django.db import OperationalError, connection
 from django.utils import timezone
 
+from embedded.postgresql import ADMIN
 from jobs import store
 from jobs.lifecycle import Status
 from jobs.management.commands import check_health
@@ -199,6 +200,20 @@ def test_the_oldest_transaction_is_that_of_others(tenant, onlooker):
     with onlooker.transaction():
         onlooker.execute("SELECT 1")
         assert call_at(later, look).server.oldest_transaction == pytest.approx(3600, abs=30)
+
+
+def test_the_slot_for_which_most_of_the_log_is_kept_is_told(tenant):
+    with psycopg.connect(**connection.get_connection_params() | {"user": ADMIN}, autocommit=True) as admin:
+        try:
+            for slot in ("behind", "near"):
+                admin.execute("SELECT pg_create_physical_replication_slot(%s, true)", [slot])
+                admin.execute("SELECT pg_logical_emit_message(false, '', repeat('x', 100000))")
+            server = look().server
+            assert server.kept_for == "behind"
+            assert server.kept_log > 200_000
+        finally:
+            admin.execute("SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots")
+        assert (look().server.kept_for, look().server.kept_log) == ("", 0)
 
 
 def test_what_ended_in_the_last_minutes_is_counted_by_outcome(tenant):

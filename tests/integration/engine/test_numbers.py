@@ -155,6 +155,15 @@ class TestTheCommand:
         with pytest.raises(CommandError, match="sqlsequencereset jobs tenants"):
             call_command("jobs", "skip-numbers")
 
+    def test_is_enough_on_a_server_that_was_promoted(self, next_number, promoted):
+        """The warning goes that advises it, and the next clock does not skip again."""
+        assert ids() == ["jobs.W009"]
+        call_command("jobs", "skip-numbers")
+        assert ids() == []
+        before = next_number()
+        numbers.skip_on_a_new_server()
+        assert next_number() == before + 1
+
     @pytest.mark.parametrize("by", ["0", "-1", "1000000000001"])
     def test_refuses_to_go_back_or_too_far(self, next_number, by):
         before = next_number()
