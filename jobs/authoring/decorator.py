@@ -60,6 +60,8 @@ class Spec:
             raise TypeError(f"@job: retry is a policy such as Retry.exponential(max_retries=5), not {self.retry!r}")
         if self.result_ttl is not None and not is_number(self.result_ttl):
             raise TypeError(f"@job: result_ttl is a number of seconds, not {self.result_ttl!r}")
+        if self.dedup_key is not None and not callable(self.dedup_key):
+            raise TypeError(f"@job: dedup_key is a function of the arguments, not {self.dedup_key!r}")
         if isinstance(self.override, str) or not OVERRIDABLE.issuperset(self.override):
             raise TypeError(f"@job: override may contain {', '.join(sorted(OVERRIDABLE))}, not {self.override!r}")
 

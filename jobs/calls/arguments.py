@@ -14,7 +14,7 @@ LONGEST_PLACE = 200  # characters of a name: it is written anew for each value w
 MAX_DEPTH = 50  # levels of nesting; deeper values overflow the parsers on the way
 MAX_INTEGER_BITS = 10_000  # about 3,000 digits; Python refuses to read or write 4,300 or more
 
-_canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=repr).encode
+_canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
 def as_text(args: dict[str, Any]) -> str:
@@ -93,5 +93,5 @@ def check_text(value: str, field: str) -> str:
 
 
 def digest(*parts: Any) -> uuid.UUID:
-    """Return a key that is equal for equal parts: 128 bits of SHA-256 over their canonical JSON."""
+    """Return a key that is equal for equal parts, which must be JSON: 128 bits of SHA-256 over their canonical text."""
     return uuid.UUID(bytes=hashlib.sha256(_canonical(parts).encode()).digest()[:16])

@@ -9,7 +9,7 @@ from django.db import models
 
 from jobs.authoring.current import current_job
 from jobs.calls import permit, registry, sources
-from jobs.calls.arguments import digest
+from jobs.calls.arguments import as_json, digest
 from jobs.calls.owners import path_of
 from jobs.calls.refusals import InvalidRequest
 from jobs.calls.registry import Target
@@ -152,8 +152,13 @@ def _ids(field: str, jobs: JobIds) -> tuple[int, ...]:
 
 
 def user_key(user: Any) -> str:
-    """The key of a user: of a Django user its primary key; empty for one who is not logged in."""
+    """The key of a user: of a Django user its primary key; empty for one who is not logged in.
+
+    Raises InvalidRequest for an object that is no user: its text may be that of another one.
+    """
     key = getattr(user, "pk", user)
+    if key is user and not isinstance(key, str | int | uuid.UUID | None):
+        raise InvalidRequest("user", f"must be a user, or its key as text or a number, not {type(key).__name__}")
     return "" if key is None else str(key)
 
 
@@ -162,14 +167,27 @@ def _identity(target: Target, common: JobRequest, args: dict[str, Any]) -> uuid.
 
     If the newest call wins, it does so whenever the others are due.
     """
-    call = target.signature.complete(args)
-    same = target.spec.dedup_key(**call) if target.spec.dedup_key else call
+    same = _said_identical(target, args) if target.spec.dedup_key else target.signature.complete_json(args)
     moment = str(common.at - EPOCH) if common.at else float(common.delay or 0)
     if common.identical != JOIN:
         moment = 0.0
     key = digest(common.source_type, common.source_id, common.source_method, moment, same)
     whatever = sorted({*common.after_end} - {*common.after})
     return key if not common.predecessors else uuid.uuid5(key, f"after {common.predecessors}{whatever or ''}")
+
+
+def _said_identical(target: Target, args: dict[str, Any]) -> Any:
+    """What the method's own `dedup_key` says of the call, as JSON: anything else might stand for several calls.
+
+    Tenants may read what is wrong, so they read only the class of an error; its cause has the rest.
+    """
+    assert target.spec.dedup_key is not None  # noqa: S101 - for the type checker
+    try:
+        said = target.spec.dedup_key(**target.signature.complete(args))
+    except Exception as error:
+        why = f"the dedup_key of {target.method} cannot take these: {type(error).__name__}"
+        raise InvalidRequest("args", why) from error
+    return as_json(said, "dedup_key")
 
 
 def _tenant_id(target: Target, instance: models.Model | None, tenant: Tenant | None) -> int:

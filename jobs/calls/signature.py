@@ -6,6 +6,8 @@ from functools import cache
 from typing import Any
 
 from jobs.authoring.decorator import signature
+from jobs.calls.arguments import as_json
+from jobs.calls.refusals import InvalidRequest
 
 
 class Signature:
@@ -20,6 +22,7 @@ class Signature:
         self._names = frozenset(p.name for p in named)
         self._by_position = [p.name for p in named if p.kind is p.POSITIONAL_OR_KEYWORD]
         self._defaults = {p.name: p.default for p in named if p.default is not p.empty}
+        self._json_defaults = {name: said for name, said in self._defaults.items() if _is_json(said)}
         self._required = self._names - self._defaults.keys()
         plain = [parameter.replace(annotation=parameter.empty) for parameter in parameters]
         self.shown = str(inspect.Signature(plain))  # without types, which are for programmers
@@ -31,8 +34,15 @@ class Signature:
         return bound if fits else self._bind(args, kwargs)
 
     def complete(self, bound: Mapping[str, Any]) -> dict[str, Any]:
-        """Fill in the defaults: f() and f(region=None) are the same call."""
+        """Fill in the defaults, as the function itself sees the call."""
         return {**self._defaults, **bound}
+
+    def complete_json(self, bound: Mapping[str, Any]) -> dict[str, Any]:
+        """Fill in the defaults that are JSON: f() and f(region=None) are the same call.
+
+        No call can spell another default out: leaving it out is the call's own.
+        """
+        return {**self._json_defaults, **bound}
 
     def _bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Let Python bind arguments that do not fit, and those of a method with **kwargs."""
@@ -40,6 +50,14 @@ class Signature:
         named = dict(list(bound.arguments.items())[len(self._owner) :])
         named.update(named.pop(self._rest, {}) if self._rest else {})
         return named
+
+
+def _is_json(default: Any) -> bool:
+    try:
+        as_json(default)
+    except InvalidRequest:
+        return False
+    return True
 
 
 signature_of = cache(Signature)

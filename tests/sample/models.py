@@ -186,7 +186,7 @@ class Thing(Asynchronous, models.Model):
     @job(queue="critical", priority=2, timeout=7)
     def urgent(self) -> None: ...
 
-    @job(dedup_key=lambda day, **_: day)
+    @job(dedup_key=lambda day, **_: day[:10])
     def daily(self, day: str, verbose: bool = False) -> None: ...
 
     @job(dedup=False)

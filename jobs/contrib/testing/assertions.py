@@ -91,7 +91,7 @@ def calls(job: AnyJob | Started, call: Call[...]) -> bool:
 
 def differences(job: AnyJob, call: Call[...], args: Mapping[str, Any]) -> list[str]:
     """The names of the given arguments and options in which the job differs from the call."""
-    passed = as_json(call.target.signature.complete(job.args))
+    passed = as_json(call.target.signature.complete_json(job.args))
     wanted: dict[str, Any] = as_json(dict(args))
     return [
         *(name for name, value in wanted.items() if name not in passed or passed[name] != value),

@@ -6,7 +6,9 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
+from jobs import job
 from jobs.models import Job
+from reports.models import DataReport
 from tests.factories import TenantFactory
 
 pytestmark = pytest.mark.django_db
@@ -103,6 +105,19 @@ UNFIT = [
 @pytest.mark.parametrize(("change", "field", "words"), UNFIT, ids=lambda value: str(value)[:40])
 def test_what_does_not_fit_is_refused_by_name(owner, good, change, field, words):
     assert_problem(post(owner, good | change), 422, field, *words)
+
+
+def test_arguments_that_the_dedup_key_of_the_method_cannot_take_are_named_without_its_text(owner, good, monkeypatch):
+    def execute(self, *, parameters=None): ...
+
+    monkeypatch.setattr(
+        DataReport, "execute", job(http=True, queue="reports", dedup_key=lambda *, parameters: parameters[:7])(execute)
+    )
+    wrong = good | {"args": {"parameters": 202612}}
+    assert_problem(post(owner, wrong), 422, "args", "the dedup_key of execute cannot take these: TypeError")
+    bulk = owner.post("/api/v1/jobs/bulk", {"jobs": [good | {"args": {"parameters": "x"}}, wrong]}, "application/json")
+    assert_problem(bulk, 422, "jobs[1].args", "TypeError")
+    assert "subscriptable" not in bulk.content.decode()
 
 
 @pytest.mark.parametrize("missing", ["source_type", "source_method"])

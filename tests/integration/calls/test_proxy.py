@@ -160,6 +160,7 @@ class TestOptions:
             ({"priority": 11}, "priority"),
             ({"timeout": 0}, "timeout"),
             ({"user": "u" * 101}, "user"),
+            ({"user": ["ann"]}, "user"),  # no text stands for an object: it may be another one's
             ({"queue": "missing"}, "queue"),
             ({"queue": "nul\x00"}, "queue"),
         ],

@@ -1,12 +1,17 @@
 """One job for identical submits in the window (I5): what is identical, and until when."""
 
-from datetime import timedelta
+import enum
+import math
+import uuid
+from datetime import date, timedelta
 from datetime import timezone as dt_timezone
+from decimal import Decimal
 
 import pytest
 from django.utils import timezone
 
 from jobs import InvalidRequest, cancel, store, submit_many
+from jobs import job as a_job
 from jobs.authoring import current
 from jobs.authoring.current import CurrentJob
 from jobs.engine.submit import submit_all
@@ -18,6 +23,17 @@ from tests.factories import TenantFactory, ThingFactory, make_job
 from tests.sample.models import Thing
 
 pytestmark = pytest.mark.django_db
+
+
+class Unit(enum.Enum):
+    DAY = 1
+
+
+class Mode(enum.StrEnum):
+    FAST = "fast"
+
+
+def echo(self, value=None): ...
 
 
 @pytest.fixture
@@ -72,6 +88,51 @@ class TestWhatIsIdentical:
         monday = thing.async_.daily("monday")
         assert thing.async_.daily("monday", verbose=True) == monday
         assert thing.async_.daily(day="tuesday") != monday
+
+    def test_what_it_says_must_be_json_and_an_object_stands_for_no_call(self, thing, monkeypatch, subtests):
+        other = ThingFactory(tenant=thing.tenant)
+        wrong = {
+            "map": map(str, [1]),
+            "object": object(),
+            "set": {"a"},
+            "Thing": other,
+            "date": date(2026, 1, 1),
+            "UUID": uuid.UUID(int=1),
+            "Decimal": Decimal("1.0"),
+            "Unit": Unit.DAY,
+            "the key 1": {1: "a", "b": 2},
+            "nan": math.nan,
+        }
+        for said, value in wrong.items():
+            with subtests.test(said):
+                monkeypatch.setattr(Thing, "echo", a_job(dedup_key=lambda value, value_=value, **_: value_)(echo))
+                with pytest.raises(InvalidRequest, match=said) as refused:
+                    thing.async_.echo(1)
+                assert refused.value.field.startswith("dedup_key")
+        assert not Job.objects.exists()
+        monkeypatch.setattr(Thing, "echo", a_job(dedup_key=lambda value, **_: (Mode.FAST, [value], None))(echo))
+        assert thing.async_.echo(1) == thing.async_.echo(1) != thing.async_.echo(2)
+
+    def test_what_it_raises_is_said_of_the_arguments_and_its_text_stays_with_the_author(self, thing):
+        with pytest.raises(InvalidRequest, match=r"^args: the dedup_key of daily .* these: TypeError$") as refused:
+            thing.async_.daily(5)
+        assert isinstance(refused.value.__cause__, TypeError)
+        assert not Job.objects.exists()
+
+    def test_a_default_that_is_not_json_is_the_same_in_every_process(self, thing, monkeypatch):
+        def keys():
+            """As another process has them, where its objects have other addresses."""
+
+            def call(self, value=object(), day=date(2026, 1, 1), *, names=frozenset({"a"}), times=1): ...  # noqa: B008
+
+            monkeypatch.setattr(Thing, "echo", a_job(call))
+            calls = [thing.async_.echo.request(), thing.async_.echo.request(None), thing.async_.echo.request(times=1)]
+            return [one.dedup_key for one in calls]
+
+        kept, first = [], keys()
+        kept.append(Thing.echo)  # so that its objects keep their addresses
+        assert keys() == first
+        assert first[0] == first[2] != first[1]
 
     def test_a_call_may_ask_for_a_job_of_its_own(self, thing):
         first = thing.async_.echo()

@@ -1,9 +1,10 @@
 """Assertions about submitted jobs: what they find, and what they tell when they find nothing."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
+from jobs import job
 from jobs.contrib.testing import assert_not_submitted, assert_submitted, drain, fail_next, run, submitted
 from tests.factories import QueueFactory, TenantFactory, ThingFactory
 from tests.sample.models import Thing
@@ -57,6 +58,13 @@ class TestSubmitted:
     def test_an_argument_that_was_left_out_has_its_default(self, thing):
         thing.async_.echo()
         assert submitted(thing.async_.echo, value=None, times=1)
+
+    def test_a_default_that_is_not_json_hides_no_job(self, thing, monkeypatch):
+        def echo(self, value, day=date(2026, 1, 1)): ...
+
+        monkeypatch.setattr(Thing, "echo", job(echo))
+        thing.async_.echo(1)
+        assert_submitted(thing.async_.echo, value=1)
 
     @pytest.mark.parametrize(
         ("option", "other"),

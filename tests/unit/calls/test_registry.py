@@ -69,7 +69,8 @@ class TestMarking:
                 job(unfit)
 
     def test_an_option_of_another_type_is_refused_where_it_stands(self):
-        for option in ({"retry": 3}, {"retry": Retry.exponential}, {"result_ttl": timedelta(hours=1)}):
+        wrong = ({"retry": 3}, {"retry": Retry.exponential}, {"result_ttl": timedelta(hours=1)}, {"dedup_key": "month"})
+        for option in wrong:
             with pytest.raises(TypeError, match=f"^@job: {next(iter(option))} is a"):
                 job(**option)
 
