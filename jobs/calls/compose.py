@@ -114,12 +114,14 @@ def _options(
         expires = spec.expires
     if target.class_level:
         instance = None
-    if not target.class_level and (instance is None or instance.pk is None):
-        raise InvalidRequest("source_id", f"{target.method} runs on one object, which must be saved first")
+    if not target.class_level:
+        if instance is None or instance._state.adding or instance.pk is None:
+            raise InvalidRequest("source_id", f"{target.method} runs on one object, which must be saved first")
+        sources.check_place("source_id", instance)
     return JobRequest(
         tenant_id=_tenant_id(target, instance, tenant),
         source_type=target.source_type,
-        source_id=None if instance is None else str(instance.pk),
+        source_id=None if instance is None else sources.key_text(instance),
         source_method=target.method,
         args={},
         queue=spec.queue if queue is None else queue,
@@ -193,6 +195,8 @@ def _said_identical(target: Target, args: dict[str, Any]) -> Any:
 def _tenant_id(target: Target, instance: models.Model | None, tenant: Tenant | None) -> int:
     """The owner: the object's tenant. For a class-level job: the given tenant, or the one of the running job."""
     if tenant is not None:
+        if isinstance(tenant, models.Model):
+            sources.check_place("tenant", tenant)
         try:
             tenant = tenant_of(tenant)
         except NotMirrored as error:

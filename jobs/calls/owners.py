@@ -16,6 +16,8 @@ from jobs.calls.refusals import InvalidRequest
 from tenants import mirror
 from tenants.tenant_model import get_tenant_model
 
+WITHOUT_TEXT = {models.CompositePrimaryKey: "several columns", models.BinaryField: "bytes"}  # kinds of keys
+
 
 @dataclass(frozen=True)
 class Path:
@@ -46,9 +48,10 @@ class Path:
 @cache
 def path_of(model: type[models.Model]) -> Path:
     """Raises InvalidRequest if it ends at no tenant, or if no text can name the model's objects."""
-    if isinstance(model._meta.pk, models.CompositePrimaryKey):
-        several = "has a key of several columns, which names no object of a job"
-        raise InvalidRequest("source_id", f"{model._meta.label} {several}: pass them to a method of the class")
+    for kind, what in WITHOUT_TEXT.items():
+        if isinstance(model._meta.pk, kind):
+            unfit = f"has a key of {what}, which names no object of a job"
+            raise InvalidRequest("source_id", f"{model._meta.label} {unfit}: pass it to a method of the class")
     said: str = getattr(model, "jobs_tenant", "tenant")
     names = tuple(name for name in said.split("__") if name != "pk")
     end = model

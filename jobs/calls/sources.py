@@ -13,6 +13,7 @@ from django.db.models.expressions import RawSQL
 from psycopg.errors import UndefinedTable
 
 from jobs.calls.owners import path_of
+from jobs.calls.refusals import InvalidRequest
 from jobs.calls.registry import Target
 from tenants.prepared import prepared_on
 
@@ -40,6 +41,22 @@ def find(target: Target, source_id: Any, tenant_id: int) -> models.Model | None:
 def find_in_sight(target: Target, source_id: Any, tenant_id: int) -> models.Model | None:
     """As `find`; None also if this session does not see its table."""
     return in_sight(partial(find, target, source_id, tenant_id))
+
+
+def check_place(field: str, instance: models.Model) -> None:
+    """Raises InvalidRequest for a row of a database in which no job looks: it would run on another row of that key."""
+    model = instance.__class__
+    looked_in = router.db_for_write(model)
+    if instance._state.db == looked_in:
+        return
+    written_in = router.db_for_write(model, instance=instance)  # of a replica's row: the primary, if a router knows it
+    if written_in != looked_in:
+        raise InvalidRequest(field, f"is in the database {written_in}; a job would look in {looked_in}")
+
+
+def key_text(instance: models.Model) -> str:
+    """Its key as text, in the one spelling: a UUID may have been given as another."""
+    return str(instance._meta.pk.to_python(instance.pk))
 
 
 def is_beside_jobs(target: Target) -> bool:
@@ -83,6 +100,11 @@ def in_sight(query: Callable[[], Found]) -> Found | None:
         if isinstance(error.__cause__, UndefinedTable):
             return None
         raise
+
+
+def may_hide(target: Target) -> bool:
+    """Whether the default manager of its model is its own, and so may leave out rows that are there."""
+    return target.model is not None and type(target.model._default_manager) is not models.Manager
 
 
 def _manager(model: type[models.Model]) -> models.Manager[models.Model]:

@@ -33,7 +33,7 @@ from tenants.tenant_model import all_tenants
 
 
 class SourceGone(Exception):
-    """The job's object no longer exists, or no longer belongs to its tenant."""
+    """The job's object no longer exists, or no longer belongs to its tenant, or its model's manager hides it."""
 
 
 @dataclass
@@ -123,7 +123,8 @@ def _find(job: Started, outcome: Outcome, host: Host) -> tuple[current.CurrentJo
             raise StillAway from error
         raise
     if instance is None:
-        raise SourceGone(f"{job.source_type} {job.source_id} is gone")
+        hidden = ", or hidden: the default manager of its model does not find it"
+        raise SourceGone(f"{job.source_type} {job.source_id} is gone{hidden if sources.may_hide(target) else ''}")
     return running, target, instance
 
 

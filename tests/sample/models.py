@@ -164,6 +164,9 @@ class Exhibit(models.Model):
     def __str__(self) -> str:
         return f"exhibit {self.pk}"
 
+    @job
+    def dust(self) -> None: ...
+
 
 class Thing(Asynchronous, models.Model):
     tenant = models.ForeignKey(TENANT_MODEL, models.CASCADE)

@@ -7,6 +7,7 @@ from typing import Any
 
 from jobs.calls.arguments import as_json
 from jobs.calls.compose import user_key
+from jobs.calls.sources import key_text
 from jobs.engine.proxy import Call
 from jobs.models import AnyJob
 from jobs.store import Started
@@ -85,7 +86,7 @@ def _text(args: dict[str, Any]) -> str:
 def calls(job: AnyJob | Started, call: Call[...]) -> bool:
     """Whether the job calls that method; if the call has an object, on that object."""
     return (job.source_type, job.source_method) == (call.target.source_type, call.target.method) and (
-        call.instance is None or call.target.class_level or job.source_id == str(call.instance.pk)
+        call.instance is None or call.target.class_level or job.source_id == key_text(call.instance)
     )
 
 

@@ -192,7 +192,7 @@ class TestWhatCannotBeCalled:
         with pytest.raises(InvalidRequest, match=r"^source_id: echo runs on one object, which must be saved first"):
             Thing(tenant=thing.tenant).async_.echo()
 
-    def test_an_object_whose_key_has_several_columns_has_none(self, thing):
+    def test_an_object_whose_key_has_several_columns_or_is_bytes_has_none(self, thing):
         with isolate_apps("tests.sample"):
 
             class Seat(Asynchronous, models.Model):
@@ -206,9 +206,22 @@ class TestWhatCannotBeCalled:
                 @job
                 def book(self) -> None: ...
 
+            class Block(Asynchronous, models.Model):
+                id = models.BinaryField(primary_key=True)
+                tenant = models.ForeignKey(Tenant, models.CASCADE)
+
+                class Meta:
+                    app_label = "sample"
+
+                @job
+                def mine(self) -> None: ...
+
+        block = Block.from_db(None, ["id", "tenant_id"], [b"x", thing.tenant_id])
+        with pytest.raises(InvalidRequest, match=r"^source_id: sample.Block has a key of bytes"):
+            block.async_.mine()
         refused = "sample.Seat has a key of several columns, which names no object of a job"
         with pytest.raises(InvalidRequest, match=rf"^source_id: {refused}"):
-            Seat(tenant=thing.tenant, number=1).async_.book()
+            Seat.from_db(None, ["tenant_id", "number"], [thing.tenant_id, 1]).async_.book()
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(registry, "source_types", lambda: {"sample.seat": Seat})
             [fault] = paths_to_the_tenant()

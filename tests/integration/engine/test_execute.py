@@ -9,7 +9,7 @@ import psycopg
 import pytest
 from django.db import OperationalError, connection
 
-from jobs import current_job, store
+from jobs import async_, current_job, store
 from jobs.engine import failures, patience
 from jobs.engine.dispatch import dispatch
 from jobs.engine.execute import execute
@@ -20,7 +20,7 @@ from jobs.store import Process, results
 from tests import attempts
 from tests.clock import call_at
 from tests.factories import TenantFactory, make_job
-from tests.sample.models import Run, Thing
+from tests.sample.models import Exhibit, Run, Shown, Thing
 from tests.sql import cut
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -211,6 +211,12 @@ class TestWhatTheJobNames:
         pk, job_id = thing.pk, thing.async_.echo()
         thing.delete()
         assert run(job_id).last_error == f"SourceGone: sample.thing {pk} is gone"
+
+    def test_an_object_that_its_models_manager_hides_is_said_to_be_that_or_gone(self, thing, run, monkeypatch):
+        exhibit = Exhibit.objects.create(tenant=thing.tenant)
+        monkeypatch.setattr(Shown, "hidden", {exhibit.pk})
+        said = f"sample.exhibit {exhibit.pk} is gone, or hidden: the default manager of its model does not find it"
+        assert run(async_(exhibit.dust)()).last_error == f"SourceGone: {said}"
 
     def test_an_object_that_is_another_tenants_now_is_as_one_that_is_gone(self, thing, run):
         job_id = thing.async_.echo()
