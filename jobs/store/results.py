@@ -21,6 +21,7 @@ from jobs.store.erasing import WithResult
 from jobs.store.rows import Started
 
 Executed = Started | JobRow | WithResult  # an attempt that has begun: as its holder has it, or as its row says
+PLAIN = frozenset({str, int, float, bool, type(None)})
 MIN_COUNTED_BYTES = 64 * 1024  # bytes; smaller results are not counted, since counting costs more than they do
 
 
@@ -66,12 +67,27 @@ def as_text(value: Any) -> str | None:
         return None
     try:
         text = json.dumps(value, allow_nan=False)
+        _check_keys(value)
     except (TypeError, ValueError, RecursionError) as error:
         raise ResultRefused(f"the result is not JSON: {error}") from None
     size, limit = len(text), settings.JOBS_RESULT_MAX_BYTES  # the JSON is ASCII: one character is one byte
     if size > limit:
         raise ResultRefused(f"the result takes {size:,} bytes; JOBS_RESULT_MAX_BYTES allows {limit:,}: return less")
     return text
+
+
+def _check_keys(value: Any) -> None:
+    """Raises TypeError for a key that is no text. `json` would make text of it, and one key of 1 and "1"."""
+    left = [value]
+    while left:
+        one = left.pop()
+        if isinstance(one, dict):
+            for key in one:
+                if not isinstance(key, str):
+                    raise TypeError(f"it has the key {key!r}; keys must be text")
+            one = list(one.values())
+        if isinstance(one, list | tuple):
+            left += [inner for inner in one if type(inner) not in PLAIN]
 
 
 def keep(job: Executed, text: str | None, ttl: float) -> int | None:

@@ -178,6 +178,15 @@ class TestResult:
         body(lambda self: value)
         assert "the result is not JSON" in run(thing.async_.echo()).last_error
 
+    def test_a_key_that_is_no_text_is_an_error_since_json_would_make_one_of_two(self, thing, run, body):
+        for value in ({1: "a", "1": "b"}, {None: 1}, {2.5: 1}, {True: 1}, {"rows": [({"a": 1}, [{7: 8}])]}):
+            body(lambda self, value=value: value)
+            said = run(thing.async_(dedup=False).echo()).last_error
+            assert said.startswith("ResultRefused: the result is not JSON: it has the key ")
+            assert said.endswith("; keys must be text")
+        body(lambda self: {"a": [{"b": ({"c": 1},)}], "d": (1, None, 2.5, True)})
+        assert run(thing.async_(dedup=False).echo()).status == "success"
+
     def test_one_that_contains_itself_is_an_error(self, thing, run, body):
         loop: list[object] = []
         loop.append(loop)
