@@ -25,15 +25,38 @@ class RetryLater(Exception):
         super().__init__(f"again in {seconds:.15g} s")
 
 
-def delay_of(error: RetryLater) -> float:
-    """Seconds until the next try. Raises what a class derived from RetryLater raises, or ValueError."""
-    return float(_checked(error.seconds))
+def delay_of(error: BaseException) -> float:
+    """Seconds until the next try; of a group of RetryLater the longest.
+
+    Raises what a class derived from RetryLater raises, or ValueError.
+    """
+    return max(float(_checked(one.seconds)) for one in leaves(error) if isinstance(one, RetryLater))
 
 
 def _checked(seconds: float) -> float:
     if not is_number(seconds, 0, MAX_SECONDS):
         raise ValueError(f"RetryLater takes a number of seconds from 0 to {MAX_SECONDS:.0f}, not {seconds!r}")
     return seconds
+
+
+def leaves(error: BaseException) -> list[BaseException]:
+    """The errors in a group, in their order, and in the groups in it; any other error itself.
+
+    A body whose tasks run in an `asyncio.TaskGroup` raises a group, even of one error.
+    """
+    found, left = [], [error]
+    while left:
+        one = left.pop()
+        if isinstance(one, BaseExceptionGroup):
+            left += reversed(BaseExceptionGroup.exceptions.__get__(one))  # a class derived from it may say anything
+        else:
+            found.append(one)
+    return found
+
+
+def means(error: BaseException, kind: type[BaseException]) -> bool:
+    """Whether it is of this class, or a group of errors that all are."""
+    return all(isinstance(one, kind) for one in leaves(error))
 
 
 class Cancelled(Exception):

@@ -4,6 +4,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
+from jobs.authoring.exceptions import leaves
 from jobs.authoring.text import storable
 from jobs.store import Failure
 
@@ -15,12 +16,14 @@ TRACEBACK_LENGTH = 20_000  # characters, the last ones
 def as_failure(
     error: BaseException, stats: dict[str, Any] | None = None, after: BaseException | None = None
 ) -> Failure:
-    """The parts of an error that are kept. after: the body's error, about which somebody was asked who raised this."""
+    """The parts of an error that are kept; of a group the class and the text of its first error.
+
+    after: the body's error, about which somebody was asked who raised this.
+    """
     trace = _read("traceback", lambda: "".join(traceback.format_exception(error)))
     if after is not None:
-        first = _read("text", lambda: str(after))
-        trace = f"{trace.rstrip()}\nwhen asked for a decision after {_class_of(after)}: {first}\n"
-    text = _read("text", lambda: str(error))
+        trace = f"{trace.rstrip()}\nwhen asked for a decision after {_class_of(after)}: {_text_of(after)}\n"
+    text = _text_of(error)
     return Failure(_class_of(error), storable(text)[:ERROR_LENGTH], storable(trace)[-TRACEBACK_LENGTH:], stats)
 
 
@@ -30,7 +33,11 @@ def without_text(error: BaseException, stats: dict[str, Any] | None, why: BaseEx
 
 
 def _class_of(error: BaseException) -> str:
-    return storable(type(error).__name__)[:CLASS_LENGTH]
+    return storable(type(leaves(error)[0]).__name__)[:CLASS_LENGTH]
+
+
+def _text_of(error: BaseException) -> str:
+    return _read("text", lambda: str(leaves(error)[0]))
 
 
 def _read(what: str, question: Callable[[], str]) -> str:

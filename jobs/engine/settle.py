@@ -12,7 +12,7 @@ from typing import Any
 from django.db import DataError
 
 from jobs import store, telemetry
-from jobs.authoring.exceptions import Abandon, Cancelled, RetryLater, delay_of
+from jobs.authoring.exceptions import Abandon, Cancelled, RetryLater, delay_of, means
 from jobs.engine.body import Outcome
 from jobs.engine.deaths.announce import announce
 from jobs.engine.failures import as_failure, without_text
@@ -72,17 +72,18 @@ def _end(job: Started, verdict: Verdict, ask: Ask) -> None:
 
 def judge(job: Started, error: BaseException, stats: dict[str, Any] | None, ask: Ask) -> Verdict:
     """Let the job's policy decide about this error."""
-    if isinstance(error, Cancelled):
+    if means(error, Cancelled):
         return Verdict("stop", stats)
     first = None
-    if isinstance(error, RetryLater):
+    if means(error, RetryLater):
         later = ask(partial(delay_of, error))
         if later.error is None:
             return Verdict("snooze", stats, delay=later.value)
         error, first = later.error, error  # a class of its author's own, without seconds
     policy = policy_of(job)
     delay = None
-    if policy is not None and not isinstance(error, Abandon):
+    abandoned = means(error, Abandon)
+    if policy is not None and not abandoned:
         asked = ask(partial(policy.delay, error, job.retries, job.max_retries))
         delay = asked.value
         if asked.error is not None:  # a custom policy failed: show its error
@@ -91,7 +92,7 @@ def judge(job: Started, error: BaseException, stats: dict[str, Any] | None, ask:
     failure = kept.value if kept.error is None else without_text(error, stats, kept.error)
     if policy is not None and delay is not None:
         return Verdict("retry", stats, failure, delay, policy.queue)
-    if policy is None and not isinstance(error, Abandon):
+    if policy is None and not abandoned:
         return Verdict("fail", stats, failure)
     return Verdict("bury", stats, failure)
 

@@ -80,7 +80,7 @@ def _check_keys(value: Any) -> None:
     """Raises TypeError for a key that is no text. `json` would make text of it, and one key of 1 and "1"."""
     left = [value]
     while left:
-        one = left.pop()
+        one: Any = left.pop()
         if isinstance(one, dict):
             for key in one:
                 if not isinstance(key, str):

@@ -1,5 +1,6 @@
 """Tasks of Django, for the backend's tests: only they import this, since the package may be missing."""
 
+import asyncio
 from typing import Any
 
 try:
@@ -84,6 +85,15 @@ def enqueue_another() -> str:
 @task
 def snooze() -> None:
     raise RetryLater(60)
+
+
+@task
+async def snooze_in_a_group() -> None:
+    async def ask() -> None:
+        raise RetryLater(60)
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(ask())
 
 
 @task(takes_context=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 from jobs.authoring.current import current_job
 from jobs.authoring.decorator import FUNCTIONS, job
-from jobs.authoring.exceptions import Cancelled, RetryLater
+from jobs.authoring.exceptions import Cancelled, RetryLater, means
 from jobs.contrib.django_tasks import results
 from jobs.contrib.django_tasks.interface import (
     AnyResult,
@@ -68,9 +68,9 @@ def _run(task: AnyTask, args: list[Any], kwargs: Mapping[str, Any]) -> Any:
     task_started.send(sender=backend, task_result=result)
     try:
         value = normalize_json(task.call(*_context(task, result), *args, **kwargs))
-    except (RetryLater, Cancelled, KeyboardInterrupt):
-        raise  # not finished, or not by itself
     except BaseException as error:
+        if any(means(error, kind) for kind in (RetryLater, Cancelled, KeyboardInterrupt)):
+            raise  # not finished, or not by itself
         _finish(result, TaskResultStatus.FAILED, monotonic() - begun)
         result.errors.append(results.error_of(error))
         task_finished.send(sender=backend, task_result=result)

@@ -79,10 +79,11 @@ class TestFailures:
         assert result.errors[0].exception_class.__name__ == ending
         assert result.errors[0].traceback == f"{ending}: signal 9\n"
 
-    def test_a_task_may_ask_for_later(self):
+    @pytest.mark.parametrize("task", [later.snooze, later.snooze_in_a_group], ids=["plain", "group"])
+    def test_a_task_may_ask_for_later(self, task):
         heard = []
         interface.task_finished.connect(lambda **_: heard.append(1), weak=False)
-        result = later.snooze.enqueue()
+        result = task.enqueue()
         drain()
         interface.task_finished.receivers.pop()
         interface.task_finished.sender_receivers_cache.clear()

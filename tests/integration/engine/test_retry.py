@@ -1,11 +1,12 @@
 """A failed attempt: tried again as its policy says, until it succeeds, or is dead."""
 
+import asyncio
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
 
-from jobs import Abandon, Retry, RetryLater, current_job, store
+from jobs import Abandon, Cancelled, Retry, RetryLater, cancel, current_job, store
 from jobs.engine import recover
 from jobs.engine.dispatch import dispatch
 from jobs.engine.revive import revive
@@ -214,6 +215,52 @@ class TestVerdicts:
         ended = run(sent, thing.async_.echo())
         assert (*outcome(ended), ended.last_error) == ("dead", 1, 0, "Abandon: the account is closed")
         assert FailedAttempt.objects.get().error_class == "Abandon"
+
+
+def in_task_group(*errors: BaseException):
+    """A body that ends by these errors of two tasks, which run at once."""
+
+    async def fail(error: BaseException) -> None:
+        raise error
+
+    async def both() -> None:
+        async with asyncio.TaskGroup() as group:
+            for error in errors:
+                group.create_task(fail(error))
+
+    return lambda self: asyncio.run(both())
+
+
+class TestGroups:
+    """What comes out of an `asyncio.TaskGroup` is an ExceptionGroup, of one error, too."""
+
+    def test_its_errors_decide_if_all_say_the_same(self, thing, body, sent):
+        body(in_task_group(RetryLater(30), RetryLater(300)))
+        waiting = run(sent, thing.async_(dedup=False).echo())
+        assert (*outcome(waiting), waiting.last_error) == ("scheduled", 1, 0, "")
+        assert 300 <= (waiting.due_at - waiting.start_time).total_seconds() < 310
+        body(in_task_group(Abandon("closed")), retry=Retry.every(5, max_retries=9))
+        ended = run(sent, thing.async_(dedup=False).echo())
+        assert (*outcome(ended), ended.last_error) == ("dead", 1, 0, "Abandon: closed")
+
+        def stopped(self) -> None:
+            cancel(current_job().id, tenant_id=EVERY_TENANT)
+            raise ExceptionGroup("outer", [ExceptionGroup("inner", [Cancelled("stopped")])])
+
+        body(stopped)
+        assert run(sent, thing.async_(dedup=False).echo()).status == "cancelled"
+
+    def test_otherwise_it_is_a_failure_that_is_told_and_grouped_by_its_first_error(self, thing, body, sent):
+        last = []
+        for errors in ([KeyError("x")], [KeyError("y"), RetryLater(3)], [ExceptionGroup("in", [KeyError("z")])]):
+            body(in_task_group(*errors), retry=Retry.every(5, max_retries=0))
+            last.append(run(sent, thing.async_(dedup=False).echo()))
+        assert [(*outcome(one), one.last_error) for one in last] == [
+            ("dead", 1, 0, f"KeyError: '{name}'") for name in "xyz"
+        ]
+        assert len({one.error_key for one in last}) == 1
+        kept = FailedAttempt.objects.values_list("traceback", flat=True)
+        assert all("ExceptionGroup: unhandled errors in a TaskGroup" in one for one in kept)
 
 
 class TestAMethodThatIsNoLongerThere:
