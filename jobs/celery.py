@@ -28,6 +28,7 @@ NEEDED = {
 # Each of these yields to the project's own.
 DEFAULTS = {
     "worker_send_task_events": False,
+    "worker_hijack_root_logger": False,  # else a worker would take off the handlers of the project's LOGGING
     "broker_connection_retry_on_startup": True,
     "broker_connection_timeout": 2.0,  # seconds; whoever submits waits for it
 }

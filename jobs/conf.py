@@ -48,6 +48,7 @@ class Settings:
     JOBS_MAX_CRASHES = Setting(3)  # after which a job is dead
     JOBS_AROUND = Setting("")  # the path of a context manager that gets the running job: entered around its body
     JOBS_DEFAULT_MEMORY = Setting(0, zero=True)  # MiB that a job's process may use, unless @job sets it; 0: any
+    JOBS_LOG_TRACEBACKS = Setting(True, zero=True)  # whether the log has the errors of bodies with texts and tracebacks
     # Workers
     JOBS_BEAT_INTERVAL = Setting(5.0)  # a worker that misses three beats is gone
     JOBS_HAND_OVER_TIMEOUT = Setting(10.0)  # until an untaken message counts as lost

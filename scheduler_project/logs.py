@@ -18,10 +18,10 @@ class Lines(logging.Formatter):
         own: dict[str, object] = getattr(record, "facts", {})
         added = {name: value for name, value in telemetry.known().items() if name not in own}
         message = f"{record.getMessage()}{telemetry.shown(added)}"
-        # A line break in a text that somebody else has chosen would forge a line.
+        # A line break in a text that somebody else has chosen would forge a line; so those of a traceback are indented.
         line = f"{_time(record)} {record.levelname} {record.name} {_in_one_line(message)}"
         trace = _traceback(self, record)
-        return f"{line}\n{trace}" if trace else line
+        return "\n  ".join([line, *map(_in_one_line, trace.split("\n"))]) if trace else line
 
 
 class JsonLines(logging.Formatter):

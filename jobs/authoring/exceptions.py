@@ -1,5 +1,6 @@
 """Exceptions with which a running method decides how its attempt ends."""
 
+from jobs.authoring.groups import leaves
 from tenants.bounds import MAX_SECONDS, is_number
 
 
@@ -37,26 +38,6 @@ def _checked(seconds: float) -> float:
     if not is_number(seconds, 0, MAX_SECONDS):
         raise ValueError(f"RetryLater takes a number of seconds from 0 to {MAX_SECONDS:.0f}, not {seconds!r}")
     return seconds
-
-
-def leaves(error: BaseException) -> list[BaseException]:
-    """The errors in a group, in their order, and in the groups in it; any other error itself.
-
-    A body whose tasks run in an `asyncio.TaskGroup` raises a group, even of one error.
-    """
-    found, left = [], [error]
-    while left:
-        one = left.pop()
-        if isinstance(one, BaseExceptionGroup):
-            left += reversed(BaseExceptionGroup.exceptions.__get__(one))  # a class derived from it may say anything
-        else:
-            found.append(one)
-    return found
-
-
-def means(error: BaseException, kind: type[BaseException]) -> bool:
-    """Whether it is of this class, or a group of errors that all are."""
-    return all(isinstance(one, kind) for one in leaves(error))
 
 
 class Cancelled(Exception):

@@ -102,11 +102,6 @@ def in_sight(query: Callable[[], Found]) -> Found | None:
         raise
 
 
-def may_hide(target: Target) -> bool:
-    """Whether the default manager of its model is its own, and so may leave out rows that are there."""
-    return target.model is not None and type(target.model._default_manager) is not models.Manager
-
-
 def _manager(model: type[models.Model]) -> models.Manager[models.Model]:
     """Where it is written: a replica may not have it yet."""
     return model._default_manager.db_manager(router.db_for_write(model))

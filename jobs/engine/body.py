@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from django.db import Error
-from django.db.models import Model
+from django.db.models import Manager, Model
 from django.utils.functional import SimpleLazyObject
 from django.utils.module_loading import import_string
 
@@ -123,8 +123,10 @@ def _find(job: Started, outcome: Outcome, host: Host) -> tuple[current.CurrentJo
             raise StillAway from error
         raise
     if instance is None:
-        hidden = ", or hidden: the default manager of its model does not find it"
-        raise SourceGone(f"{job.source_type} {job.source_id} is gone{hidden if sources.may_hide(target) else ''}")
+        gone = f"{job.source_type} {job.source_id} is gone"
+        own_manager = target.model is not None and type(target.model._default_manager) is not Manager
+        hidden = ", or hidden: the default manager of its model does not find it" if own_manager else ""
+        raise SourceGone(gone + hidden)
     return running, target, instance
 
 

@@ -4,7 +4,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from jobs.authoring.exceptions import leaves
+from jobs.authoring.groups import leaves
 from jobs.authoring.text import storable
 from jobs.store import Failure
 

@@ -12,7 +12,8 @@ from typing import Any
 from django.db import DataError
 
 from jobs import store, telemetry
-from jobs.authoring.exceptions import Abandon, Cancelled, RetryLater, delay_of, means
+from jobs.authoring.exceptions import Abandon, Cancelled, RetryLater, delay_of
+from jobs.authoring.groups import means
 from jobs.engine.body import Outcome
 from jobs.engine.deaths.announce import announce
 from jobs.engine.failures import as_failure, without_text
@@ -34,14 +35,22 @@ TRIES: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Verdict:
-    """The decision about a job whose attempt did not succeed. verb: a key of TRIES. delay: seconds to the next try."""
+    """The decision about a job whose attempt did not succeed. verb: a key of TRIES. delay: seconds to the next try.
+
+    error: what the log gets; None: it cannot be read.
+    """
 
     verb: str
     stats: dict[str, Any] | None
     failure: Failure | None = None  # None: the attempt did not fail
+    error: BaseException | None = None
     delay: float = 0
     queue: str | None = None
     peak_memory: int | None = None
+
+    @property
+    def told(self) -> Failure:
+        return self.failure or Failure("Cancelled", UNASKED, stats=self.stats)
 
 
 def settle(job: Started, outcome: Outcome, ask: Ask, *, follow: bool = False) -> Started | None:
@@ -58,13 +67,14 @@ def settle(job: Started, outcome: Outcome, ask: Ask, *, follow: bool = False) ->
         _end(job, replace(verdict, peak_memory=outcome.peak_memory), ask)
     except DataError as error:  # PostgreSQL cannot store a part of it; without an end the body would run again
         telemetry.noticed("outcome refused", job=job.id)
-        _end(job, Verdict("fail" if policy_of(job) is None else "bury", None, as_failure(error)), ask)
+        _end(job, Verdict("fail" if policy_of(job) is None else "bury", None, as_failure(error), error), ask)
     return None
 
 
 def _end(job: Started, verdict: Verdict, ask: Ask) -> None:
     for verb in TRIES[verdict.verb]:
         if patiently(partial(_apply, verb, job, verdict)):
+            _tell(verb, job, verdict, ask)
             _follow_up(verb, job, ask)
             return
     telemetry.ignored(verdict.verb, job.id, job.attempt)
@@ -73,7 +83,7 @@ def _end(job: Started, verdict: Verdict, ask: Ask) -> None:
 def judge(job: Started, error: BaseException, stats: dict[str, Any] | None, ask: Ask) -> Verdict:
     """Let the job's policy decide about this error."""
     if means(error, Cancelled):
-        return Verdict("stop", stats)
+        return Verdict("stop", stats, error=error)
     first = None
     if means(error, RetryLater):
         later = ask(partial(delay_of, error))
@@ -90,25 +100,42 @@ def judge(job: Started, error: BaseException, stats: dict[str, Any] | None, ask:
             error, first = asked.error, error
     kept = ask(partial(as_failure, error, stats, first))
     failure = kept.value if kept.error is None else without_text(error, stats, kept.error)
+    readable = error if kept.error is None else None
     if policy is not None and delay is not None:
-        return Verdict("retry", stats, failure, delay, policy.queue)
+        return Verdict("retry", stats, failure, readable, delay, policy.queue)
     if policy is None and not abandoned:
-        return Verdict("fail", stats, failure)
-    return Verdict("bury", stats, failure)
+        return Verdict("fail", stats, failure, readable)
+    return Verdict("bury", stats, failure, readable)
 
 
 def _apply(verb: str, job: Started, verdict: Verdict) -> bool:
-    failure = verdict.failure or Failure("Cancelled", UNASKED, stats=verdict.stats)
     end: End = {"peak_memory": verdict.peak_memory, "by": job.holder}
     match verb:
         case "retry":
-            return store.retry(job.id, job.attempt, failure, delay=verdict.delay, queue=verdict.queue, **end)
+            return store.retry(job.id, job.attempt, verdict.told, delay=verdict.delay, queue=verdict.queue, **end)
         case "snooze":
             return store.snooze(job.id, job.attempt, verdict.stats or {}, delay=verdict.delay, **end)
         case "stop":
             return store.stop(job.id, job.attempt, verdict.stats, verdict.failure, **end)
         case _:
-            return store.fail(job.id, job.attempt, failure, dead=verb == "bury", **end)
+            return store.fail(job.id, job.attempt, verdict.told, dead=verb == "bury", **end)
+
+
+def _tell(verb: str, job: Started, verdict: Verdict, ask: Ask) -> None:
+    """Let the log tell of a failure. Its handlers read the error, and perhaps variables: that is user code."""
+    if verb not in ("fail", "bury", "retry"):
+        return
+    tell = partial(
+        telemetry.failed,
+        final=verb != "retry",
+        job=job.id,
+        attempt=job.attempt,
+        tenant=job.tenant_id,
+        type=f"{job.source_type}.{job.source_method}",
+        error=verdict.told.error_class,
+    )
+    if ask(partial(tell, verdict.error)).error is not None:
+        tell(None)
 
 
 def _follow_up(verb: str, job: Started, ask: Ask) -> None:

@@ -2,8 +2,10 @@
 
 import json
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypedDict, Unpack
 
+from jobs import telemetry
 from jobs.authoring.shapes import key_of, shape
 from jobs.lifecycle import Status
 from jobs.sql import statement
@@ -11,6 +13,7 @@ from jobs.store import clock
 from jobs.store.attempts import default_timeout, started
 from jobs.store.pipeline import Pipeline
 from jobs.store.rows import ANY_HOLDER, ANY_PROCESS, Holder, Process, Started, log, prepared, rows
+from jobs.store.session import session
 from jobs.telemetry import traces
 from tenants.wire import Answer
 
@@ -173,7 +176,11 @@ def take_back(
     found = rows("take_back", id=job_id, attempt=attempt, **facts, **vars(process))
     if not found:
         return None
-    _, _, tenant_id, said = found[0]
+    [(_, tenant_id, job_type, said, begun)] = found
     status = Status(said)
     log(TAKEN_BACK[status], job_id, attempt, tenant=tenant_id, error=failure.error)
+    if begun and status != Status.CANCELLED:
+        facts = {"job": job_id, "attempt": attempt, "tenant": tenant_id, "type": job_type}
+        facts |= {"error": failure.error_class, "because": failure.error}
+        session().on_commit(partial(telemetry.failed, None, final=status == Status.DEAD, **facts))
     return status

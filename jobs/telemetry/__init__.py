@@ -1,7 +1,8 @@
 """The log of the scheduler. The store logs every transition that it applied here, after the commit.
 
 A record has an event (`start`) and facts (`job=1 attempt=2`); a formatter writes both (`scheduler_project/logs.py`).
-They name ids and times, never arguments, results or secrets. If a fact is None, the line has none.
+They name ids and times, never arguments, results or secrets; that of a failure has the error that the body raised, too.
+If a fact is None, the line has none.
 
 `about` gives the same facts to all lines inside a block, whoever logs them: so the lines of a job's own code have the
 job's id, and the lines of a request have the request's.
@@ -11,8 +12,13 @@ import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from types import TracebackType
+
+from jobs.conf import settings
 
 logger = logging.getLogger("jobs")
+
+Raised = tuple[type[BaseException], BaseException, TracebackType | None]
 
 _about: ContextVar[dict[str, object] | None] = ContextVar("about", default=None)
 
@@ -61,6 +67,18 @@ def noticed(what: str, **facts: object) -> None:
     _log(logging.WARNING, what, **facts)
 
 
+def failed(error: BaseException | None, /, *, final: bool, **facts: object) -> None:
+    """Log a failed attempt: as an error if its job has ended by it, as a warning if the job runs again.
+
+    error: what its body raised.
+    """
+    raised = None if error is None or not settings.JOBS_LOG_TRACEBACKS else _raised(error)
+    if final:
+        _log(logging.ERROR, "job failed", raised, **facts)
+    else:
+        _log(logging.WARNING, "attempt failed", raised, **facts)
+
+
 def begun(what: str, **facts: object) -> None:
     """Log what happens at every start, and asks nothing of anybody."""
     _log(logging.INFO, what, **facts)
@@ -76,6 +94,18 @@ def shown(facts: dict[str, object]) -> str:
     return "".join(f" {name}={value}" for name, value in facts.items() if value is not None)
 
 
-def _log(level: int, event: str, **facts: object) -> None:
+def _raised(error: BaseException) -> Raised:
+    """The error with its traceback from its author's code on.
+
+    Who keeps the variables of frames, as Sentry does, would find the arguments of the job in those of ours.
+    """
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_globals.get("__name__", "").startswith("jobs."):
+        trace = trace.tb_next
+    return type(error), error, trace
+
+
+def _log(level: int, event: str, raised: Raised | None = None, /, **facts: object) -> None:
     if logger.isEnabledFor(level):
-        logger.log(level, "%s%s", event, shown(facts), extra={"event": event, "facts": facts})
+        # The event is in the template, by which others group records.
+        logger.log(level, f"{event}%s", shown(facts), exc_info=raised, extra={"event": event, "facts": facts})

@@ -53,6 +53,12 @@ def chatter() -> None:
     logging.getLogger("app").warning("logged")
 
 
+@job
+def complain(password: str) -> None:
+    """Logs an error, and goes on."""
+    logging.getLogger("of.the.author").error("complained")
+
+
 def not_a_job() -> None: ...
 
 

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import sys
 
 import pytest
 from django.core.checks import run_checks
@@ -87,6 +88,17 @@ def test_an_exception_is_told_with_its_traceback(written):
     [line] = written
     assert "LookupError: on purpose" in line
     assert __file__ in line
+
+
+def test_a_line_break_in_the_text_of_an_exception_forges_no_line():
+    forged = "2026-11-21T00:00:00.000Z INFO jobs succeed job=1"
+    try:
+        raise LookupError(f"x\n{forged}\r{forged}\u2028{forged}")
+    except LookupError:
+        made = logging.LogRecord("jobs", logging.ERROR, "", 0, "job failed", None, sys.exc_info())
+    first, *others = formatter("line").format(made).splitlines()
+    assert first.endswith("ERROR jobs job failed")
+    assert [line for line in others if not line.startswith("  ")] == []
 
 
 def test_json_has_the_time_the_level_and_the_event_of_its_own_whatever_the_facts():

@@ -7,7 +7,8 @@ from typing import Any
 
 from jobs.authoring.current import current_job
 from jobs.authoring.decorator import FUNCTIONS, job
-from jobs.authoring.exceptions import Cancelled, RetryLater, means
+from jobs.authoring.exceptions import Cancelled, RetryLater
+from jobs.authoring.groups import means
 from jobs.contrib.django_tasks import results
 from jobs.contrib.django_tasks.interface import (
     AnyResult,

@@ -57,4 +57,4 @@ arriving AS (
     FROM ended
     WHERE start_time IS NOT NULL  -- guard
 )
-SELECT id, attempt, tenant_id, status FROM ended
+SELECT id, tenant_id, source_type || '.' || source_method AS type, status, lost FROM ended

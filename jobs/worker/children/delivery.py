@@ -21,7 +21,7 @@ class AttemptRequest(Request):
         if pid:
             kills.end(pid)  # with its subprocesses; the slot must not become free while the code still runs
         kills.report(pid, message.job_id, message.attempt, in_words(str(error) or type(error).__name__))
-        super().on_failure(exc_info, send_failed_event, return_ok)
+        super().on_failure(exc_info, send_failed_event, return_ok=True)  # else the log would tell of it twice
 
 
 def in_words(error: str) -> str:

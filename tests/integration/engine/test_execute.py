@@ -96,8 +96,13 @@ class TestError:
         assert ended.result_expires_at is None
         assert results.load(ended) is None
 
-    def test_the_log_names_the_class_of_a_failure_and_not_its_text(self, thing, run, caplog):
+    def test_the_log_names_the_class_of_a_failure_and_its_text_only_in_a_traceback(self, thing, run, caplog, settings):
         with caplog.at_level("INFO", logger="jobs"):
+            job = run(thing.async_.refuse("of the owner"))
+            assert f"fail job={job.pk} attempt=1 error=ValueError" in caplog.text
+            assert "of the owner" not in " ".join(record.getMessage() for record in caplog.records)
+            caplog.clear()
+            settings.JOBS_LOG_TRACEBACKS = False
             job = run(thing.async_.refuse("of the owner"))
         assert f"fail job={job.pk} attempt=1 error=ValueError" in caplog.text
         assert "of the owner" not in caplog.text
