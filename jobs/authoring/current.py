@@ -2,7 +2,8 @@
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -79,9 +80,37 @@ class CurrentJob:
 _current: ContextVar[CurrentJob | None] = ContextVar("current_job", default=None)
 
 
+_bodies: set[object] = set()  # that run in this process
+
+
 def current_job() -> CurrentJob:
-    """The running job; outside a job a stand-in, so that a method works in both cases."""
+    """The running job; outside a job a stand-in, so that a method works in both cases.
+
+    Raises RuntimeError in a thread that does not know whose it is: what it reports would be lost.
+    """
+    found = _current.get()
+    if found is None and _bodies:
+        raise RuntimeError(
+            "current_job() is not known in this thread. Take run = current_job() in the body and use it here, or start "
+            "what runs here by contextvars.copy_context().run"
+        )
+    return found or CurrentJob()
+
+
+def caller() -> CurrentJob:
+    """The job that submits, or the stand-in: it may submit from any thread."""
     return _current.get() or CurrentJob()
 
 
 enter = _current.set
+
+
+@contextmanager
+def a_body() -> Iterator[None]:
+    """A body runs in this process inside the block."""
+    body = object()
+    _bodies.add(body)
+    try:
+        yield
+    finally:
+        _bodies.discard(body)

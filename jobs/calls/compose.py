@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from django.db import models
 
-from jobs.authoring.current import current_job
+from jobs.authoring.current import caller
 from jobs.calls import permit, registry, sources
 from jobs.calls.arguments import as_json, digest
 from jobs.calls.owners import path_of
@@ -210,7 +210,7 @@ def _tenant_id(target: Target, instance: models.Model | None, tenant: Tenant | N
         if tenant is not None and tenant.pk != owner:
             raise InvalidRequest("tenant", "is not the owner of this object")
         return owner
-    owner_tenant = tenant or current_job().tenant
+    owner_tenant = tenant or caller().tenant
     if owner_tenant is None:
         raise InvalidRequest("tenant", f"{target.method} has no object; name the owner: async_(tenant=...)")
     return owner_tenant.pk

@@ -13,7 +13,7 @@ from typing import Any
 from django.db import transaction
 
 from jobs import store
-from jobs.authoring.current import current_job
+from jobs.authoring.current import caller
 from jobs.authoring.exceptions import Cancelled
 from jobs.calls.compose import user_key
 from jobs.calls.refusals import InvalidRequest
@@ -41,7 +41,7 @@ class Batch:
         A job of the batch may do so while it runs: its own end keeps the batch open. Raises InvalidRequest; or
         Cancelled in a job that was asked to stop, as the batch may be cancelled; then nothing is added.
         """
-        if current_job().ask_cancelled():  # `check_cancelled` may have looked too long ago
+        if caller().ask_cancelled():  # `check_cancelled` may have looked too long ago
             raise Cancelled("stopped on request")
         requests = requests if isinstance(requests, Iterable) else [requests]
         ids: list[int] = []
@@ -59,8 +59,8 @@ class Batch:
                 raise InvalidRequest(field, "names the batch that the job shall be in: neither would ever end", index)
         submitted = submit_all([request.within(self.id) for request in requests])
         new = sum(not one.deduplicated for one in submitted)
-        caller = current_job()
-        who: dict[str, Any] = {"tenant_id": self.tenant_id, "caller": caller.id, "attempt": caller.attempt}
+        running = caller()
+        who: dict[str, Any] = {"tenant_id": self.tenant_id, "caller": running.id, "attempt": running.attempt}
         if not store.grow_batch(self.id, new, **who):
             raise InvalidRequest("batch", "is closed: only its own jobs, while they run, add to it")
         return [one.id for one in submitted]
@@ -118,7 +118,7 @@ def batch(
     ended well, also after a revival. user: of the tenant, or its key. tenant: of a batch without jobs and without
     these two. All is stored in the caller's transaction, or in one of its own. Raises InvalidRequest.
     """
-    owner = tenant or current_job().tenant
+    owner = tenant or caller().tenant
     callbacks = requests_of(one for one in (on_success, on_end) if one)
     owners = [one.tenant_id for one in callbacks] + ([owner.pk] if owner else [])
     with transaction.atomic():

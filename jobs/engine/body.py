@@ -25,11 +25,14 @@ from jobs.engine.host import Host
 from jobs.engine.listening import Tail, listening
 from jobs.engine.memory import Remembering, StoredMemory
 from jobs.engine.patience import DATABASE_PATIENCE, patiently
+from jobs.engine.sync_thread import ask
 from jobs.lifecycle import Status
 from jobs.models import AnyJob, Batch, Job
 from jobs.store import End, Ending, Started, results
 from tenants.connections import drop_cut_connections
 from tenants.tenant_model import all_tenants
+
+Found = tuple[current.CurrentJob, Target, Model | None]
 
 
 class SourceGone(Exception):
@@ -97,14 +100,14 @@ def run(job: Started, host: Host) -> Outcome:
     outcome.error = found.error
     if outcome.error is None:  # what the look has imported may have changed the process, for good
         with process_state.as_it_was() as outcome.refusals:
-            outcome.error = ask.within(job.timeout, partial(_call, job, outcome, *found.value)).error
+            outcome.error = ask.within(job.timeout, partial(_call, job, outcome, host, found.value)).error
     if outcome.error is not None:  # stats that are no JSON do not hide it
         outcome.stats = ask(partial(stats_as_json, outcome.stats)).value or {}
     outcome.peak_memory = host.peak_memory()
     return outcome
 
 
-def _find(job: Started, outcome: Outcome, host: Host) -> tuple[current.CurrentJob, Target, Model | None]:
+def _find(job: Started, outcome: Outcome, host: Host) -> Found:
     """The job, its code and its object. If PostgreSQL is away, it waits, as with an outcome: no body has begun."""
     drop_cut_connections()  # a restart may have cut them since the last body: nothing else would notice it
     try:
@@ -151,23 +154,25 @@ def _enter(job: Started, target: Target, outcome: Outcome, host: Host) -> curren
     running = current.CurrentJob(
         id=job.id,
         attempt=job.attempt,
-        tenant=SimpleLazyObject(lambda: all_tenants().get(pk=job.tenant_id)),  # type: ignore[arg-type]
+        tenant=SimpleLazyObject(lambda: ask(lambda: all_tenants().get(pk=job.tenant_id))),  # type: ignore[arg-type]
         timeout=job.timeout,
         stats=outcome.stats,
         memory=memory,
         object_memory=memory if target.class_level else memory.of_object(),
         report_progress=partial(_aside, host, store.progress, job.id, job.attempt, holder),
-        find_batch=partial(batch_of, job.id),
-        find_results=partial(_results_of, job.id),
+        find_batch=partial(ask, partial(batch_of, job.id)),
+        find_results=partial(ask, partial(_results_of, job.id)),
         ask_cancelled=partial(_aside, host, store.cancel_requested, job.id, job.attempt, holder),
     )
     current.enter(running)
     return running
 
 
-def _call(job: Started, outcome: Outcome, running: current.CurrentJob, target: Target, instance: Model | None) -> None:
+def _call(job: Started, outcome: Outcome, host: Host, found: Found) -> None:
+    running, target, instance = found
     outcome.result_ttl = target.spec.result_ttl
-    with listening() if target.spec.log else nullcontext() as outcome.log, _around(running):
+    listened = listening() if target.spec.log else nullcontext()
+    with current.a_body(), listened as outcome.log, _around(running), host.of_a_body():
         outcome.value = target.on(instance)(**job.args)
         # Here, where the time limit and the body's sessions are: both may contain lazy values, which are its author's
         # code.
@@ -179,12 +184,12 @@ def _aside(host: Host, statement: Callable[..., bool], *parameters: Any) -> bool
     """Progress reports and cancel checks must not fail the job: without a database they do nothing."""
     try:
         with host.limit.deferred(), host.own_session():
-            return statement(*parameters)
+            return ask(partial(statement, *parameters))
     except Error as error:
         if not store.may_pass(error):
             raise
         with host.own_session():
-            store.session().close()  # the next report connects anew
+            ask(lambda: store.session().close())  # the next report connects anew
         telemetry.noticed("job without database", error=type(error).__name__)
         return False
 

@@ -21,8 +21,10 @@ process says who sends the messages, and who makes the dispatches that are reque
 
 import threading
 from collections.abc import Iterator, Sequence
+from weakref import WeakSet
 
-from django.db import IntegrityError, transaction
+from django.db import DEFAULT_DB_ALIAS, IntegrityError, connections, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
 
 from jobs import store
 from jobs.allocation.order import MAX_PASSES
@@ -31,7 +33,8 @@ from jobs.engine.repairs import recount_books
 from jobs.engine.unblock import unblock_safely
 from jobs.store import Claimed, Ending, Keeper, Pass, Started
 
-_thread = threading.local()  # no context variable: tasks of asyncio that share a transaction have a context each
+_thread = threading.local()
+_asked: WeakSet[BaseDatabaseWrapper] = WeakSet()  # tasks of asyncio, and two threads, may share a transaction
 
 
 def request() -> None:
@@ -122,13 +125,14 @@ def _pass(*, in_line: bool, locked: set[str], keeper: Keeper | None, ahead: Endi
 
 def on_commit() -> None:
     """Dispatch once when the caller's transaction commits, however often it asked."""
-    _thread.pending = True
+    _asked.add(connections[DEFAULT_DB_ALIAS])
     # robust: the job is stored by now; a failed dispatch is logged, and the clock makes up for it
     transaction.on_commit(_once, robust=True)
 
 
 def _once() -> None:
     """Dispatch once for all requests of a transaction: the first that was not rolled back serves them all."""
-    if getattr(_thread, "pending", False):
-        _thread.pending = False
+    asked = connections[DEFAULT_DB_ALIAS]
+    if asked in _asked:
+        _asked.discard(asked)
         request()

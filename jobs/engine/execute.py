@@ -79,14 +79,14 @@ def _run_slice(job: Started, host: Host) -> _Last:
         job = following
         with _attempt_context(job) as span:
             outcome = body.run(job, host)
-            clean = _is_clean(job, outcome.refusals)
+            clean = _is_clean(job, outcome.refusals, host)
             if not clean:
                 job = replace(job, holder=replace(job.holder, lost=True))
             outcome.keep_result(job)
             outcome.keep_log(job)
             if outcome.error is not None:
                 traces.failed(span, outcome.error)
-                return _Last(job, _fail(job, outcome, host) and clean)
+                return _Last(job, _fail(job, outcome, host))
             has_room, goes_on = time_slice.has_room(), clean and _keeper(host) is not None
             if goes_on and not has_room:
                 return _Last(job, clean, outcome)
@@ -100,12 +100,15 @@ def _fail(job: Started, outcome: Outcome, host: Host) -> bool:
     """Settle a failure, which asks more of its author's code. Return whether this process may run another body."""
     with process_state.as_it_was() as refusals:
         settle(job, outcome, Here(job, host))
-    return _is_clean(job, refusals)
+    return not job.holder.lost and _is_clean(job, refusals, host)
 
 
-def _is_clean(job: Started, refusals: Sequence[Exception]) -> bool:
+def _is_clean(job: Started, refusals: Sequence[Exception], host: Host) -> bool:
     """Clean the sessions of user code. Return whether this process may run another body."""
-    if not session_reset.clean():
+    if left := host.end_threads():
+        telemetry.noticed("process ends: what a body has started still runs", job=job.id, left=left)
+        session_reset.forget()  # they have ended, and a thread may still use their connections
+    elif not session_reset.clean():
         telemetry.noticed("process ends: a transaction was left open in it", job=job.id)
     elif refusals:
         why = str(refusals[0])

@@ -56,6 +56,14 @@ class Host:
         """The context in which the engine uses a database session that no body can reach."""
         return nullcontext()
 
+    def of_a_body(self) -> AbstractContextManager[None]:
+        """The context of a body: after it, nothing that the body awaited uses its sessions."""
+        return nullcontext()
+
+    def end_threads(self) -> str:
+        """End what the other threads of the body have left; return the name of what still runs, or ""."""
+        return ""
+
     def is_draining(self) -> bool:
         """Whether the process takes no more jobs."""
         return False

@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -13,6 +14,7 @@ from jobs.authoring.exceptions import StaleAttempt
 from jobs.authoring.memory import MISSING, Memory
 from jobs.calls.arguments import as_json, as_key
 from jobs.calls.refusals import InvalidRequest, TooLarge
+from jobs.engine.sync_thread import ask
 from jobs.models import MAX_BYTES, JobMemory
 from jobs.store.rows import rows
 from jobs.store.session import session
@@ -52,6 +54,9 @@ class StoredMemory(Memory):
         return StoredMemory(replace(self._of, of_object=True))
 
     def as_dict(self) -> dict[str, Any]:
+        return ask(self._recall)
+
+    def _recall(self) -> dict[str, Any]:
         lasting = not _in_transaction()  # what is read in one may be rolled back: it is not kept
         read = (self._read if lasting else None) or self._ask("recall") or "{}"
         if lasting:
@@ -94,13 +99,16 @@ class StoredMemory(Memory):
         """Raises TooLarge for the database's refusal. A savepoint keeps the body's transaction usable."""
         self._read = None
         try:
-            with transaction.atomic() if _in_transaction() else nullcontext():
-                return self._ask(name, **parameters)
+            return ask(partial(self._change_here, name, **parameters))
         except IntegrityError as error:
             if "job_memories_small" not in str(error):
                 raise
             told = "delete keys, or keep large values in your own tables"
             raise TooLarge(self._field, f"would take more than {MAX_BYTES:,} bytes as JSON; {told}") from None
+
+    def _change_here(self, name: str, **parameters: Any) -> Any:
+        with transaction.atomic() if _in_transaction() else nullcontext():
+            return self._ask(name, **parameters)
 
     @staticmethod
     def _json(value: Any, field: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from jobs import store
-from jobs.authoring.current import current_job
+from jobs.authoring.current import caller
 from jobs.calls.request import DEBOUNCE, JOIN, SUPERSEDE, JobRequest
 from jobs.engine import dispatch
 from jobs.engine.audit import note_job
@@ -52,7 +52,7 @@ class Newest:
         old = [(index, job_id) for index, job_id in others if index not in going_on]
         ahead = store.make_way([job_id for _, job_id in old])
         self.behind |= {index: first for index, job_id in old if (first := ahead.get(job_id))}
-        self._old += [(job_id, index) for index, job_id in old if job_id != current_job().id]
+        self._old += [(job_id, index) for index, job_id in old if job_id != caller().id]
         return going_on
 
     def replace(self, ids: Mapping[int, int]) -> None:
@@ -63,7 +63,7 @@ class Newest:
         replaced = store.replace({old: ids[index] for old, index in self._old})
         for job in replaced:
             note_job("replaced", job.id, job.tenant_id)
-        running = {self.behind[index]: index for index in self.behind if self.behind[index] != current_job().id}
+        running = {self.behind[index]: index for index in self.behind if self.behind[index] != caller().id}
         stopping = [job_id for job_id, index in running.items() if self._requests[index].identical == SUPERSEDE]
         for job_id in store.outdate({job_id: ids[index] for job_id, index in running.items()}, stopping):
             note_job("asked to stop", job_id, self._requests[running[job_id]].tenant_id)

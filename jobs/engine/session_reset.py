@@ -45,22 +45,29 @@ def forget() -> None:
 def _clean(connection: BaseDatabaseWrapper) -> bool:
     if connection.in_atomic_block:
         if connection.connection is not None:
-            _interrupt(connection)
+            interrupt(connection)
             connection.connection.close()  # rolls back its transaction and frees its locks
         del connections[connection.alias]
         return False
     if connection.connection is not None and not (_can_be_reset(connection) and _reset(connection)):
-        _interrupt(connection)
+        interrupt(connection)
         connection.close()
     return True
 
 
-def _interrupt(connection: Any) -> None:
+def interrupt(connection: Any) -> None:
     """Cancel a statement that a time limit cut off here: the server would go on with it and keep its locks."""
-    raw = connection.connection
-    if connection.vendor == "postgresql" and raw.pgconn.transaction_status == pq.TransactionStatus.ACTIVE:
+    if is_active(connection):
         with suppress(Exception):  # the connection is closed anyway
-            raw.cancel_safe(timeout=CANCEL_PATIENCE)
+            connection.connection.cancel_safe(timeout=CANCEL_PATIENCE)
+
+
+def is_active(connection: Any) -> bool:
+    """Whether the server still executes a statement of it."""
+    raw = connection.connection
+    if raw is None or connection.vendor != "postgresql":
+        return False
+    return bool(raw.pgconn.transaction_status == pq.TransactionStatus.ACTIVE)
 
 
 def _can_be_reset(connection: BaseDatabaseWrapper) -> bool:

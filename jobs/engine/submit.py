@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from jobs import store
-from jobs.authoring.current import current_job
+from jobs.authoring.current import caller
 from jobs.calls.refusals import InvalidRequest, Passed, TooManyWaiting, Undecided
 from jobs.calls.request import JobRequest
 from jobs.engine import dispatch
@@ -131,7 +131,7 @@ def _place(requests: Sequence[JobRequest], left: Sequence[int], newest: Newest) 
     """
     asked = [requests[index] for index in left]
     behind = {nth: newest.behind[index] for nth, index in enumerate(left) if index in newest.behind}
-    answers = store.insert(asked, caller=current_job().id, behind=behind)
+    answers = store.insert(asked, caller=caller().id, behind=behind)
     if answers[0].refused:
         raise _refusal(answers[0], requests, left)
     now = next(a.created_at for a in answers if a.nth == 0)

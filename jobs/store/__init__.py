@@ -46,7 +46,7 @@ from jobs.store.schedules import (
     note_runs,
     take_due_times,
 )
-from jobs.store.session import OwnSession, session, speak_as_the_caller
+from jobs.store.session import OwnSession, is_of_the_engine, session, speak_as_the_caller
 from jobs.store.settling import End, Ending, Failure, fail, retry, snooze, stop, succeed, succeed_and_follow, take_back
 from jobs.store.submitting import (
     Answer,
@@ -72,6 +72,7 @@ from jobs.store.workers import (
     declare_gone,
     end_sessions,
     hand_over_again,
+    has_sessions_beside,
     leave,
     leave_to_leader,
     left_behind,

@@ -8,6 +8,7 @@ a session that leads to the server itself (`DATABASE_DIRECT_URL`), since the wai
 session.
 """
 
+import asyncio
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -63,6 +64,11 @@ def session() -> BaseDatabaseWrapper:
     return _spoken_in.get() or connections[DEFAULT_DB_ALIAS]
 
 
+def is_of_the_engine(connection: BaseDatabaseWrapper) -> bool:
+    """Whether the engine speaks in this session now, and it is its own."""
+    return _spoken_in.get() is connection
+
+
 @contextmanager
 def transaction() -> Iterator[None]:
     """A transaction of the engine's session, which need not be Django's."""
@@ -113,16 +119,19 @@ class OwnSession:
         """Let the engine use this session inside the block.
 
         One to a database that only the engine uses is Django's there: what looks for types at its first connection, as
-        `django.contrib.postgres` does, would else open another one, and keep it.
+        `django.contrib.postgres` does, would else open another one, and keep it. A body's event loop is hidden, in
+        which Django refuses queries: no coroutine can use this session.
         """
         if self._process != os.getpid():
             self._process, self._connection.connection = os.getpid(), None  # not closed: that would end the parent's
         if self._connection.alias != DEFAULT_DB_ALIAS:
             connections[self._connection.alias] = self._connection
-        token = _spoken_in.set(self._connection)
+        token, loop = _spoken_in.set(self._connection), asyncio._get_running_loop()
+        asyncio._set_running_loop(None)
         try:
             yield
         finally:
+            asyncio._set_running_loop(loop)
             _spoken_in.reset(token)
 
 

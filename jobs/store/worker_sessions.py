@@ -1,5 +1,6 @@
 """The database sessions of a worker: each carries its owner's name, and time limits where others depend on it."""
 
+import os
 import uuid
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -9,6 +10,8 @@ from django.db import DEFAULT_DB_ALIAS, connections
 
 from jobs.store.session import KEPT_ALIVE, as_options, of_the_engine
 
+Options = Mapping[str, Any]
+
 
 def session_name(worker: uuid.UUID, whose: object) -> str:
     """The name of the sessions of a worker's process (by pid), or of a thread of its parent."""
@@ -16,8 +19,13 @@ def session_name(worker: uuid.UUID, whose: object) -> str:
 
 
 def name_sessions(worker: uuid.UUID, pid: int) -> None:
-    """Name the later sessions of this process, which bodies use, with the settings of their project."""
-    _keep(worker, pid, lambda alias, options: dict(options), KEPT_ALIVE)
+    """Name the later sessions of this process, which bodies use in any thread, with the settings of their project.
+
+    Those of programs that bodies start get the name from libpq.
+    """
+    for alias, kept in _keep(worker, pid, lambda _, options: _without_pool(options), KEPT_ALIVE).items():
+        connections.settings[alias] = kept
+    os.environ["PGAPPNAME"] = session_name(worker, pid)
 
 
 def keep_sessions(
@@ -30,14 +38,20 @@ def keep_sessions(
     _keep(worker, whose, lambda alias, options: of_the_engine(options, writes=alias == DEFAULT_DB_ALIAS), said)
 
 
-Options = Mapping[str, Any]
+def _without_pool(options: Options) -> dict[str, Any]:
+    """A pool would lend the session of one body to a thread of the next, as the first has left it."""
+    return {name: value for name, value in options.items() if name != "pool"}
 
 
 def _keep(
     worker: uuid.UUID, whose: object, of: Callable[[str, Options], dict[str, Any]], said: Mapping[str, str]
-) -> None:
-    """As options of the connection, so a session that replaces a broken one has them too, without a statement."""
+) -> dict[str, dict[str, Any]]:
+    """As options of the connection, so a session that replaces a broken one has them too, without a statement.
+
+    Returns the settings of this thread's connections, by alias.
+    """
     said = {"client_connection_check_interval": "5s", **said}  # the server drops the statement of a dead process
+    kept = {}
     for alias in settings.DATABASES:
         connection = connections[alias]
         if connection.vendor != "postgresql":
@@ -46,4 +60,6 @@ def _keep(
         options = of(alias, connection.settings_dict["OPTIONS"])
         options["options"] = options.get("options", "") + as_options(said)
         options["application_name"] = session_name(worker, whose)
-        connection.settings_dict = {**connection.settings_dict, "OPTIONS": options}  # of this thread alone
+        # Of this thread alone.
+        kept[alias] = connection.settings_dict = {**connection.settings_dict, "OPTIONS": options}
+    return kept

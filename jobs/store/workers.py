@@ -105,6 +105,12 @@ def end_sessions(worker: uuid.UUID, pid: int | None = None, *, patience: float =
     return found
 
 
+def has_sessions_beside(worker: uuid.UUID, pid: int, ours: Sequence[int]) -> bool:
+    """Whether sessions have the name of this process, beside ours and this one: of processes that it has started."""
+    found: bool = rows("has_sessions_beside", name=session_name(worker, pid), ours=list(ours))[0][0]
+    return found
+
+
 def count_repairs(kind: str, number: int) -> None:
     rows("count_repairs", kind=kind, number=number)
 

@@ -7,7 +7,7 @@ from typing import Any
 from django.core import checks
 from django.utils.module_loading import import_string
 
-from jobs.authoring.current import current_job
+from jobs.authoring.current import caller
 from jobs.calls.compose import compose
 from jobs.calls.refusals import InvalidRequest
 from jobs.calls.registry import target_of
@@ -88,7 +88,7 @@ class JobsBackend(BaseTaskBackend):
             tenant = tenant_of_key(kwargs[name])
             if tenant is None:
                 raise InvalidTask(f"{name}: there is no tenant {kwargs[name]!r}")
-        tenant = tenant or current_job().tenant
+        tenant = tenant or caller().tenant
         if tenant is None:
             raise InvalidTask(f'{task.module_path} has no tenant: see OPTIONS["tenant"] of TASKS[{self.alias!r}]')
         return tenant

@@ -20,6 +20,7 @@ from jobs.engine.host import Host
 from jobs.engine.proxy import Call
 from jobs.engine.schedules.declared import declare
 from jobs.engine.schedules.run import run_due
+from jobs.engine.sync_thread import sync_thread
 from jobs.engine.unblock import unblock
 from jobs.models import Queue
 from jobs.reading.explain.explanation import explain
@@ -141,7 +142,7 @@ class _Worker:
 @contextmanager
 def _worker() -> Iterator[_Worker]:
     """Nobody else dispatches in this process meanwhile, and no message leaves it."""
-    with runtime.changed(carrier=None, relay=lambda: None), following():
+    with runtime.changed(carrier=None, relay=lambda: None), following(), sync_thread():
         worker = _Worker()
         try:
             yield worker

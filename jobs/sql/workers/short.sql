@@ -37,6 +37,15 @@ WHERE datname = current_database()
   AND pid <> pg_backend_pid()
   AND application_name LIKE %(name)s  -- guard I3
 
+-- name: has_sessions_beside
+-- Reads:  whether there are sessions of this name beside ours: of the processes that a body has kept. Who: the process that ran it.
+SELECT EXISTS (
+    SELECT FROM pg_stat_activity
+    WHERE datname = current_database()
+      AND application_name = %(name)s
+      AND pid <> ALL(%(ours)s::int[] || pg_backend_pid())
+)
+
 -- name: leave_to_leader
 -- Change: let these messages count as lost at once, so that the leading clock sends them. Not an arrow, as hand_over_again.
 -- Who:    a process that could not send them. If no other worker reaches the broker, they wait until they count as lost.

@@ -6,9 +6,11 @@ import signal
 import threading
 import uuid
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, suppress
 from typing import Any
 
+from asgiref.sync import SyncToAsync
 from billiard.common import terminate_handler_fired  # type: ignore[attr-defined]  # not in its stubs
 from billiard.process import current_process
 from billiard.util import set_pdeathsig  # type: ignore[attr-defined]  # not in its stubs
@@ -19,7 +21,9 @@ from jobs import store
 from jobs.celery import celery_app
 from jobs.engine import runtime, session_reset
 from jobs.engine.host import Host
+from jobs.engine.recover import SESSION_PATIENCE
 from jobs.engine.runtime import Runtime
+from jobs.engine.threads import Threads
 from jobs.store import Claimed
 from jobs.worker.children.cores import waited_for_core
 from jobs.worker.children.peak import Peak
@@ -48,6 +52,7 @@ class Child(Host):
         self._sending.start()
         self._planning = threading.Thread(target=self._plan, name="planner", daemon=True)
         self._planning.start()
+        self._threads = Threads()
 
     def hold(self, job_id: int, attempt: int) -> None:
         running_table.hold(job_id, attempt)
@@ -63,6 +68,28 @@ class Child(Host):
         with suppress(DatabaseError, InterfaceError), self._session.speaking():  # its first dispatch would say so
             store.plan()
         connections.close_all()  # of this thread, if a receiver of `connection_created` has used one
+
+    def of_a_body(self) -> AbstractContextManager[None]:
+        return self._threads.of_a_body()
+
+    def end_threads(self) -> str:
+        left = self._threads.end() or self._kept_with_sessions()
+        if left:  # it may hold locks that the settling of its own job needs
+            with suppress(DatabaseError, InterfaceError), self.own_session():
+                store.end_sessions(self.worker, os.getpid(), patience=SESSION_PATIENCE)
+        return left
+
+    def _kept_with_sessions(self) -> str:
+        """A process that a body has kept, as in a pool, if any of them has a session: nobody can clean it."""
+        kept = multiprocessing.active_children()
+        if not kept:
+            return ""
+        opened = [one.connection for one in connections.all(initialized_only=True) if one.vendor == "postgresql"]
+        ours = [raw.info.backend_pid for raw in opened if raw is not None]
+        with suppress(DatabaseError, InterfaceError), self.own_session():
+            if not store.has_sessions_beside(self.worker, os.getpid(), ours):
+                return ""
+        return kept[0].name
 
     def is_draining(self) -> bool:
         return running_table.drains
@@ -111,6 +138,7 @@ class Forks(threading.local):
 
     def become_a_bodys_process(self) -> None:
         session_reset.forget()
+        SyncToAsync.single_thread_executor = ThreadPoolExecutor(1)  # threads are not forked
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         self.end()
 

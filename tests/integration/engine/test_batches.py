@@ -335,7 +335,7 @@ def test_it_is_cancelled_with_all_that_waits_and_a_request_to_what_runs(made, of
     progress = nightly.progress()
     assert (progress.running, progress.waiting, progress.ended, progress.share) == (1, 0, 3, 0.75)
     running = CurrentJob(id=members[1], attempt=1, ask_cancelled=lambda: True)
-    monkeypatch.setattr("jobs.engine.batches.current_job", lambda: running)
+    monkeypatch.setattr("jobs.engine.batches.caller", lambda: running)
     with pytest.raises(Cancelled):
         nightly.add(of())
     running.ask_cancelled = lambda: False  # it was just adding

@@ -1,0 +1,98 @@
+"""Where the ORM runs that a body awaits: in the sessions of the body, whichever thread that is.
+
+Django refuses queries in an event loop, so `await Model.objects.aget()` runs them in another thread, by
+`sync_to_async`. Under `async_to_sync` that is the thread which waits for the loop: the one of the body. Under
+`asyncio.run` it is a thread that asgiref keeps for the whole process. With sessions of its own, that thread would know
+nothing of JOBS_AROUND, and would keep what one body has left for the next body, another tenant's. So it is replaced by
+one that has the sessions of the body.
+"""
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from contextvars import copy_context
+from functools import partial
+from typing import Any, TypeVar
+
+from asgiref.sync import AsyncToSync, SyncToAsync
+from django.db import connections
+
+from jobs.engine.session_reset import CANCEL_PATIENCE, interrupt
+
+Answer = TypeVar("Answer")
+
+
+class SyncThread(ThreadPoolExecutor):
+    """Takes the place of asgiref's single thread. Made in the thread that runs bodies, whose sessions it uses.
+
+    A loop in another thread of the body does not get these sessions, which the body itself may use meanwhile.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(max_workers=1, thread_name_prefix="sync_to_async")
+        self._body, self._sessions = threading.get_ident(), connections.all()
+        self._used = False
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        self._used = True
+        if threading.get_ident() == self._body:
+            function = partial(self._in_the_sessions_of_the_body, function)
+        return super().submit(function, *args, **kwargs)
+
+    def _in_the_sessions_of_the_body(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        before = connections.all(initialized_only=True)
+        for session in self._sessions:
+            session.inc_thread_sharing()
+        _take(self._sessions)
+        try:
+            return function(*args, **kwargs)
+        finally:
+            _take(before)
+            for session in self._sessions:
+                session.dec_thread_sharing()
+
+    def is_idle(self) -> bool:
+        """Cancel the statement that a body has left here, and wait; False if something goes on after CANCEL_PATIENCE.
+
+        It uses the sessions of the body, so nobody else may before it is idle.
+        """
+        if self._used:
+            last = super().submit(bool)  # there is one thread, so all else has ended before
+            for session in self._sessions:
+                interrupt(session)
+            wait([last], CANCEL_PATIENCE)
+            self._used = not last.done()
+        return not self._used
+
+
+def _take(sessions: Iterable[Any]) -> None:
+    """Let these be the sessions of this thread."""
+    for session in connections.all(initialized_only=True):
+        del connections[session.alias]
+    for session in sessions:
+        connections[session.alias] = session
+
+
+@contextmanager
+def sync_thread() -> Iterator[SyncThread]:
+    """Let the ORM that bodies await inside the block run in the sessions of this thread."""
+    before = SyncToAsync.single_thread_executor
+    with SyncThread() as mine:
+        SyncToAsync.single_thread_executor = mine
+        try:
+            yield mine
+        finally:
+            SyncToAsync.single_thread_executor = before
+
+
+def ask(question: Callable[[], Answer]) -> Answer:
+    """Ask the database in the session of the body, also from within its event loop: as `await sync_to_async` does."""
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        return question()
+    waiting = getattr(AsyncToSync.executors, "current", None) or AsyncToSync.loop_thread_executors.get(loop)
+    answer: Future[Answer] = (waiting or SyncToAsync.single_thread_executor).submit(copy_context().run, question)
+    return answer.result()
