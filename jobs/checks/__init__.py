@@ -157,10 +157,9 @@ def metrics_of_few_tenants() -> Iterator[Fault]:
 def celery_is_configured() -> Iterator[Fault]:
     """Without the additions to its workers and their settings, no job would run, or some twice."""
     if not is_configured():
-        hint = (
-            "Where the app is made, call jobs.celery.configure(app); and import that module in the __init__.py of the "
-        )
-        yield "Celery's app does not carry jobs.", f"{hint}project's package."
+        hint = "Make an app for jobs, call jobs.celery.configure(app), and import that module in the __init__.py of "
+        hint += "the project's package. manage.py jobs install --check writes the lines."
+        yield "Celery's app does not carry jobs.", hint
 
 
 @check("jobs.E007")

@@ -27,6 +27,27 @@ DATABASES["default"] = {
 """
 
 
+APP = 'from celery import Celery\napp = Celery("mysite")\n'
+BY_FUNCTION = """
+from celery import Celery
+
+def make():
+    application = Celery("mysite")
+    return application
+
+app = make()
+"""
+# Where projects have their app, and which of their files imports it; "" if none does, at least for manage.py.
+APPS = {
+    "in its package": ("mysite/celery.py", APP, "mysite/__init__.py"),
+    "by another name (cookiecutter-django)": ("mysite/celery_app.py", APP, "mysite/__init__.py"),
+    "made by a function (readthedocs)": ("mysite/worker.py", BY_FUNCTION, "mysite/__init__.py"),
+    "in a package of its own": ("queues/__init__.py", APP, "mysite/settings.py"),
+    "imported by workers alone": ("mysite/queues/main.py", APP, ""),
+    "at the top": ("tasks_app.py", APP, ""),
+}
+
+
 class Project:
     """As `django-admin startproject` makes it, with `jobs` alone in INSTALLED_APPS."""
 
@@ -42,6 +63,22 @@ class Project:
     def add(self, lines: str) -> None:
         with self.settings.open("a") as file:
             file.write(f"\n{lines}\n")
+
+    def write(self, file: str, text: str) -> None:
+        """At its end, if it is there."""
+        path = self.directory / file
+        path.parent.mkdir(exist_ok=True)
+        with path.open("a") as opened:
+            opened.write(text)
+
+    def move_settings(self, module: str) -> None:
+        """As `config.settings.base`, or as a module beside manage.py."""
+        target = self.directory / f"{module.replace('.', '/')}.py"
+        target.parent.mkdir(exist_ok=True)
+        self.settings = self.settings.rename(target)
+        self.write("manage.py", "")
+        manage = self.directory / "manage.py"
+        manage.write_text(manage.read_text().replace("mysite.settings", module))
 
     def install(self) -> tuple[int, str]:
         """Its status, and what it says."""
@@ -95,12 +132,92 @@ def test_a_server_that_does_not_answer_is_told_and_nothing_crashes(project) -> N
         assert line in text
 
 
-def test_a_project_with_a_celery_app_of_its_own_keeps_it(project) -> None:
-    (project.directory / "mysite" / "celery.py").write_text("from celery import Celery\napp = Celery('mysite')\n")
+def test_a_project_with_a_celery_app_of_its_own_keeps_it(project, subtests) -> None:
+    for name, (file, text, imported_by) in APPS.items():
+        module = file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        with subtests.test(name):
+            before = {path: path.read_text() for path in project.directory.rglob("*.py")}
+            project.write(file, text)
+            if imported_by:
+                project.write(imported_by, f"\nfrom {module} import app  # noqa\n")
+            keeps(project, file, module, "mysite", loaded=bool(imported_by))
+            for path in project.directory.rglob("*.py"):
+                path.unlink() if path not in before else path.write_text(before[path])
+
+
+@pytest.mark.parametrize(("settings", "importer"), [("mysite.settings.base", "__init__"), ("quick", "nobody")])
+def test_and_wherever_its_settings_are(project, settings, importer) -> None:
+    project.move_settings(settings)
+    project.write("mysite/celery_app.py", APP)
+    project.write(f"mysite/{importer}.py", "from mysite.celery_app import app")
+    text = keeps(
+        project, "mysite/celery_app.py", "mysite.celery_app", settings.partition(".")[0], loaded=settings != "quick"
+    )
+    do(project, text)
+
+
+def keeps(project, file, module, name, *, loaded) -> str:
+    """It is told to add an app beside its own, and to import that only if nobody does."""
     _, text = project.install()
-    assert "mysite.celery is there, and carries no jobs" in text
-    assert 'jobs_app = Celery("mysite", set_as_current=False)' in text
-    assert "Write mysite" not in text
+    assert f"{module} is there, and carries no jobs" in text
+    assert f"Add to {file}\n" in text
+    assert f'jobs_app = Celery("{name}", set_as_current=False)' in text
+    assert f"Write {file}" not in text
+    assert (f"from {module} import jobs_app" in text) is not loaded
+    return text
+
+
+@pytest.mark.parametrize("settings", ["mysite.settings.base", "quick"])
+def test_what_it_says_to_write_is_written_over_nothing(project, settings) -> None:
+    """Neither a file that is there, nor Celery itself, by a module of its name beside manage.py."""
+    project.move_settings(settings)
+    if settings != "quick":
+        project.write("mysite/__init__.py", "VERSION = 1\n")
+        project.write("mysite/celery/__init__.py", "")
+    do(project, project.install()[1])
+
+
+def do(project, text) -> None:
+    """As it is told."""
+    told = re.findall(
+        r"^(Write|Add to) ([\w/]+\.py)\n\n(.*?)(?=\n(?:Write|Add to) |\Z)", text, re.MULTILINE | re.DOTALL
+    )
+    assert told
+    for verb, file, lines in told:
+        path = project.directory / file
+        assert verb == "Add to" or not path.exists() or not path.read_text()
+        project.write(file, "\n" + lines)
+    _, text = project.install()
+    assert "carries jobs" in text
+    assert "jobs.E005" not in text
+
+
+def test_what_a_worker_imports_is_imported(project) -> None:
+    """A package of another version than ours may lack a name, and each worker would end by that."""
+    project.add("INSTALLED_APPS += ['tenants']\nimport sys\nsys.modules['psutil'] = None")
+    _, text = project.install()
+    assert "A worker could not start: ModuleNotFoundError: import of psutil halted" in text
+    assert text.count("psutil") == 1
+
+
+def test_settings_of_other_kinds_are_told_how(project) -> None:
+    """As classes; and the apps of django-tenants, which makes tables of SHARED_APPS alone in the schema of all."""
+    project.add(
+        "SHARED_APPS = [*INSTALLED_APPS]\nclass Base:\n    INSTALLED_APPS = INSTALLED_APPS\n"
+        "class Dev(Base):\n    DEBUG = True\n"
+    )
+    _, text = project.install()
+    assert 'SHARED_APPS = [*SHARED_APPS, "django.contrib.postgres", "tenants"]' in block(text)
+    assert "Your settings are a class, Dev" in text
+
+
+def test_addresses_are_not_asked_for_before_they_can_be_loaded(project) -> None:
+    project.add("ROOT_URLCONF = 'ours'")
+    project.write("ours.py", "from django.urls import include, path\n")
+    project.write("ours.py", "urlpatterns = [path('ops/', include('jobs.console.ops.urls'))]\n")
+    _, text = project.install()
+    assert "RuntimeError" not in text
+    assert 'not known before "tenants" is in INSTALLED_APPS' in " ".join(text.split())
 
 
 def test_without_tenants_there_is_no_other_command(project) -> None:

@@ -13,8 +13,8 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from jobs.celery import celery_app, is_configured
-from jobs.checks.extras import is_there
 from jobs.conf import settings
+from jobs.management.installing.host_app import host_app
 from jobs.management.installing.wanted import broker
 from tenants.addresses import address
 
@@ -91,10 +91,10 @@ def _broker() -> str:
 
 
 def _celery() -> str:
-    package = project.SETTINGS_MODULE.rpartition(".")[0]
     if is_configured():
         return f"{celery_app().main} carries jobs"
-    return f"{package}.celery is there, and carries no jobs" if is_there(f"{package}.celery") else "none"
+    theirs = host_app()
+    return f"{theirs.module} is there, and carries no jobs" if theirs else "none"
 
 
 def _admin() -> str:
@@ -107,4 +107,6 @@ def _templates() -> str:
 
 
 def _addresses() -> str:
+    if not apps.is_installed("tenants"):  # a module of addresses may import pages of ours
+        return 'not known before "tenants" is in INSTALLED_APPS'
     return ", ".join(f"{what} {'included' if address(name) else 'not included'}" for name, what in PAGES.items())

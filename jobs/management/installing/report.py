@@ -2,14 +2,15 @@
 
 import json
 import re
+import sys
 import textwrap
 from collections.abc import Callable, Iterator
 
 from django.conf import global_settings
 from django.conf import settings as project
 
-from jobs.checks.extras import is_there
 from jobs.management.installing import facts
+from jobs.management.installing.host_app import host_app, is_package, package, root
 from jobs.management.installing.wanted import Wanted, wanted
 
 WIDTH = 80
@@ -24,12 +25,21 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "{settings}")
 app = Celery("{package}")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 configure(app)"""
-BESIDE = """jobs_app = Celery("{package}", set_as_current=False)  # beside your own app
+BESIDE = """from celery import Celery
+
+from jobs.celery import configure
+
+jobs_app = Celery("{package}", set_as_current=False)  # beside your own app
 jobs_app.config_from_object("django.conf:settings", namespace="CELERY")
-configure(jobs_app)  # from jobs.celery"""
-IMPORT = """from {package}.celery import app as celery_app
+configure(jobs_app)"""
+IMPORT = """from {module} import app as celery_app
 
 __all__ = ["celery_app"]"""
+NAMES = ("celery", "celery_app", "jobs_celery")  # of a new module with an app
+IN_A_CLASS = (
+    "Your settings are a class, {name}: write each line into it, as an attribute or a property that extends what its "
+    "base has."
+)
 
 
 def write(say: Callable[[str], object]) -> bool:
@@ -48,6 +58,9 @@ def write(say: Callable[[str], object]) -> bool:
         say("")
         for line in _block(lines):
             say(line)
+        if name := _class_of_settings():
+            say("")
+            say(textwrap.fill(IN_A_CLASS.format(name=name), WIDTH))
     for one in missing:
         if not one.lines:
             _tell(one, say)
@@ -70,16 +83,41 @@ def _reason(one: Wanted) -> str:
     return f"{one.why} ({one.id})" if "." in one.id else one.why
 
 
+def _class_of_settings() -> str:
+    """The last one in the module of the settings, as django-configurations has them; empty if there is none."""
+    named = vars(sys.modules[project.SETTINGS_MODULE]).items()
+    return next((name for name, one in reversed(named) if isinstance(one, type) and hasattr(one, "INSTALLED_APPS")), "")
+
+
 def _tell(one: Wanted, say: Callable[[str], object]) -> None:
     """What no line of settings mends."""
     say("")
-    if one.id == "jobs.E005":
-        say(textwrap.fill(_reason(one), WIDTH))
-        names = {"settings": project.SETTINGS_MODULE, "package": project.SETTINGS_MODULE.rpartition(".")[0]}
-        there = is_there("{package}.celery".format(**names))
-        for file, text in (("celery", BESIDE if there else CELERY), *(() if there else (("__init__", IMPORT),))):
-            say(f"\n{'Add to' if there else 'Write'} {names['package']}/{file}.py")
-            say("")
-            say(text.format(**names))
-    else:
+    if one.id != "jobs.E005":
         say(textwrap.fill(f"{_reason(one)} {one.hint}", WIDTH))
+        return
+    say(textwrap.fill(_reason(one), WIDTH))
+    for file, text in _files_of_celery():
+        path = root() / file
+        verb = "Add to" if path.exists() and path.read_text().strip() else "Write"
+        say(f"\n{verb} {file}")
+        say("")
+        say(text)
+
+
+def _files_of_celery() -> Iterator[tuple[str, str]]:
+    """The files to write or to add to, and the lines for each: of a second app if the project has one already."""
+    theirs, inside = host_app(), is_package()
+    importer = f"{package()}/__init__.py" if inside else f"{package()}.py"
+    if theirs:
+        yield theirs.file, BESIDE.format(package=package())
+        if not theirs.imported:
+            yield importer, f"from {theirs.module} import jobs_app  # noqa: F401"
+        return
+    folder = root() / package() if inside else root()
+    free = (name for name in NAMES if not (folder / name).exists() and not (folder / f"{name}.py").exists())
+    name = next(name for name in free if inside or name != "celery")  # at the top it would stand before Celery itself
+    yield (
+        f"{package()}/{name}.py" if inside else f"{name}.py",
+        CELERY.format(settings=project.SETTINGS_MODULE, package=package()),
+    )
+    yield importer, IMPORT.format(module=f"{package()}.{name}" if inside else name)

@@ -3,11 +3,15 @@
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
+from pkgutil import walk_packages
 
+from django.apps import apps
 from django.conf import settings as project
 from django.core.checks import CheckMessage, run_checks
 from django.db import DEFAULT_DB_ALIAS
 
+from jobs import worker
 from jobs.celery import celery_app, is_configured
 from jobs.checks import TAG
 
@@ -27,6 +31,7 @@ POSTGRESQL = """DATABASES["default"] = {
 LINES = {
     "jobs.E024": 'INSTALLED_APPS = [*INSTALLED_APPS, "tenants"]',
     "jobs.W010": 'INSTALLED_APPS = [*INSTALLED_APPS, "django.contrib.postgres"]',
+    "shared": "",  # of the apps that lack
     "jobs.W007": 'MIDDLEWARE = [*MIDDLEWARE, "tenants.middleware.audited"]',
     "jobs.E026": 'MIDDLEWARE = [*MIDDLEWARE, "django.contrib.messages.middleware.MessageMiddleware"]',
     "jobs.E008": "USE_TZ = True",
@@ -67,12 +72,40 @@ def wanted(*, server: bool) -> list[Wanted]:
         found.append(Wanted("server", "PostgreSQL does not answer, so what it needs is not known.", "", ""))
     if not broker():
         found.append(Wanted("broker", NO_BROKER, "", LINES["broker"]))
+    found += [*_shared_apps(), *_worker()]
     order = list(LINES)
     return sorted(found, key=lambda one: order.index(one.id) if one.id in order else len(order))
 
 
+def _shared_apps() -> Iterator[Wanted]:
+    """django-tenants makes tables in the schema of all tenants for these apps alone."""
+    shared = getattr(project, "SHARED_APPS", None)
+    if shared is not None:
+        there = {name.partition(".apps.")[0] for name in shared}  # also by the path of its configuration
+        lacking = [f'"{app}"' for app in ("django.contrib.postgres", "tenants", "jobs") if app not in there]
+        if lacking:
+            lines = f"SHARED_APPS = [*SHARED_APPS, {', '.join(lacking)}]"
+            yield Wanted("shared", "The tables of jobs belong to no single tenant's schema.", "", lines)
+
+
+def _worker() -> Iterator[Wanted]:
+    """Import what a worker does: a package of a version that nobody asked for may lack a name."""
+    if not apps.is_installed("tenants"):  # no model of ours can be imported
+        return
+    why = ""
+    for _, name, _ in walk_packages(worker.__path__, f"{worker.__name__}."):
+        try:
+            import_module(name)
+        except Exception as error:
+            why = why or f"{type(error).__name__}: {error}"
+    if why:
+        hint = "Bring the package that it names to a version that jobs work with; pip check may tell which."
+        yield Wanted("worker", f"A worker could not start: {why}.", hint, "")
+
+
 def _messages(server: bool) -> Iterator[CheckMessage]:
-    for tag in (TAG, "tenants", "models", "urls", *(["database"] if server else [])):
+    loadable = ["urls"] if apps.is_installed("tenants") else []  # a module of addresses may import pages of ours
+    for tag in (TAG, "tenants", "models", *loadable, *(["database"] if server else [])):
         try:
             found = run_checks(tags=[tag], databases=[DEFAULT_DB_ALIAS] if server else None)
         except Exception as error:  # of any check, also of a stranger's
