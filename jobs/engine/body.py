@@ -13,6 +13,7 @@ from django.utils.module_loading import import_string
 
 from jobs import store, telemetry
 from jobs.authoring import current
+from jobs.authoring.decorator import FAILED
 from jobs.authoring.memory import MISSING
 from jobs.calls import registry, sources
 from jobs.calls.arguments import stats_as_json
@@ -45,7 +46,8 @@ class Outcome:
 
     text: the value as JSON; None for None. result_bytes: the size of the kept result. peak_memory: MiB of this process
     during the body; None: not known. log: what it logged and printed; None: nobody asked for it. refusals: of what it
-    changed of this process, and could not be put back.
+    changed of this process, and could not be put back. tell: tell its author's code by which verb a failed attempt was
+    settled; None: that did not ask for it.
     """
 
     value: Any = None
@@ -57,6 +59,7 @@ class Outcome:
     peak_memory: int | None = None
     log: Tail | None = None
     refusals: list[Exception] = field(default_factory=list)
+    tell: Callable[[str], None] | None = None
 
     def keep_log(self, job: Started) -> None:
         """Store what it logged and printed, if its job type asks for that. The job ends as it ends, anyway."""
@@ -171,6 +174,8 @@ def _enter(job: Started, target: Target, outcome: Outcome, host: Host) -> curren
 def _call(job: Started, outcome: Outcome, host: Host, found: Found) -> None:
     running, target, instance = found
     outcome.result_ttl = target.spec.result_ttl
+    if failed := getattr(target.function, FAILED, None):
+        outcome.tell = partial(_tell, failed, job, outcome, running)
     listened = listening() if target.spec.log else nullcontext()
     with current.a_body(), listened as outcome.log, _around(running), host.of_a_body():
         outcome.value = target.on(instance)(**job.args)
@@ -178,6 +183,15 @@ def _call(job: Started, outcome: Outcome, host: Host, found: Found) -> None:
         # code.
         outcome.stats = stats_as_json(outcome.stats)
         outcome.text = results.as_text(outcome.value)
+
+
+def _tell(
+    failed: Callable[..., object], job: Started, outcome: Outcome, running: current.CurrentJob, verb: str
+) -> None:
+    """After the settling, as part of the job: in its tenant's scope."""
+    current.enter(running)
+    with _around(running):
+        failed(verb, outcome.error, **job.args)
 
 
 def _aside(host: Host, statement: Callable[..., bool], *parameters: Any) -> bool:

@@ -56,26 +56,29 @@ class Verdict:
 def settle(job: Started, outcome: Outcome, ask: Ask, *, follow: bool = False) -> Started | None:
     """End the attempt: success, error, dead, cancelled, or scheduled for another try.
 
-    ask: how to ask the retry policy and the receivers of `job_died`, which are user code. follow: after a success,
-    start the next job of the lane in this process, and return it if there is one. A stale holder changes nothing.
-    Raises the database's error if `patiently` gives up.
+    ask: how to ask the retry policy, the receivers of `job_died` and whoever is told of failures, which are user code.
+    follow: after a success, start the next job of the lane in this process, and return it if there is one. A stale
+    holder changes nothing. Raises the database's error if `patiently` gives up.
     """
     try:
         if outcome.error is None:
             return _succeed(job, outcome, follow=follow)
         verdict = judge(job, outcome.error, outcome.stats, ask)
-        _end(job, replace(verdict, peak_memory=outcome.peak_memory), ask)
+        _end(job, replace(verdict, peak_memory=outcome.peak_memory), outcome, ask)
     except DataError as error:  # PostgreSQL cannot store a part of it; without an end the body would run again
         telemetry.noticed("outcome refused", job=job.id)
-        _end(job, Verdict("fail" if policy_of(job) is None else "bury", None, as_failure(error), error), ask)
+        verdict = Verdict("fail" if policy_of(job) is None else "bury", None, as_failure(error), error)
+        _end(job, verdict, outcome, ask)
     return None
 
 
-def _end(job: Started, verdict: Verdict, ask: Ask) -> None:
+def _end(job: Started, verdict: Verdict, outcome: Outcome, ask: Ask) -> None:
     for verb in TRIES[verdict.verb]:
         if patiently(partial(_apply, verb, job, verdict)):
             _tell(verb, job, verdict, ask)
             _follow_up(verb, job, ask)
+            if outcome.tell and (error := ask(partial(outcome.tell, verb)).error) is not None:
+                telemetry.noticed("failure not told", job=job.id, error=type(error).__name__)
             return
     telemetry.ignored(verdict.verb, job.id, job.attempt)
 

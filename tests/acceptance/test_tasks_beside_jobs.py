@@ -11,7 +11,7 @@ from jobs import async_
 from jobs.models import Worker
 from tests.acceptance.following import ended
 from tests.factories import TenantFactory
-from tests.sample.celery_tasks import remember, remember_by_a_task
+from tests.sample.celery_tasks import export, remember, remember_by_a_task
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -35,6 +35,10 @@ def test_tasks_run_in_their_workers_and_jobs_in_theirs(own_worker, start_worker,
     assert ended(async_(remember_by_a_task, tenant=TenantFactory())(str(written))).status == "success"
     wait_until(lambda: written.exists() and len(written.read_text().splitlines()) == 3, "all tasks ran")
     assert sorted(written.read_text().splitlines()) == ["by post", "from a job", "from a request"]
+    retried = tmp_path / "retried"
+    sent = export.delay(TenantFactory().pk, how="badly", path=str(retried))
+    wait_until(lambda: retried.exists() and retried.read_text(), "the hook of its class was called")
+    assert retried.read_text() == f"on_retry of {sent.id}"
     assert own_worker.alive
     assert Worker.objects.count() == 1, "only the worker of jobs"
 

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from celery import shared_task
+from celery import Task, shared_task
 
-from jobs import Retry, current_job, job
+from jobs import Cancelled, Retry, RetryLater, cancel, current_job, job
 from jobs.contrib.celery_tasks import as_job
 from tenants.models import Tenant
 
@@ -39,6 +39,46 @@ def follow_up() -> int:
 @shared_task
 def begin(account: int) -> str:
     return follow_up.delay().id
+
+
+TOLD: list[tuple[Any, ...]] = []  # what the hooks below have heard
+
+
+class Told(Task):
+    """A class of tasks that has every hook of Celery."""
+
+    def before_start(self, task_id, args, kwargs):
+        TOLD.append(("before_start", int(task_id), args, kwargs))
+
+    def on_success(self, retval, task_id, args, kwargs):
+        TOLD.append(("on_success", int(task_id), retval))
+
+    def on_retry(self, exc, task_id, args, kwargs, einfo):
+        if "path" in kwargs:
+            Path(kwargs["path"]).write_text(f"on_retry of {task_id}")
+        TOLD.append(("on_retry", int(task_id), exc, einfo.type))
+
+    def on_failure(self, exc, task_id, args, kwargs, einfo):
+        tenant = current_job().tenant
+        TOLD.append(("on_failure", int(task_id), exc, "raise" in einfo.traceback, tenant and tenant.pk))
+        if kwargs.get("how") == "sys.exit":
+            raise SystemExit
+
+    def after_return(self, status, retval, task_id, *rest):
+        TOLD.append(("after_return", int(task_id), status, retval))
+
+
+@as_job(tenant=owner_of, retry=Retry.every(60, max_retries=1))
+@shared_task(base=Told)
+def export(account: int, *, how: str = "well", path: str = "") -> str:
+    if how == "again" and current_job().attempt == 1:
+        raise RetryLater(1)
+    if how == "stopped":
+        cancel(current_job().id, tenant_id=account)
+        raise Cancelled
+    if how in ("badly", "sys.exit"):
+        raise ValueError(how)
+    return how
 
 
 @shared_task

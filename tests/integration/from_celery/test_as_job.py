@@ -1,15 +1,21 @@
 """A Celery task above which `as_job` stands: its callers call it as before, and it is a job of a tenant."""
 
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
+from celery import signals
 from django.db import transaction
 from django.utils import timezone
 
 from jobs import InvalidRequest, async_
 from jobs.calls import registry
 from jobs.contrib.testing import drain, freeze_time
+from jobs.engine import runtime
+from jobs.engine.host import Host
 from jobs.models import Job
+from jobs.worker.message import run_attempt
 from tests.factories import QueueFactory, TenantFactory
 from tests.sample import celery_tasks as tasks
 
@@ -67,9 +73,18 @@ class TestItsCallers:
             tasks.send_invoice.apply_async((tenant.pk, 7), **{option: 1})
         assert not Job.objects.exists()
 
-    def test_arguments_that_are_not_json_are_refused(self, tenant):
-        with pytest.raises(InvalidRequest, match="datetime is not JSON"):
+    def test_arguments_that_are_not_json_are_refused_by_their_own_names(self, tenant):
+        with pytest.raises(InvalidRequest, match=r"^args\[1\]: datetime is not JSON"):
             tasks.send_invoice.delay(tenant.pk, datetime.now(UTC))
+        with pytest.raises(InvalidRequest, match=r"^kwargs.copy: datetime is not JSON"):
+            tasks.send_invoice.delay(tenant.pk, 1, copy=datetime.now(UTC))
+
+    @pytest.mark.parametrize("name", ["get", "status", "revoke"])
+    def test_the_answer_says_where_the_job_is_asked_for(self, tenant, name):
+        sent = tasks.send_invoice.delay(tenant.pk, 7)
+        with pytest.raises(AttributeError, match=rf"^{name}: .*queries.job\(tenant_id, {sent.id}\)"):
+            getattr(sent, name)
+        assert not hasattr(sent, "nosuch")
 
     @pytest.mark.parametrize("name", ["s", "si", "signature", "chunks", "map"])
     def test_celerys_canvas_is_refused(self, name):
@@ -103,6 +118,81 @@ class TestTheJob:
     def test_it_is_found_by_its_name(self):
         target = registry.resolve("tests.sample.celery_tasks", "send_invoice")
         assert async_(target.function).target == target
+
+
+class TestTheHooksOfItsClass:
+    """Celery's worker calls them in the process of the body; a job whose process is killed calls none, as there."""
+
+    @pytest.fixture
+    def told(self, tenant):
+        tasks.TOLD.clear()
+
+        def told(**how):
+            sent = tasks.export.delay(tenant.pk, **how)
+            drain(later=True, raising=False)
+            assert {job_id for _, job_id, *_ in tasks.TOLD} == {int(sent.id)}
+            return [(name, *facts) for name, _, *facts in tasks.TOLD if name != "before_start"]
+
+        return told
+
+    def test_of_a_success(self, told, tenant):
+        assert told() == [("on_success", "well"), ("after_return", "SUCCESS", "well")]
+        assert tasks.TOLD[0][2:] == ([tenant.pk], {})
+
+    def test_of_a_failure_and_of_the_retry_before_it_once_they_are_stored(self, told, tenant, settings):
+        settings.JOBS_AROUND = "tests.integration.from_celery.test_as_job.with_the_status"
+        (_, error, kind), (_, last, with_traceback, whose), after = told(how="badly")
+        assert (str(error), kind, str(last), with_traceback, whose) == ("badly", ValueError, "badly", True, tenant.pk)
+        assert after == ("after_return", "FAILURE", last)
+        assert around == ["running", "scheduled", "running", "dead"]  # in the tenant's scope, after the settling
+
+    def test_of_a_body_that_asks_for_another_try(self, told):
+        assert [name for name, *_ in told(how="again")] == ["on_retry", "on_success", "after_return"]
+
+    def test_of_one_that_was_stopped_there_are_none(self, told):
+        assert told(how="stopped") == []
+
+    def test_one_that_fails_is_logged_and_the_job_ends_as_it_did(self, told, tenant, caplog):
+        assert [name for name, *_ in told(how="sys.exit")][-1] == "after_return"
+        assert Job.objects.get().status == "dead"
+        assert "failure not told" in caplog.text
+
+
+SIGNALS = ("task_prerun", "task_success", "task_failure", "task_postrun")
+
+
+@pytest.fixture
+def signalled():
+    """The signals of Celery, and of which task, as they come."""
+    seen = []
+    for name in SIGNALS:
+        receiver = partial(lambda name, sender, **_: seen.append((name, sender.name)), name)
+        getattr(signals, name).connect(receiver, weak=False, dispatch_uid=name)
+    yield seen
+    for name in SIGNALS:
+        getattr(signals, name).disconnect(dispatch_uid=name)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_celerys_signals_are_those_of_messages(tenant, register, sent, signalled):
+    """A message runs several jobs; and a job that fails is no failure of its message."""
+    host = Host(register(concurrency=1), "default")
+    for how in ("well", "badly"):
+        tasks.export.delay(tenant.pk, how=how)
+    [message] = sent
+    with runtime.changed(host=host):
+        run_attempt.apply((message.id, message.attempt))
+    assert list(Job.objects.order_by("id").values_list("status", flat=True)) == ["success", "scheduled"]
+    assert signalled == [(name, "jobs.run_attempt") for name in ("task_prerun", "task_success", "task_postrun")]
+
+
+around: list[str] = []
+
+
+@contextmanager
+def with_the_status(job):
+    around.append(Job.objects.get(pk=job.id).status)
+    yield
 
 
 class TestOnCommit:

@@ -1,18 +1,19 @@
-"""A Celery task as a job of a tenant: its callers stay as they are. docs/from-celery.md is the guide."""
+"""The decorator, and what it puts in the place of the task."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any, NamedTuple
 
+from celery.result import AsyncResult
+
 from jobs.authoring.decorator import job
 from jobs.calls.compose import compose
 from jobs.calls.refusals import InvalidRequest
 from jobs.calls.registry import target_of
+from jobs.contrib.celery_tasks.body import body_of
 from jobs.engine.submit import submit_for
 from tenants.models import Tenant
-
-__all__ = ["JobTask", "as_job"]
 
 TenantOf = Callable[..., Tenant | None]
 
@@ -25,18 +26,22 @@ class Sent(NamedTuple):
 
     id: str
 
+    def __getattr__(self, name: str) -> Any:
+        if name in dir(AsyncResult):
+            raise AttributeError(
+                f"{name}: this is a job now, and not a result of Celery: queries.job(tenant_id, {self.id}) tells its"
+                f" status, results.load its result, and cancel({self.id}, tenant_id=...) stops it"
+            )
+        raise AttributeError(name)
+
 
 class JobTask:
     """A Celery task whose `delay` and `apply_async` submit a job. Called plainly, it is the task."""
 
     def __init__(self, task: Any, tenant: TenantOf | None, options: Mapping[str, Any]) -> None:
-        def run(*, args: list[Any], kwargs: dict[str, Any]) -> Any:
-            return task(*args, **kwargs)
-
-        run.__module__, run.__qualname__ = task.__module__, task.__name__
         self.task = task
         self.__module__, self.__name__, self.__doc__ = task.__module__, task.__name__, task.__doc__
-        self._target = target_of(job(**{"dedup": False, **options})(run))
+        self._target = target_of(job(**{"dedup": False, **options})(body_of(task)))
         self._tenant = tenant
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -74,11 +79,15 @@ class JobTask:
         for name in others.keys() - OF_THE_WIRE:
             raise InvalidRequest(name, f"{self.__name__} is a job now, which has no such option of Celery")
         args, kwargs = list(args or ()), dict(kwargs or {})
+        try:
+            bound = self._target.bind((), {"args": args, "kwargs": kwargs})
+        except InvalidRequest as error:  # those of the body, which its caller does not know
+            raise InvalidRequest(error.field.removeprefix("args."), error.message) from None
         request = partial(
             compose,
             self._target,
             None,
-            self._target.bind((), {"args": args, "kwargs": kwargs}),
+            bound,
             tenant=self._tenant(*args, **kwargs) if self._tenant else None,
             queue=queue,
             delay=countdown,

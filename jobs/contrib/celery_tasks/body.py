@@ -1,0 +1,45 @@
+"""The body of the job that a Celery task has become: the task, and around it the hooks of its class.
+
+As in Celery they run in the process of the body: an attempt that was killed has none after that.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from billiard.einfo import ExceptionInfo
+
+from jobs.authoring.current import current_job
+from jobs.authoring.decorator import FAILED
+
+TASK = "celery_task"  # of the body: the task
+
+
+def body_of(task: Any) -> Callable[..., Any]:
+    """A function to mark @job."""
+
+    def run(*, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        call = (_id(), args, kwargs)
+        task.before_start(*call)
+        value = task(*args, **kwargs)
+        task.on_success(value, *call)
+        task.after_return("SUCCESS", value, *call, None)
+        return value
+
+    def failed(verb: str, error: BaseException, *, args: list[Any], kwargs: dict[str, Any]) -> None:
+        call, info = (_id(), args, kwargs), ExceptionInfo((type(error), error, error.__traceback__))
+        if verb in ("retry", "snooze"):
+            task.on_retry(error, *call, info)
+        elif verb != "stop":  # nor does Celery call any for a task that was revoked
+            try:
+                task.on_failure(error, *call, info)
+            finally:
+                task.after_return("FAILURE", error, *call, None)
+
+    run.__module__, run.__qualname__ = task.__module__, task.__name__
+    setattr(run, FAILED, failed)
+    setattr(run, TASK, task)
+    return run
+
+
+def _id() -> str:
+    return str(current_job().id)
