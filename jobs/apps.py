@@ -23,7 +23,7 @@ class JobsConfig(AppConfig):
             from jobs import checks  # noqa: F401 - as below
 
             return
-        from jobs.checks import databases, loaded  # noqa: F401 - their checks register themselves
+        from jobs.checks import databases, loaded, past_slots  # noqa: F401 - their checks register themselves
         from jobs.engine import runtime, tenant_deletion
         from jobs.models import PausedJobType, Queue, Schedule
         from jobs.worker import message

@@ -13,11 +13,11 @@ Fault = tuple[str, str] | tuple[str, str, object]  # what is wrong, and its reme
 Check = Callable[[], Iterator[Fault]]
 
 
-def check(identity: str, tag: str = "") -> Callable[[Check], Check]:
+def check(identity: str, tag: str = "", *, deploy: bool = False) -> Callable[[Check], Check]:
     """Let Django run a generator of faults as a check with this tag; those of an id with a W only warn.
 
     tag: without one, what stands before the dot of the id. One of the tag `database` runs when Django is asked for the
-    checks of the default database.
+    checks of the default database. deploy: only if Django is asked for the checks of a deployment.
     """
     kind = Warning if ".W" in identity else Error
 
@@ -29,7 +29,7 @@ def check(identity: str, tag: str = "") -> Callable[[Check], Check]:
                 return []
             return [kind(text, hint, next(iter(of), None), identity) for text, hint, *of in faults()]
 
-        register(messages, tag or identity.partition(".")[0])
+        register(messages, tag or identity.partition(".")[0], deploy=deploy)
         return faults
 
     return with_tag

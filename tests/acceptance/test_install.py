@@ -37,6 +37,15 @@ def make():
 
 app = make()
 """
+TASKS = """
+from celery import shared_task
+from jobs.contrib.celery_tasks import as_job
+
+@as_job
+@shared_task(name="billing.bill")
+def bill():
+    pass
+"""
 # Where projects have their app, and which of their files imports it; "" if none does, at least for manage.py.
 APPS = {
     "in its package": ("mysite/celery.py", APP, "mysite/__init__.py"),
@@ -209,6 +218,20 @@ def test_settings_of_other_kinds_are_told_how(project) -> None:
     _, text = project.install()
     assert 'SHARED_APPS = [*SHARED_APPS, "django.contrib.postgres", "tenants"]' in block(text)
     assert "Your settings are a class, Dev" in text
+
+
+def test_what_sends_a_task_past_its_tenants_slots_is_told(project) -> None:
+    """Beat's schedule, and other code that names the task: a caller of its delay submits a job."""
+    project.add("INSTALLED_APPS += ['mysite', 'tenants']\nCELERY_BEAT_SCHEDULE = {")
+    project.add("'nightly': {'task': 'billing.bill', 'schedule': 60}, 'other': {'task': 'x.y', 'schedule': 60}}")
+    project.write("mysite/tasks.py", TASKS)
+    project.write("mysite/views.py", "from x import app\n\napp.send_task(\n    'billing.bill')\napp.send_task('x.y')\n")
+    _, text = project.install()
+    told = " ".join(text.split())
+    assert "The schedule 'nightly' of Celery's beat sends billing.bill past its tenant's slots. (jobs.W014)" in told
+    assert "mysite/views.py:3 sends billing.bill to Celery by its name, past its tenant's slots. (jobs.W014)" in told
+    assert "x.y" not in told
+    assert told.count("jobs.W014") == 2
 
 
 def test_addresses_are_not_asked_for_before_they_can_be_loaded(project) -> None:

@@ -9,9 +9,7 @@ from typing import Any
 from billiard.einfo import ExceptionInfo
 
 from jobs.authoring.current import current_job
-from jobs.authoring.decorator import FAILED
-
-TASK = "celery_task"  # of the body: the task
+from jobs.authoring.decorator import CELERY_TASK, FAILED
 
 
 def body_of(task: Any) -> Callable[..., Any]:
@@ -37,7 +35,7 @@ def body_of(task: Any) -> Callable[..., Any]:
 
     run.__module__, run.__qualname__ = task.__module__, task.__name__
     setattr(run, FAILED, failed)
-    setattr(run, TASK, task)
+    setattr(run, CELERY_TASK, task)
     return run
 
 

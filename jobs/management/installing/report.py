@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator
 from django.conf import global_settings
 from django.conf import settings as project
 
+from jobs.checks.project_files import is_package, package, root
 from jobs.management.installing import facts
-from jobs.management.installing.host_app import host_app, is_package, package, root
+from jobs.management.installing.host_app import host_app
 from jobs.management.installing.wanted import Wanted, wanted
 
 WIDTH = 80

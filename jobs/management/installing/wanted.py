@@ -107,7 +107,8 @@ def _messages(server: bool) -> Iterator[CheckMessage]:
     loadable = ["urls"] if apps.is_installed("tenants") else []  # a module of addresses may import pages of ours
     for tag in (TAG, "tenants", "models", *loadable, *(["database"] if server else [])):
         try:
-            found = run_checks(tags=[tag], databases=[DEFAULT_DB_ALIAS] if server else None)
+            databases = [DEFAULT_DB_ALIAS] if server else None
+            found = run_checks(tags=[tag], databases=databases, include_deployment_checks=True)
         except Exception as error:  # of any check, also of a stranger's
             yield CheckMessage(30, f"The checks of {tag} could not run: {type(error).__name__}: {error}", id=tag)
             continue
