@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any, ClassVar, Generic, ParamSpec, TypedDict, Unpack
 
 from asgiref.sync import sync_to_async
+from django.core.exceptions import SynchronousOnlyOperation
 from django.db import models
 
 from jobs.calls.compose import JobIds, compose, compose_each
@@ -57,7 +58,10 @@ class Call(Generic[Arguments]):
 
     def __call__(self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> int:
         """Submit the call; return the job's id. Raises InvalidRequest."""
-        return submit(self.request(*args, **kwargs)).id
+        try:
+            return submit(self.request(*args, **kwargs)).id
+        except SynchronousOnlyOperation as error:
+            raise named_twin(error, f"async_({self.target.method}).asubmit") from None
 
     async def asubmit(self, *args: Arguments.args, **kwargs: Arguments.kwargs) -> int:
         """Submit the call; return the job's id. Raises InvalidRequest."""
@@ -73,7 +77,8 @@ class Call(Generic[Arguments]):
         Raises InvalidRequest.
         """
         bound = (self.target.bind((), call) for call in calls)
-        return submit_many(compose_each(self.target, self.instance, bound, **self.options))
+        requests = compose_each(self.target, self.instance, bound, **self.options)
+        return _submit_many(requests, f"async_({self.target.method}).amany")
 
     async def amany(self, calls: Iterable[Mapping[str, Any]]) -> list[int]:
         """Submit one job for each mapping of arguments, in one statement; return the ids in order.
@@ -139,9 +144,21 @@ def async_(function: Callable[Arguments, Any], **options: Unpack[Options]) -> Ca
 
 def submit_many(requests: Iterable[JobRequest]) -> list[int]:
     """Submit any number of requests in one statement; return the jobs' ids in order."""
-    return [submitted.id for submitted in submit_all(requests_of(requests))]
+    return _submit_many(requests, "asubmit_many")
 
 
 async def asubmit_many(requests: Iterable[JobRequest]) -> list[int]:
     """Submit any number of requests in one statement; return the jobs' ids in order."""
     return await sync_to_async(submit_many)(requests)
+
+
+def _submit_many(requests: Iterable[JobRequest], twin: str) -> list[int]:
+    try:
+        return [submitted.id for submitted in submit_all(requests_of(requests))]
+    except SynchronousOnlyOperation as error:
+        raise named_twin(error, twin) from None
+
+
+def named_twin(error: SynchronousOnlyOperation, twin: str) -> SynchronousOnlyOperation:
+    """Django's refusal of a query in a coroutine, with what to call there instead."""
+    return SynchronousOnlyOperation(f"{error} In a coroutine: await {twin}(...)")

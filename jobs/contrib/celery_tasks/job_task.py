@@ -6,12 +6,14 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from celery.result import AsyncResult
+from django.core.exceptions import SynchronousOnlyOperation
 
 from jobs.authoring.decorator import job
 from jobs.calls.compose import compose
 from jobs.calls.refusals import InvalidRequest
 from jobs.calls.registry import target_of
 from jobs.contrib.celery_tasks.body import body_of
+from jobs.engine.proxy import named_twin
 from jobs.engine.submit import submit_for
 from tenants.models import Tenant
 
@@ -83,17 +85,13 @@ class JobTask:
             bound = self._target.bind((), {"args": args, "kwargs": kwargs})
         except InvalidRequest as error:  # those of the body, which its caller does not know
             raise InvalidRequest(error.field.removeprefix("args."), error.message) from None
-        request = partial(
-            compose,
-            self._target,
-            None,
-            bound,
-            tenant=self._tenant(*args, **kwargs) if self._tenant else None,
-            queue=queue,
-            delay=countdown,
-            expires=expires,
-        )
-        return Sent(str(submit_for(eta if countdown is None else None, request).id))
+        try:
+            tenant = self._tenant(*args, **kwargs) if self._tenant else None
+            options = {"tenant": tenant, "queue": queue, "delay": countdown, "expires": expires}
+            request = partial(compose, self._target, None, bound, **options)
+            return Sent(str(submit_for(eta if countdown is None else None, request).id))
+        except SynchronousOnlyOperation as error:
+            raise named_twin(error, f"sync_to_async({self.__name__}.delay)") from None
 
     def __getattr__(self, name: str) -> Any:
         """Whatever else the task has, except what builds messages for Celery."""

@@ -1,12 +1,14 @@
 """`thing.async_(...).method(...)`: what becomes of the call, of its options, and of what cannot be called."""
 
 import asyncio
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync, sync_to_async
 from django.contrib.auth.models import AnonymousUser
+from django.core.exceptions import SynchronousOnlyOperation
 from django.db import models, transaction
 from django.test.utils import isolate_apps
 from django.utils import timezone
@@ -34,6 +36,7 @@ from jobs.models import Job
 from jobs.reading.waiting import afinished
 from tenants.models import Tenant
 from tests.factories import MemberFactory, QueueFactory, TenantFactory, ThingFactory
+from tests.sample.celery_tasks import send_invoice
 from tests.sample.models import Run, Thing
 
 pytestmark = pytest.mark.django_db
@@ -295,6 +298,23 @@ class TestFromAsyncCode:
         job, other, third, status, result = async_to_sync(view)()
         assert (job.args, stored(other).args, status, result) == ({"value": "x"}, {"value": "y"}, "created", None)
         assert stored(third).args == {"value": "z"}
+
+    def test_the_plain_call_names_the_awaitable_one(self, thing, subtests):
+        request = async_(thing.echo).request("x")
+        calls = {
+            "await async_(echo).asubmit(...)": lambda: async_(thing.echo)("x"),
+            "await async_(echo).amany(...)": lambda: thing.async_.echo.many([{"value": "y"}]),
+            "await asubmit_many(...)": lambda: submit_many([request]),
+            "await sync_to_async(send_invoice.delay)(...)": lambda: send_invoice.delay(thing.tenant_id, 1),
+        }
+        for twin, call in calls.items():
+
+            async def view(call=call):
+                call()
+
+            with subtests.test(twin), pytest.raises(SynchronousOnlyOperation, match=re.escape(twin)) as raised:
+                async_to_sync(view)()
+            assert str(raised.value).count("await") == 1
 
     def test_several_at_once_in_a_transaction_are_dispatched_when_it_commits(self, thing, register):
         """Each is a task of asyncio, with a context of its own that the commit does not see."""
