@@ -3,13 +3,14 @@
 from copy import deepcopy
 from typing import Any
 
+import pytest
 from django.core.checks import run_checks
 
 from embedded import REPOSITORY
 from jobs import checks
 from tests.pages import blocks
 
-BLOCK = blocks(REPOSITORY / "docs" / "own-project.md", "py")[0]
+[BLOCK] = [block for block in blocks(REPOSITORY / "docs" / "own-project.md", "py") if 'CACHES["jobs"]' in block.text]
 THEIRS: dict[str, Any] = {
     "INSTALLED_APPS": ["shop"],
     "MIDDLEWARE": ["django.contrib.auth.middleware.AuthenticationMiddleware"],
@@ -25,8 +26,9 @@ THEIRS: dict[str, Any] = {
 }
 
 
-def test_it_changes_nothing_that_is_there_and_no_check_has_anything_against_it(settings, monkeypatch):
-    names = deepcopy(THEIRS)
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_it_changes_nothing_that_is_there_and_no_check_has_anything_against_it(kind, settings, monkeypatch):
+    names = deepcopy(THEIRS) | {name: kind(THEIRS[name]) for name in ("INSTALLED_APPS", "MIDDLEWARE")}
     exec(BLOCK.text, {}, names)
     assert set(names) - set(THEIRS) == {"JOBS_CACHE"}
     assert names["LOGIN_URL"] == THEIRS["LOGIN_URL"]
