@@ -7,7 +7,6 @@ EMBEDDED := $(BIN)/python -m embedded
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 \
 	--custom-compile-command 'make lock'
-UV := uv==0.13.8
 OLDEST := .venv/oldest
 POSTGRESQL_15 := /usr/lib/postgresql/15/bin
 ON_15 = tests/integration/store/test_claim.py tests/integration/store/test_claim_plan.py tests/concurrency \
@@ -41,13 +40,10 @@ test-15: .venv/.installed-dev postgresql-15 ## Run the tests of the claim on Deb
 		$(EMBEDDED) run --throwaway -- $(BIN)/python -m pytest $(or $(ARGS),$(ON_15)); \
 	else echo "Not tested on PostgreSQL 15, which could not be installed."; fi
 
-# Celery 5.4 asks for a redis-py that newer versions of kombu refuse.
 test-oldest: .venv/.installed-dev ## Run the tests of one process on the oldest versions that pyproject.toml allows (ARGS)
-	@$(PIP) install $(UV)
 	@$(BIN)/uv venv --quiet --clear $(OLDEST)
-	@echo 'kombu<5.6' > $(OLDEST)/constraints.txt
-	@$(BIN)/uv pip compile --quiet --no-header --all-extras --resolution lowest-direct \
-		--constraints $(OLDEST)/constraints.txt pyproject.toml -o $(OLDEST)/versions.txt >/dev/null
+	@$(BIN)/uv pip compile --quiet --no-header --all-extras --resolution lowest-direct pyproject.toml \
+		-o $(OLDEST)/versions.txt >/dev/null
 	@$(BIN)/uv pip install --quiet --python $(OLDEST) --overrides $(OLDEST)/versions.txt -r requirements-dev.txt
 	@$(EMBEDDED) run --throwaway -- $(OLDEST)/bin/python -m pytest \
 		$(or $(ARGS),tests/unit tests/integration $(BESIDE) $(SHORT))
@@ -84,7 +80,6 @@ wheel: .venv/bin/python ## Build the library into dist/ (docs/own-project.md)
 	@ls dist/*.whl
 
 lock: .venv/.installed-dev ## Write both lock files anew from requirements*.txt
-	@$(PIP) install $(UV)
 	@$(COMPILE) requirements-dev.txt -o requirements-dev.lock
 	@$(COMPILE) requirements.txt -c requirements-dev.lock -o requirements.lock
 

@@ -24,7 +24,6 @@ IMPORTED = [
     "django.forms", "django.urls", "django.template.backends.django", "django.core.handlers.asgi", "django.test",
     "django.core.management", "uvicorn.main", "uvicorn.protocols.http.auto", "uvicorn.lifespan.on", "pydantic.main",
     "pydantic._internal._generate_schema", "environ", "opentelemetry.trace", "prometheus_client", "cronsim",
-    "cron_descriptor",
 ]  # fmt: skip
 
 

@@ -11,9 +11,9 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice, takewhile
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from cron_descriptor import FormatError, Options, get_description
 from cronsim import CronSim, CronSimError
 
+from jobs.authoring.cron_words import cron_in_words
 from tenants.bounds import MAX_SECONDS, is_number
 
 MACROS = {
@@ -29,7 +29,6 @@ CATCH_UP = ("none", "one", "all")  # times that were missed while nothing ran
 OVERLAP = ("skip", "queue", "cancel")  # when the last run is not over
 CATCH_UP_HELP = "The times missed in an outage that still run: none, the last one, or all up to a hundred."
 OVERLAP_HELP = "While the previous run is not over: skip a time, queue a run behind it, or cancel it."
-WORDS_LANGUAGE = "en_US"  # of a rule in words, whatever the machine speaks
 CRON_FIELDS = 5  # minute, hour, day of the month, month, day of the week
 MIN_INTERVAL = 1.0  # seconds between two due times
 GOLDEN_RATIO = (math.sqrt(5) - 1) / 2  # multiples of it are spread evenly over 0..1 (Knuth, TAOCP 3, 6.4)
@@ -92,11 +91,7 @@ class Recurrence:
         """The rule for people: "Every 15 minutes", or "At 06:00 AM, Monday through Friday (Europe/Berlin)"."""
         if self.every is not None:
             return f"Every {_length(self.every)}"
-        try:
-            words = get_description(self._fields(), Options(locale_code=WORDS_LANGUAGE))
-        except FormatError:  # it knows fewer expressions than cronsim
-            words = self.cron
-        return f"{words} ({self.tz})"
+        return f"{cron_in_words(self._fields())} ({self.tz})"
 
     def _backwards(self, upto: datetime) -> Iterator[datetime]:
         if self.every is not None:

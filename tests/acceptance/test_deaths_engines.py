@@ -95,7 +95,7 @@ def test_a_job_whose_object_is_looked_up_while_postgresql_restarts_begins_when_i
 
 @LONG
 def test_a_worker_survives_a_broker_that_is_killed_while_it_runs_a_job(engines, worker, tmp_path):
-    """celery 5.7.0 does not."""
+    """With `acks_late`, which jobs do not have, one of Celery 5.7.0 does not."""
     thing = ThingFactory()
     job_id = thing.async_.wait_for_file(str(tmp_path / "go"))
     running(job_id)

@@ -1,13 +1,16 @@
 """When something that recurs is due: forwards and backwards alike, also where the clocks of a zone change."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from itertools import islice, pairwise, product, takewhile
 from zoneinfo import ZoneInfo
 
 import pytest
+from cronsim import CronSim
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jobs.authoring.cron_words import cron_in_words
 from jobs.authoring.recurrence import InvalidRecurrence, Recurrence, offset
 
 ZONES = ("Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "UTC")
@@ -160,6 +163,22 @@ def test_a_rule_that_cannot_be_is_refused_by_the_name_of_its_field(rule, field, 
     [
         ({"cron": "0 6 * * 1-5", "tz": "Europe/Berlin"}, "At 06:00 AM, Monday through Friday (Europe/Berlin)"),
         ({"cron": "@hourly"}, "Every hour (UTC)"),
+        (
+            {"cron": "*/15 9-17 * * mon,wed,fri"},
+            "Every 15 minutes, between 09:00 AM and 05:59 PM, only on Monday, Wednesday and Friday (UTC)",
+        ),
+        (
+            {"cron": "0,30 0,12 1,15 * *"},
+            "At 12:00 AM, 12:30 AM, 12:00 PM and 12:30 PM, on days 1 and 15 of the month (UTC)",
+        ),
+        (
+            {"cron": "1 * 1-7 1-6 *"},
+            "At 1 minute past the hour, between day 1 and 7 of the month, January through June (UTC)",
+        ),
+        ({"cron": "@yearly"}, "At 12:00 AM, on day 1 of the month, only in January (UTC)"),
+        ({"cron": "0 */2 * * 7"}, "Every 2 hours, only on Sunday (UTC)"),
+        ({"cron": "*/7 * * * *"}, "*/7 * * * * (UTC)"),  # each hour begins anew
+        ({"cron": "0 6 1 * 3"}, "0 6 1 * 3 (UTC)"),  # on either
         ({"every": 300}, "Every 5 minutes"),
         ({"every": 3600}, "Every hour"),
         ({"every": 86_400 + 61}, "Every 1 day 1 minute 1 second"),
@@ -170,10 +189,28 @@ def test_it_is_told_in_words(rule, words):
     assert Recurrence(**rule).in_words() == words
 
 
-@pytest.mark.parametrize("spoken", [("de_DE", "UTF-8"), (None, None)])
-def test_it_is_told_in_english_whatever_the_machine_speaks(spoken, monkeypatch):
-    monkeypatch.setattr("locale.getlocale", lambda *_: spoken)
-    assert Recurrence(cron="0 18 * * 1").in_words() == "At 06:00 PM, only on Monday (UTC)"
+FORMS = [  # of each field
+    "* 0 1 00 30 5-10 */5 */7 */60 0,30 30,0 0,20,40",
+    "* 0 12 23 */2 */5 9-17 6,18 1,2,3",
+    "* 1 15 31 1,15 1-7 1-1 */2 L LW",
+    "* 1 JAN 1-6 1,7 jan,jul 6-6 */3",
+    "* 0 7 1 1-5 0-6 0-7 7-7 1-7 MON mon-fri 6,0 6,7 1#1 5L */2",
+]
+
+
+def test_rules_that_are_told_in_the_same_words_are_due_at_the_same_times():
+    minutes, hours, days, months, weekdays = map(str.split, FORMS)
+    rules = [f"{minute} {hour} * * *" for minute, hour in product(minutes, hours)]
+    rules += [f"0 6 {day} * {weekday}" for day, weekday in product(days, weekdays)]
+    rules += [f"0 6 1 {month} *" for month in months]
+    meant = {}
+    for rule in rules:
+        due = CronSim(rule, datetime(2026, 1, 1, tzinfo=UTC))
+        meaning = due.minutes, due.hours, due.days, due.months, {0 if day == 7 else day for day in due.weekdays}
+        words = cron_in_words(rule)
+        assert meant.setdefault(words, meaning) == meaning, words
+        assert words == rule or not re.search(r"[*/#L]", words), words
+    assert len(meant) < len(rules), "some are told in the same words"
 
 
 def test_jitter_spreads_ten_thousand_schedules_evenly_over_the_window():

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, suppress
 from typing import Any
 
 from asgiref.sync import SyncToAsync
-from billiard.common import terminate_handler_fired  # type: ignore[attr-defined]  # not in its stubs
+from billiard import common
 from billiard.process import current_process
 from billiard.util import set_pdeathsig  # type: ignore[attr-defined]  # not in its stubs
 from celery import signals
@@ -36,6 +36,12 @@ from jobs.worker.threads.watchdog import Progress
 
 MAIN = multiprocessing.current_process()  # of the parent, which imports this; Celery puts its own in its place
 FLUSH_SECONDS = 2.0  # to send the remaining messages when the process ends
+# Before 4.3.1 billiard has no name for it, and projects have 4.2 with Celery 5.6.
+_terminate_handler_fired = getattr(
+    common,
+    "terminate_handler_fired",
+    lambda: common._should_have_exited[0],  # type: ignore[attr-defined]  # not in its stubs
+)
 
 
 class Child(Host):
@@ -95,7 +101,7 @@ class Child(Host):
         return running_table.drains
 
     def told_to_exit(self) -> bool:
-        return bool(terminate_handler_fired())
+        return bool(_terminate_handler_fired())
 
     def waited_for_core(self) -> float:
         return waited_for_core()
