@@ -1,8 +1,12 @@
 """Addresses of pages that a project may not have: the admin's, the logout; and the way to its login."""
 
+from urllib.parse import urlencode
+
+from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth.views import redirect_to_login
+from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.http import HttpRequest, HttpResponseRedirect
+from django.shortcuts import resolve_url
 from django.urls import NoReverseMatch, reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 
@@ -38,4 +42,7 @@ def to_login(request: HttpRequest) -> HttpResponseRedirect:
         messages.warning(request, "You had been logged out: nothing was changed.")
         asked = request.POST.get("next", "")
         page = asked if url_has_allowed_host_and_scheme(asked, allowed_hosts=None) else page
-    return redirect_to_login(page)
+    login = resolve_url(settings.LOGIN_URL)  # as Django's redirect_to_login, which needs django.contrib.auth installed
+    return HttpResponseRedirect(
+        f"{login}{'&' if '?' in login else '?'}{urlencode({REDIRECT_FIELD_NAME: page}, safe='/')}"
+    )

@@ -1,6 +1,6 @@
 """The app `tenants`: at its start, checks, receivers and the audit log register themselves."""
 
-from django.apps import AppConfig
+from django.apps import AppConfig, apps
 from django.core.exceptions import ImproperlyConfigured
 from django.core.signals import request_started
 from django.db.migrations.loader import MigrationLoader
@@ -16,7 +16,6 @@ class TenantsConfig(AppConfig):
 
     def ready(self) -> None:
         from django.contrib.auth import get_user_model
-        from django.contrib.auth.models import Group
 
         from tenants import audit, checks, logins, models  # noqa: F401 - checks and receivers register themselves
         from tenants.connections import drop_cut_connections
@@ -35,9 +34,12 @@ class TenantsConfig(AppConfig):
             models.ApiKey,
             models.OperatorKey,
             get_user_model(),
-            Group,
         ):
             audit.watch(model)
+        if apps.is_installed("django.contrib.auth"):  # a project may have its own, and the label is taken then
+            from django.contrib.auth.models import Group
+
+            audit.watch(Group)
 
 
 def refuse_tables_without_migrations(sender: AppConfig, **_: object) -> None:

@@ -12,10 +12,9 @@ from collections.abc import Collection
 from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.contrib.auth import get_user_model
-from django.contrib.auth.models import User
 from django.db import DEFAULT_DB_ALIAS, transaction
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -29,6 +28,9 @@ from tenants.models import ApiKey, Key, Member, OperatorKey, Tenant
 from tenants.operators import is_operator
 from tenants.prepared import prepared
 from tenants.tenant_model import for_this_project, get_tenant_model
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
 
 TOKEN = re.compile(r"(?P<prefix>[0-9a-f]{12})\.(?P<secret>[A-Za-z0-9_-]{43})")
 LAST_USED_RESOLUTION = timedelta(minutes=1)
@@ -126,7 +128,7 @@ def _good() -> Q:
 
 
 @sensitive_variables("token", "parts")
-def operator_of(token: str) -> User | None:
+def operator_of(token: str) -> "User | None":
     """The operator of the key; None also if that user is deactivated or no longer an operator."""
     parts = TOKEN.fullmatch(token)
     if parts is None:

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from typing import Any
 from unicodedata import normalize
 
-from django.contrib.auth.forms import PasswordChangeForm
 from django.contrib.auth.signals import user_login_failed
 from django.dispatch import receiver
+from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.views.decorators.debug import sensitive_post_parameters
@@ -64,7 +64,7 @@ def throttled(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callab
 def _has_refused_the_old_one(response: HttpResponseBase) -> bool:
     """Of which Django sends no signal."""
     form = (getattr(response, "context_data", None) or {}).get("form")
-    return isinstance(form, PasswordChangeForm) and form.has_error("old_password", "password_incorrect")
+    return isinstance(form, BaseForm) and form.has_error("old_password", "password_incorrect")
 
 
 @receiver(user_login_failed)

@@ -3,24 +3,26 @@
 Each endpoint requires one permission.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from django.contrib.auth.models import AnonymousUser, User
 from django.http import HttpRequest
 from ninja.security import SessionAuth
 
 from jobs.portal.api import throttle
-from jobs.portal.api.auth import Bearer, refuse_forgery
+from jobs.portal.api.auth import Bearer, is_logged_in, refuse_forgery
 from jobs.portal.api.problems import ProblemError
 from tenants import audit, auth
 from tenants.names import named
 from tenants.operators import is_operator
 
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
 
 class OperatorRequest(HttpRequest):
     """A request that passed the authentication below."""
 
-    auth: User
+    auth: "User"
 
 
 def may(permission: str) -> list[Any]:
@@ -34,7 +36,7 @@ def may(permission: str) -> list[Any]:
 class OperatorKey(Bearer):
     permission: str
 
-    def authenticate(self, request: HttpRequest, token: str) -> User | None:
+    def authenticate(self, request: HttpRequest, token: str) -> "User | None":
         user = auth.operator_of(token)
         return _permitted(user, self.permission, key=token.partition(".")[0]) if user else None
 
@@ -42,18 +44,19 @@ class OperatorKey(Bearer):
 class StaffSession(SessionAuth):
     permission: str
 
-    def __call__(self, request: HttpRequest) -> User | None:
+    def __call__(self, request: HttpRequest) -> "User | None":
         if "Authorization" in request.headers:
             return None  # the browser's session must not hide a wrong key
-        if isinstance(request.user, AnonymousUser):
+        if not is_logged_in(request):
             return None
-        if not is_operator(request.user):
+        user: Any = request.user
+        if not is_operator(user):
             raise ProblemError(403, "You are logged in, but not as an operator.")
         refuse_forgery(request)
-        return _permitted(request.user, self.permission)
+        return _permitted(user, self.permission)
 
 
-def _permitted(user: User, permission: str, key: str = "") -> User:
+def _permitted(user: "User", permission: str, key: str = "") -> "User":
     audit.identify(user.get_username(), key)
     throttle.admit(f"operator {user.pk}")
     if not user.has_perm(permission):

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth import HASH_SESSION_KEY
-from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest
 from django.views.decorators.debug import sensitive_variables
 from ninja.security import HttpBearer, SessionAuth
@@ -59,13 +58,18 @@ class TenantKey(Bearer):
         return Caller(tenant, Way(tenant.pk, key=token.partition(".")[0]))
 
 
+def is_logged_in(request: HttpRequest) -> bool:
+    """Whether a middleware has found a user in the session; False also without one."""
+    return bool(getattr(getattr(request, "user", None), "is_authenticated", False))
+
+
 class MemberSession(SessionAuth):
     """Let the pages use the same endpoints as programs. Unsafe methods need the CSRF token."""
 
     def __call__(self, request: HttpRequest) -> Caller | None:
         if "Authorization" in request.headers:
             return None  # the browser's session must not hide a wrong key
-        if isinstance(request.user, AnonymousUser):
+        if not is_logged_in(request):
             return None
         tenant = tenant_of_request(request)
         if tenant is None:

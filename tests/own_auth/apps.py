@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class OwnAuth(AppConfig):
+    name = "tests.own_auth"
+    label = "auth"
