@@ -11,7 +11,6 @@ import pytest
 import yaml
 
 from embedded import REPOSITORY
-from hatch_build import described
 
 HERE = REPOSITORY / ".github" / "workflows"
 TEXTS = {path.name: path.read_text() for path in HERE.glob("*.yml")}
@@ -120,19 +119,6 @@ def test_every_page_of_a_release_is_listed_in_the_changelog_and_short():
     for page in (REPOSITORY / "docs/releases").glob("*.md"):
         assert f"[{page.stem}](docs/releases/{page.name})" in changelog
         assert len(page.read_text().splitlines()) <= 150, page
-
-
-def test_the_description_on_an_index_leads_to_the_files_of_the_release_or_to_none():
-    readme = (REPOSITORY / "README.md").read_text()
-    shown = described(readme, "https://host/owner/name", "1.2.3")
-    links = re.findall(r"\]\(([^)\s]+)\)", shown)
-    assert len(links) > 10
-    assert [link for link in links if not link.startswith(("http", "#"))] == []
-    for link in links:
-        path = link.removeprefix("https://host/owner/name/blob/v1.2.3/").partition("#")[0]
-        assert path.startswith("http") or not path or (REPOSITORY / path).exists(), link
-    assert not re.search(r"<img|mermaid", shown)
-    assert re.findall(r"\]\((?!http|#)", described(readme, "", "1.2.3")) == []
 
 
 def test_actionlint_finds_nothing():
