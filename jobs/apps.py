@@ -1,14 +1,23 @@
 """The Django app: connect the audit log and the carrier of messages, create the queues."""
 
 from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from django.apps import AppConfig
 from django.apps import apps as every_app
 from django.apps.registry import Apps
+from django.core.exceptions import ImproperlyConfigured
 from django.db import DEFAULT_DB_ALIAS
 from django.db.models.signals import post_migrate
 
+# Python looks into the project's folder first. tenants/apps.py asks the same of `jobs`: here it could not be imported.
+if (tenants := find_spec("tenants")) and Path(tenants.origin or "").parents[1:2] != Path(__file__).parents[1:2]:
+    raise ImproperlyConfigured(
+        f"The package `tenants` is the project's own, {tenants.origin}, and hides that of the library. Move it below a "
+        "package of the project, such as mysite.tenants, keep its label, and set JOBS_PREFIX: docs/own-project.md#names"
+    )
 from tenants.names import named
 
 

@@ -1,5 +1,8 @@
 """The app `tenants`: at its start, checks, receivers and the audit log register themselves."""
 
+from importlib.util import find_spec
+from pathlib import Path
+
 from django.apps import AppConfig, apps
 from django.core.exceptions import ImproperlyConfigured
 from django.core.signals import request_started
@@ -7,6 +10,12 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.models.signals import pre_migrate
 
 from tenants.names import OURS, named
+
+if (jobs := find_spec("jobs")) and Path(jobs.origin or "").parents[1:2] != Path(__file__).parents[1:2]:
+    raise ImproperlyConfigured(  # as jobs/apps.py of `tenants`
+        f"The package `jobs` is the project's own, {jobs.origin}, and hides that of the library. Move it below a "
+        "package of the project, such as mysite.jobs, keep its label, and set JOBS_PREFIX: docs/own-project.md#names"
+    )
 
 
 class TenantsConfig(AppConfig):

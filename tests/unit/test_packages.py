@@ -1,11 +1,14 @@
 """What an index and a resolver read of the library: its packages, its description, its classifiers."""
 
 import ast
+import os
 import re
+import subprocess
 import sys
 import tomllib
 from importlib.metadata import packages_distributions
 
+import pytest
 from packaging.requirements import Requirement
 from trove_classifiers import classifiers
 
@@ -76,3 +79,18 @@ def test_the_classifiers_are_known_and_name_each_python_and_django_that_was_trie
         assert versions == {
             one.removeprefix(f"{name} :: ") for one in PROJECT["classifiers"] if re.match(rf"{name} :: \d\.", one)
         }
+
+
+@pytest.mark.parametrize("theirs", ["tenants/__init__.py", "tenants.py", "jobs/__init__.py", "jobs.py"])
+def test_a_package_of_the_project_that_hides_one_of_ours_is_told_first_with_the_way_out(theirs, tmp_path):
+    file, name = tmp_path / theirs, re.match(r"\w+", theirs)[0]
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("" if name == "tenants" else "import django.contrib.auth.models")  # not before the apps are loaded
+    (tmp_path / "mysite.py").write_text('INSTALLED_APPS = ["tenants", "jobs"]')
+    environ = os.environ | {"PYTHONPATH": f"{tmp_path}:{REPOSITORY}", "DJANGO_SETTINGS_MODULE": "mysite"}
+    for command in (["check"], ["jobs", "install", "--check"]):
+        argv = [sys.executable, "-m", "django", *command]
+        done = subprocess.run(argv, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False, timeout=60)
+        last = done.stderr.splitlines()[-1]
+        assert f"The package `{name}` is the project's own, {file}" in last
+        assert f"mysite.{name}" in last and "JOBS_PREFIX" in last
