@@ -14,6 +14,7 @@ if process := os.environ.get("PYTEST_XDIST_WORKER"):
     CACHE = CACHES["default"]
     CELERY_BROKER_URL, CACHE["LOCATION"] = own_databases(process, CELERY_BROKER_URL, CACHE["LOCATION"])
     os.environ["CELERY_BROKER_URL"] = CELERY_BROKER_URL  # Celery itself reads this, and no setting
+CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = float(os.environ.get("SAMPLE_SOFT_SHUTDOWN", "0"))
 JOBS_API_RATE = 0  # one process does all the asking
 LOGIN_FAILURES = 1000
 

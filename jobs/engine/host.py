@@ -68,9 +68,9 @@ class Host:
         """Whether the process takes no more jobs."""
         return False
 
-    def told_to_exit(self) -> bool:
-        """Whether a signal has ended the body, and ends the process."""
-        return False
+    def undisturbed(self) -> AbstractContextManager[None]:
+        """The context in which signals that ask this process to end do nothing: its parent says when it ends."""
+        return nullcontext()
 
     def waited_for_core(self) -> float:
         """The seconds for which this thread was ready to run and no core was free, in its life."""

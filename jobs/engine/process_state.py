@@ -21,8 +21,8 @@ from functools import partial
 from typing import Any
 
 # If SIGCHLD is ignored, every subprocess of the next body ends with status 0; if SIGPIPE is not, a lost connection ends
-# the process. SIGALRM is the time limit's own.
-SIGNALS = (signal.SIGCHLD, signal.SIGPIPE)
+# the process, and so does a signal to all processes of the worker that should stop. SIGALRM is the time limit's own.
+SIGNALS = (signal.SIGCHLD, signal.SIGPIPE, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP)
 LIMITS = (resource.RLIMIT_AS, resource.RLIMIT_CPU, resource.RLIMIT_DATA, resource.RLIMIT_FSIZE, resource.RLIMIT_NOFILE)
 
 

@@ -15,6 +15,8 @@ from jobs.lifecycle import Status
 from jobs.store import ANY_PROCESS, Failure, Process
 
 SESSION_PATIENCE = 1.0  # seconds to wait for each session of a dead process to end
+MOST_STOPS = 10  # stops of its worker that are no crash of a job; each further one is
+STOPPED = Failure("WorkerStopped", "its worker was stopped")
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Kill:
 class Death:
     """A process of a worker has ended. pid: 0: there was none yet. error: how it ended. kill: if its worker ended it.
 
-    job_id, attempt: of its message, whose attempt may not have started.
+    job_id, attempt: of its message, whose attempt may not have started. stopped: its worker was told to stop.
     """
 
     pid: int
@@ -42,6 +44,7 @@ class Death:
     attempt: int
     error: str
     kill: Kill | None = None
+    stopped: bool = False
 
 
 def declare_gone(watched: float, now: datetime) -> None:
@@ -62,7 +65,7 @@ def take_back_orphans() -> None:
     for orphan in orphans:
         if orphan.name is None and not store.bar_worker(orphan.worker):
             continue  # it has registered meanwhile, so it is not gone
-        failure = Failure("WorkerGone", f"worker {orphan.name or 'unknown'} is gone")
+        failure = STOPPED if orphan.stopped else Failure("WorkerGone", f"worker {orphan.name or 'unknown'} is gone")
         taken += take_back(orphan.id, orphan.attempt, failure)
     if taken:
         repairs.count(repairs.ORPHAN, taken)
@@ -85,7 +88,7 @@ def process_ended(worker: uuid.UUID, death: Death) -> bool:
 
 
 def _settle(job_id: int, attempt: int, process: Process, death: Death) -> bool:
-    failure = Failure("ProcessDied", death.error)
+    failure = STOPPED if death.stopped else Failure("ProcessDied", death.error)
     kill = death.kill
     if kill is not None and (kill.job_id, kill.attempt) == (job_id, attempt):
         if kill.reason is None and time_out(job_id, attempt, process):
@@ -107,7 +110,8 @@ def take_back_unheld(process: Process, job_id: int, attempt: int) -> bool:
 
 def take_back(job_id: int, attempt: int, failure: Failure, process: Process = ANY_PROCESS) -> bool:
     """The process of an attempt died: its job waits again, or dies after JOBS_MAX_CRASHES. False if not (yet)."""
-    status = store.take_back(job_id, attempt, failure, settings.JOBS_MAX_CRASHES, process=process)
+    forgiven = MOST_STOPS if failure is STOPPED else 0
+    status = store.take_back(job_id, attempt, failure, settings.JOBS_MAX_CRASHES, process=process, forgiven=forgiven)
     if status is None:
         telemetry.ignored("take_back", job_id, attempt, "it is over, or runs elsewhere, or its row is locked")
         return False

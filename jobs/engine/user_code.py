@@ -65,8 +65,6 @@ class Here:
         except KeyboardInterrupt:  # meant for the process; recover takes the job back
             raise
         except BaseException as error:
-            if self._host.told_to_exit():  # by a signal: this, too, is meant for the process
-                raise
             answer = Answer(error=error)
         finally:
             limit.disarm()  # again: the time limit may have interrupted the first call

@@ -13,7 +13,7 @@ from tenants.names import named
 class Attempt(models.Model):
     """An attempt that ended. The statement that ends it adds the row; nobody changes it.
 
-    outcome: the job's new status if that is final, else `retry`, `snooze` or `crash`. peak_memory: MiB.
+    outcome: the job's new status if that is final, else `retry`, `snooze`, `crash` or `stopped`. peak_memory: MiB.
     The table itself has no primary key: a unique index would be paid at each end of an attempt.
     """
 

@@ -8,7 +8,9 @@ import re
 from jobs.authoring.exceptions import TenantError
 
 # The scheduler's own errors, whose texts reveal nothing of a machine. A body's errors are judged by their class.
-OURS = frozenset({"Cancelled", "MemoryExceeded", "ProcessDied", "ResultRefused", "SourceGone", "WorkerGone"})
+OURS = frozenset(
+    {"Cancelled", "MemoryExceeded", "ProcessDied", "ResultRefused", "SourceGone", "WorkerGone", "WorkerStopped"}
+)
 TIMED_OUT = re.compile(r"TimeoutError: timed out after [0-9.e+]+ s( and was killed)?")
 
 

@@ -165,14 +165,21 @@ TAKEN_BACK = {Status.SCHEDULED: "take_back", Status.DEAD: "bury", Status.CANCELL
 
 
 def take_back(
-    job_id: int, attempt: int, failure: Failure, max_crashes: int, *, process: Process = ANY_PROCESS
+    job_id: int,
+    attempt: int,
+    failure: Failure,
+    max_crashes: int,
+    *,
+    process: Process = ANY_PROCESS,
+    forgiven: int = 0,
 ) -> Status | None:
     """queued or running -> scheduled after a crash; -> dead after `max_crashes`; -> cancelled if a stop was requested.
 
-    process: the process that died; attempts in other processes are left alone. Return the new status; None if the
-    statement did not apply, or if the row is locked.
+    process: the process that died; attempts in other processes are left alone. forgiven: the number of failures of this
+    class that are no crash of a job. Return the new status; None if the statement did not apply, or the row is locked.
     """
-    facts = failure.parameters() | {"traceback": "", "error_key": failure.key, "max_crashes": max_crashes}
+    bounds = {"max_crashes": max_crashes, "forgiven": forgiven}
+    facts = failure.parameters() | {"traceback": "", "error_key": failure.key} | bounds
     found = rows("take_back", id=job_id, attempt=attempt, **facts, **vars(process))
     if not found:
         return None

@@ -49,12 +49,13 @@ def declare_gone(watched: float = math.inf, now: datetime | None = None) -> list
 
 @dataclass(frozen=True)
 class Orphan:
-    """A running attempt of a gone worker. name: None if the worker never registered."""
+    """A running attempt of a gone worker. name: None if the worker never registered. stopped: it was told to stop."""
 
     id: int
     attempt: int
     worker: uuid.UUID
     name: str | None
+    stopped: bool
 
 
 def orphans() -> list[Orphan]:

@@ -1,5 +1,6 @@
 """Extend a Celery worker: its identity, the threads of its parent, the clock. Loaded together with Celery's tasks."""
 
+import atexit
 import gc
 import os
 import signal
@@ -34,6 +35,7 @@ from jobs.worker.clock import Clock, Schedules, recorder, upkeep
 from jobs.worker.consumer import HangUp, TakeAttempts, takes_messages
 from jobs.worker.message import WORKER_ID
 from jobs.worker.prefetch import TakeOneAtATime
+from jobs.worker.stopping import EndProcesses, drain_first
 from jobs.worker.threads.announcer import Announcer
 from jobs.worker.threads.heartbeat import Heartbeat
 from jobs.worker.threads.reach import Reach
@@ -47,6 +49,7 @@ EXIT_START_ANEW = 75  # EX_TEMPFAIL: the supervisor starts a new worker, which r
 MAX_STANDSTILL, MAX_LONG_STANDSTILL = 15.0, 60.0
 
 celery_app().steps["consumer"].update({HangUp, TakeOneAtATime, TakeAttempts, ReapAtOnce})
+celery_app().steps["worker"].add(EndProcesses)
 
 say = celerys.safe_say  # type: ignore[attr-defined]  # not in its stubs
 
@@ -69,6 +72,12 @@ def check_installation(instance: Any, **_: Any) -> None:
         refuse_unsafe_start(*checks_of_workers())
 
 
+@signals.celeryd_init.connect
+def drain_before_a_soft_stop(instance: Any, **_: Any) -> None:
+    """A soft stop waits for running jobs, and must not be given others meanwhile."""
+    drain_first(instance, drain)
+
+
 @signals.celeryd_after_setup.connect
 def check_pool(instance: Any, **_: Any) -> None:
     """Check that the worker serves one pool by processes: only a process can be ended at a limit."""
@@ -85,6 +94,9 @@ def check_pool(instance: Any, **_: Any) -> None:
         refuse_to_start("A worker runs its jobs in processes: use -P prefork, the default")
     if instance.autoscale:  # it never would: a worker is sent no more jobs than it has processes
         refuse_to_start("A worker does not grow by itself: name its processes, as in -c 8, instead of --autoscale")
+    for option, limit in (("--time-limit", instance.time_limit), ("--soft-time-limit", instance.soft_time_limit)):
+        if limit:  # it would count for a message, which is for several jobs, and end the process of a job in its time
+            refuse_to_start(f"A worker has no {option}: each job has its own limit, @job(timeout=...) or its queue's")
     if (instance.concurrency or 0) > MAX_PROCESSES:
         refuse_to_start(
             f"A worker has at most {MAX_PROCESSES} processes: -c {MAX_PROCESSES}; start more workers instead"
@@ -230,6 +242,7 @@ def start_threads(sender: Any, **_: Any) -> None:
     if _parent is None:
         _parent = Parent(sender)
         _parent.start()
+        atexit.register(stop_threads)  # Celery does not say so when it stops in haste
 
 
 @signals.worker_shutting_down.connect
@@ -243,5 +256,7 @@ def drain(**_: Any) -> None:
 @signals.worker_shutdown.connect
 def stop_threads(**_: Any) -> None:
     """The pool has stopped."""
+    global _parent
     if _parent is not None:
-        _parent.stop()
+        parent, _parent = _parent, None
+        parent.stop()

@@ -59,7 +59,8 @@ def run_attempt(*args: object) -> None:
     if host is None:
         raise RuntimeError("this process does not run jobs")
     try:
-        clean = execute(message.job_id, message.attempt, host)
+        with host.undisturbed():
+            clean = execute(message.job_id, message.attempt, host)
     except Exception as error:  # an outcome could not be stored: this process still holds an attempt
         telemetry.noticed("process ends: an outcome was lost", job=message.job_id, error=type(error).__name__)
         clean = False

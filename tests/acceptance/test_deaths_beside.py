@@ -291,7 +291,13 @@ class TestTheWatchdog:
         bystanders_go_through()
 
 
-REFUSED = {"-P threads": "prefork", "-c 1025": "at most 1024 processes", "--autoscale 4,1": "does not grow by itself"}
+REFUSED = {
+    "-P threads": "prefork",
+    "-c 1025": "at most 1024 processes",
+    "--autoscale 4,1": "does not grow by itself",
+    "--time-limit 2": "no --time-limit: each job has its own limit, @job(timeout=...)",
+    "--soft-time-limit 2": "no --soft-time-limit: each job",
+}
 
 
 @pytest.mark.parametrize("options", REFUSED)

@@ -1,14 +1,20 @@
-"""A worker that is told to stop: by SIGTERM, or by an operator through the database."""
+"""A worker that is told to stop: by a signal, to itself or to all its processes, or by an operator."""
 
 import os
 import signal
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from embedded import fleet
+from embedded.process import Process
 from jobs.engine.drain import drain
-from jobs.models import Job, Worker
+from jobs.models import FailedAttempt, Job, Worker
+from jobs.store import results
 from tests.acceptance.following import ended, held_lock, running
+from tests.chaos.freezing import children
 from tests.factories import ThingFactory
 from tests.waiting import wait_until
 
@@ -40,3 +46,109 @@ def test_a_worker_that_is_asked_to_drain_lets_its_job_end_and_takes_no_other(sta
     gone = Worker.objects.get()
     assert (gone.gone_at is None, gone.lost) == (False, False)
     assert Job.objects.get(pk=waits).status == "created"
+
+
+def drains(worker: Process) -> None:
+    wait_until(lambda: Worker.objects.get(pid=worker.pid).concurrency == 0, "it drains")
+
+
+def tell(worker: Process, number: signal.Signals) -> None:
+    os.kill(worker.pid, number)
+
+
+def tell_all(worker: Process, number: signal.Signals) -> None:
+    """As a platform does that signals all processes: first those that run jobs."""
+    for pid in (*children(worker.pid), worker.pid):
+        os.kill(pid, number)
+
+
+def interrupt_twice(worker: Process) -> None:
+    tell(worker, signal.SIGINT)
+    drains(worker)
+    tell(worker, signal.SIGINT)
+
+
+def quit_thrice(worker: Process) -> None:
+    """The second ends the jobs, the third the worker, which would go on waiting."""
+    tell(worker, signal.SIGQUIT)
+    drains(worker)
+    tell(worker, signal.SIGQUIT)
+    wait_until(lambda: not Job.objects.filter(status="running").exists(), "its job is taken back")
+    tell(worker, signal.SIGQUIT)
+
+
+def test_a_signal_to_all_its_processes_lets_running_jobs_end(start_worker):
+    worker, thing = start_worker(concurrency=2), ThingFactory()
+    with held_lock(7):
+        job_id = thing.async_.wait_for_lock(7)
+        child = running(job_id)
+        for number in (signal.SIGQUIT, signal.SIGHUP):
+            os.kill(child, number)
+        tell_all(worker, signal.SIGTERM)
+        drains(worker)
+    job = ended(job_id)
+    assert (job.status, job.attempt, job.crashes) == ("success", 1, 0)
+    assert worker.wait(30) == 0
+    assert not FailedAttempt.objects.exists()
+
+
+STOPS: dict[str, tuple[Callable[[Process], object], dict[str, str]]] = {
+    "cold": (lambda worker: tell(worker, signal.SIGQUIT), {}),
+    "cold-to-all": (lambda worker: tell_all(worker, signal.SIGQUIT), {}),
+    "remapped-to-all": (lambda worker: tell_all(worker, signal.SIGTERM), {"REMAP_SIGTERM": "SIGQUIT"}),
+    "ctrl-c-twice": (interrupt_twice, {}),
+    "soft": (lambda worker: tell(worker, signal.SIGQUIT), {"SAMPLE_SOFT_SHUTDOWN": "1"}),
+    "soft-cut-short": (quit_thrice, {"SAMPLE_SOFT_SHUTDOWN": "3600"}),
+}
+
+
+@pytest.fixture
+def is_no_crash(start_worker, thing, tmp_path):
+    """`is_no_crash(stop)`: a worker with a job, which such a stop ends, and which then runs again."""
+
+    def is_no_crash(stop: Callable[[Process], object]) -> None:
+        stopped = start_worker(concurrency=1)
+        job_id = thing.async_.wait_for_file(str(tmp_path / "go"))
+        running(job_id)
+        stop(stopped)
+        assert stopped.wait(30) is not None
+        gone = Worker.objects.get(pid=stopped.pid)
+        assert (gone.gone_at is None, gone.lost) == (False, False)
+        assert Job.objects.values_list("attempt", "crashes").get() == (1, 0)
+        assert Job.objects.get().last_error == "WorkerStopped: its worker was stopped"
+        (tmp_path / "go").touch()
+        start_worker(concurrency=1)
+        job = ended(job_id)
+        assert (job.status, job.attempt, job.crashes, results.load(job).value) == ("success", 2, 0, 2)
+
+    return is_no_crash
+
+
+@pytest.mark.long("other ways to say so; test_recover has what becomes of the attempts")
+@pytest.mark.parametrize(("stop", "said"), STOPS.values(), ids=STOPS)
+def test_a_job_that_a_stop_in_haste_ends_runs_again_and_has_not_crashed(stop, said, is_no_crash, environ, processes):
+    processes.child = Process  # started cold: Celery reads its environment when it is imported
+    environ |= said
+    is_no_crash(stop)
+
+
+# As before Celery 5.5, and whenever a request had not been accepted: it terminates the pool, without having cancelled.
+TERMINATES = """
+import runpy, signal
+from celery.worker import state
+signal.signal(signal.SIGUSR2, lambda *_: setattr(state, "should_terminate", 1))
+runpy.run_module("celery", run_name="__main__", alter_sys=True)
+"""
+
+
+@pytest.mark.long("Celery's own end of a pool, which waits for what ignores SIGTERM")
+def test_nor_does_one_whose_pool_celery_terminates(is_no_crash, processes, monkeypatch):
+    processes.child = Process
+    worker = fleet.worker
+
+    def terminating(*how: Any) -> fleet.Command:
+        argv, env = worker(*how)
+        return fleet.Command([argv[0], "-c", TERMINATES, *argv[3:]], env)
+
+    monkeypatch.setattr(fleet, "worker", terminating)
+    is_no_crash(lambda stopped: tell(stopped, signal.SIGUSR2))

@@ -11,10 +11,14 @@ class WorkerGone(Exception):
     """The worker of the attempt died with all its processes, or lost its machine."""
 
 
+class WorkerStopped(Exception):
+    """The worker of the attempt was told to stop, and did not wait for its end."""
+
+
 class MemoryExceeded(Exception):
     """The process of the attempt was killed, because it took more memory than its job may."""
 
 
 ENDINGS: dict[str, type[Exception]] = {
-    one.__name__: one for one in (ProcessDied, WorkerGone, MemoryExceeded, Cancelled)
+    one.__name__: one for one in (ProcessDied, WorkerGone, WorkerStopped, MemoryExceeded, Cancelled)
 }  # by the error class of the failed attempt

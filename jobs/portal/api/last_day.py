@@ -20,6 +20,7 @@ class Outcomes(Schema):
     retry: int = Field(description="The attempt failed, and another one followed.")
     snooze: int = Field(description="The job asked to run again later.")
     crash: int = Field(description="The process died, and another attempt followed.")
+    stopped: int = Field(description="The worker was stopped, and another attempt followed.")
 
 
 class Percentiles(Schema):

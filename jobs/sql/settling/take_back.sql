@@ -4,6 +4,7 @@
 -- Who:    recover, for an attempt whose process or worker died; fenced: if it settled meanwhile, nothing happens.
 --         This includes a queued attempt: its process may have died after sending the start, and the server may execute
 --         that start later. It would succeed, with no process to run the job. That is not a crash, since no body has run.
+--         Nor are the first `forgiven` failures of this class of a job: its worker was stopped.
 --         The process is part of the fence (pid null: the whole worker is gone): a duplicate message may let another
 --         process die during the same attempt, while the job still runs where it started.
 -- Locks:  the row; if another transaction has locked it, nothing happens, and the caller tries again. Index: primary key.
@@ -11,19 +12,25 @@ WITH
 -- include shared/clock
 before AS MATERIALIZED (
     SELECT id, slot,
-        crashes + (status = 'running')::int AS crashes,
+        crashes + (status = 'running' AND NOT forgiven)::int AS crashes,
         CASE
             WHEN status = 'queued' THEN 'scheduled'
             WHEN cancel_requested_at IS NOT NULL OR replaced_by IS NOT NULL THEN 'cancelled'
-            WHEN crashes + 1 >= %(max_crashes)s THEN 'dead'
+            WHEN crashes + 1 >= %(max_crashes)s AND NOT forgiven THEN 'dead'
             ELSE 'scheduled'
-        END AS status
+        END AS status,
+        CASE WHEN forgiven THEN 'stopped' ELSE 'crash' END AS outcome
     FROM jobs
+    CROSS JOIN LATERAL (
+        SELECT count(*) < %(forgiven)s AS forgiven FROM failed_attempts f
+        WHERE f.job_id = jobs.id
+          AND f.error_class = %(error_class)s  -- guard
+    ) stops
     WHERE id = %(id)s
       AND attempt = %(attempt)s  -- guard I3
       AND status IN ('queued', 'running')  -- guard I3
       AND (%(pid)s::int IS NULL OR status = 'queued' OR (worker = %(worker)s AND worker_pid = %(pid)s))  -- guard I3
-    FOR NO KEY UPDATE SKIP LOCKED
+    FOR NO KEY UPDATE OF jobs SKIP LOCKED
 ),
 ended AS (
     UPDATE jobs
@@ -42,7 +49,7 @@ ended AS (
     WHERE jobs.id = before.id
     RETURNING
         -- include shared/ended
-        , queue_id, jobs.status, CASE jobs.status WHEN 'scheduled' THEN 'crash' ELSE jobs.status END AS outcome,
+        , queue_id, jobs.status, CASE jobs.status WHEN 'scheduled' THEN before.outcome ELSE jobs.status END AS outcome,
         coalesce(extract(epoch FROM clock.now - start_time), 0)::float8 AS seconds, followed,
         start_time IS NOT NULL AS lost
 ),

@@ -83,7 +83,8 @@ SELECT l.id, l.attempt, free.id IS NOT NULL AS free FROM left_over l LEFT JOIN f
 -- Reads:  running attempts whose worker is gone. Who: recover. Locks: none; take_back is fenced.
 -- Index:  jobs_one_job_per_slot: it reads only jobs that hold a slot.
 -- A worker may start a job before its first beat arrives: an unknown worker counts as gone only after `unknown_for` seconds.
-SELECT j.id, j.attempt, j.worker, w.name
+-- One that left, or took no more jobs when it was last heard of, was told to stop: a supervisor kills what takes too long.
+SELECT j.id, j.attempt, j.worker, w.name, coalesce(NOT w.lost OR w.concurrency = 0, false) AS stopped
 FROM jobs j
 CROSS JOIN (SELECT coalesce(%(now)s::timestamptz, clock_timestamp()) AS now) clock
 LEFT JOIN workers w ON w.id = j.worker

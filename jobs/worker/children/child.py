@@ -5,13 +5,12 @@ import os
 import signal
 import threading
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any
 
 from asgiref.sync import SyncToAsync
-from billiard import common
 from billiard.process import current_process
 from billiard.util import set_pdeathsig  # type: ignore[attr-defined]  # not in its stubs
 from celery import signals
@@ -36,12 +35,8 @@ from jobs.worker.threads.watchdog import Progress
 
 MAIN = multiprocessing.current_process()  # of the parent, which imports this; Celery puts its own in its place
 FLUSH_SECONDS = 2.0  # to send the remaining messages when the process ends
-# Before 4.3.1 billiard has no name for it, and projects have 4.2 with Celery 5.6.
-_terminate_handler_fired = getattr(
-    common,
-    "terminate_handler_fired",
-    lambda: common._should_have_exited[0],  # type: ignore[attr-defined]  # not in its stubs
-)
+# That ask a process to end. A platform, a container or systemd may send them to all processes of a worker at once.
+STOPS = (signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP)
 
 
 class Child(Host):
@@ -100,8 +95,15 @@ class Child(Host):
     def is_draining(self) -> bool:
         return running_table.drains
 
-    def told_to_exit(self) -> bool:
-        return bool(_terminate_handler_fired())
+    @contextmanager
+    def undisturbed(self) -> Iterator[None]:
+        # Not SIG_IGN, which the programs that a body starts would inherit: they could not be terminated.
+        before = {number: signal.signal(number, lambda *_: None) for number in STOPS}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
     def waited_for_core(self) -> float:
         return waited_for_core()
@@ -133,11 +135,11 @@ def _let_bodies_have_processes() -> None:
 class Forks(threading.local):
     """A process that a body forks: its sessions are its parent's, and SIGTERM ends it as any other process.
 
-    Until then SIGTERM waits: Python swallows what the handler of the parent raises while it forks.
+    Until then SIGTERM waits: the handler of the parent would swallow it.
     """
 
     def begin(self) -> None:
-        self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+        self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
 
     def end(self) -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
@@ -145,7 +147,8 @@ class Forks(threading.local):
     def become_a_bodys_process(self) -> None:
         session_reset.forget()
         SyncToAsync.single_thread_executor = ThreadPoolExecutor(1)  # threads are not forked
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        for number in STOPS:
+            signal.signal(number, signal.SIG_DFL)
         self.end()
 
 

@@ -1,6 +1,8 @@
 """Follow the messages of the children in the worker's parent process, and report those that ended badly."""
 
 import re
+from signal import SIGKILL
+from typing import Any
 
 from billiard.einfo import ExceptionInfo
 from celery.worker.request import Request
@@ -22,6 +24,14 @@ class AttemptRequest(Request):
             kills.end(pid)  # with its subprocesses; the slot must not become free while the code still runs
         kills.report(pid, message.job_id, message.attempt, in_words(str(error) or type(error).__name__))
         super().on_failure(exc_info, send_failed_event, return_ok=True)  # else the log would tell of it twice
+
+    def cancel(self, pool: Any, *_: Any, **options: Any) -> None:
+        """The worker stops in haste. The process of this message ends now, with what its body has started."""
+        message, pid = Message.decode(self.args), int(self.worker_pid or 0)
+        if pid:
+            kills.stop(pid)  # SIGTERM, which is Celery's way, does nothing while a body runs
+            kills.report(pid, message.job_id, message.attempt, "its worker was stopped")
+        super().cancel(pool, SIGKILL, **options)
 
 
 def in_words(error: str) -> str:

@@ -29,6 +29,7 @@ class Pool:
 
 
 _kills: dict[int, Kill] = {}  # by pid
+_stopped: set[int] = set()  # processes that were ended since their worker stops
 # Several threads put deaths here, of which none may wait for PostgreSQL; they stay until it has them (reports.py).
 deaths: queue.SimpleQueue[Death] = queue.SimpleQueue()
 
@@ -50,9 +51,15 @@ def kill_of(pid: int) -> Kill | None:
     return _kills.get(pid)
 
 
+def stop(pid: int) -> None:
+    """End a process because this worker stops: no attempt that runs in it is to blame."""
+    _stopped.add(pid)
+    end(pid)
+
+
 def report(pid: int, job_id: int, attempt: int, error: str) -> None:
     """Report that a process has ended, of which nothing runs any more. The parameters are those of `Death`."""
-    deaths.put(Death(pid, job_id, attempt, error, _kills.get(pid)))
+    deaths.put(Death(pid, job_id, attempt, error, _kills.get(pid), stopped=pid in _stopped))
 
 
 def end(pid: int) -> None:

@@ -27,7 +27,7 @@ class Reports:
         self._stop = stop
 
     def run(self, progress: Progress) -> None:
-        """Report until stopped. The clock settles the rest when the worker is gone."""
+        """Report until stopped."""
         store.keep_sessions(self._worker, "reports", lock_timeout=1, statement_timeout=10)
         unreported: list[Death] = []
         while not self._stop.is_set():
@@ -40,6 +40,8 @@ class Reports:
                     again.append(death)
             unreported = again
             connection.close()  # processes die rarely
+        for death in unreported + _next_deaths(0):  # those of a stop in haste; the clock settles the rest
+            self.report(death)
 
     def report(self, death: Death) -> bool:
         """Report once. Return False if that has to be repeated."""

@@ -18,10 +18,14 @@ from jobs.store import Started
 from jobs.worker.children.running_table import running_table
 
 
+class TimeIsUp(SoftTimeLimitExceeded):
+    """The time of a body is up, by the timer of this process. Anything else that a body raises is its own."""
+
+
 class Timer(TimeLimit):
     """The timer of a process that runs jobs; its main thread runs the bodies."""
 
-    time_is_up = SoftTimeLimitExceeded
+    time_is_up = TimeIsUp
 
     def __init__(self) -> None:
         self.overran = False
@@ -64,7 +68,7 @@ class Timer(TimeLimit):
             self._deferred -= 1
         if self._late and not self._deferred:
             self._late = False
-            raise SoftTimeLimitExceeded
+            raise TimeIsUp
 
     def _interrupt(self, _signal: int, _frame: FrameType | None) -> None:
         if not self._armed:
@@ -72,4 +76,4 @@ class Timer(TimeLimit):
         if self._deferred:
             self._late = True
         else:
-            raise SoftTimeLimitExceeded
+            raise TimeIsUp

@@ -114,7 +114,8 @@ def die(world: World) -> object:
 
 
 def _take_back(job: Row) -> object:
-    return store.take_back(job.id, job.attempt, KILLED, max_crashes=3, process=Process(job.worker, job.worker_pid))
+    process, forgiven = Process(job.worker, job.worker_pid), job.id % 2  # of every second job the worker is stopped
+    return store.take_back(job.id, job.attempt, KILLED, max_crashes=3, process=process, forgiven=forgiven)
 
 
 def take_back_orphans(world: World) -> object:

@@ -330,6 +330,7 @@ class TestTheProcess:
             "subprocesses whose status nobody hears": lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN),
             "few files": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, limits[1])),
             "a signal that ends it": lambda: signal.signal(signal.SIGPIPE, signal.SIG_DFL),
+            "a stop of all processes that ends it": lambda: signal.signal(signal.SIGTERM, signal.SIG_IGN),
         }
         look = {
             "loop": lambda: sql("SELECT 1"),
@@ -346,6 +347,7 @@ class TestTheProcess:
             "signals": lambda: signal.pthread_sigmask(signal.SIG_BLOCK, []),
             "subprocess": lambda: subprocess.run(["false"], check=False).returncode,
             "pipe": lambda: signal.getsignal(signal.SIGPIPE),
+            "stop": lambda: signal.getsignal(signal.SIGTERM),
             "files": lambda: resource.getrlimit(resource.RLIMIT_NOFILE),
         }
         before = {name: ask() for name, ask in look.items()}

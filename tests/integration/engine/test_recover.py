@@ -158,13 +158,26 @@ class TestOrphans:
         assert [(message.id, message.attempt) for message in sent] == [(job.pk, 2)]
         assert FailedAttempt.objects.get().error == f"worker {Worker.objects.get(pk=dead).name} is gone"
 
-    def test_a_job_of_a_worker_that_left_or_that_nobody_knows_is_one_too(self, tenant, register):
-        left = register()
-        jobs = [running(tenant, left), running(tenant, "00000000-0000-0000-0000-000000000001")]
+    def test_a_job_of_a_worker_that_nobody_knows_is_one_too(self, tenant):
+        job = running(tenant, "00000000-0000-0000-0000-000000000001")
         Job.objects.update(start_time=timezone.now() - timedelta(hours=1))
-        store.leave(left)
         recover.take_back_orphans()
-        assert [now_is(job) for job in jobs] == [("scheduled", 1, 1)] * 2
+        assert now_is(job) == ("scheduled", 1, 1)
+
+    def test_one_of_a_worker_that_was_told_to_stop_has_not_crashed_also_if_its_supervisor_killed_it(
+        self, tenant, register
+    ):
+        left, killed, lost = register(), register(), register()
+        jobs = [running(tenant, worker) for worker in (left, killed, lost)]
+        store.leave(left)
+        beat(killed, concurrency=0)  # it drains
+        silent(killed, 3600)
+        silent(lost, 3600)
+        recover.declare_gone(60, timezone.now())
+        recover.take_back_orphans()
+        assert [now_is(job) for job in jobs] == [("scheduled", 1, 0), ("scheduled", 1, 0), ("scheduled", 1, 1)]
+        kept = dict(FailedAttempt.objects.values_list("job_id", "error_class"))
+        assert list(map(kept.get, (job.pk for job in jobs))) == ["WorkerStopped", "WorkerStopped", "WorkerGone"]
 
     def test_a_job_of_a_live_worker_is_none(self, tenant, register):
         job = running(tenant, register())
@@ -189,6 +202,31 @@ class TestOrphans:
         recover.take_back_orphans()
         assert now_is(job) == ("success", 1, 0)
         assert not FailedAttempt.objects.exists()
+
+
+class TestStops:
+    def test_the_first_ten_stops_of_its_worker_are_no_crash_of_a_job_and_each_further_one_is(self, tenant, settings):
+        settings.JOBS_MAX_CRASHES = 2
+        job, other = (running(tenant, uuid.UUID(int=1)) for _ in range(2))
+        history = []
+        for attempt in range(1, 13):
+            recover.take_back(job.pk, attempt, recover.STOPPED)
+            history.append(now_is(job))
+            Job.objects.filter(status="scheduled").update(status="running", due_at=None, slot=9, attempt=attempt + 1)
+        assert history[:10] == [("scheduled", attempt, 0) for attempt in range(1, 11)]
+        assert history[10:] == [("scheduled", 11, 1), ("dead", 12, 2)]
+        assert job.last_error == "WorkerStopped: its worker was stopped"
+        recover.take_back(other.pk, 1, recover.STOPPED)
+        assert now_is(other) == ("scheduled", 1, 0), "the stops of another job are no concern of it"
+
+    def test_a_crash_before_is_no_stop_and_stays(self, tenant):
+        job = running(tenant, uuid.UUID(int=1), attempt=12, crashes=1)
+        FailedAttempt.objects.bulk_create(
+            FailedAttempt(job=job, attempt=attempt, error_class="ProcessDied", error="", end_time=timezone.now())
+            for attempt in range(1, 12)
+        )
+        recover.take_back(job.pk, 12, recover.STOPPED)
+        assert now_is(job) == ("scheduled", 12, 1)
 
 
 class TestCrashes:
@@ -292,6 +330,12 @@ class TestAProcessThatIsNoMore:
         kept = dict(FailedAttempt.objects.values_list("job_id", "error_class"))
         assert kept == {guilty.pk: "MemoryExceeded", other.pk: "ProcessDied"}
 
+    def test_what_ran_in_it_when_its_worker_was_stopped_has_not_crashed(self, tenant, process):
+        job = self.left(tenant, process)
+        assert recover.process_ended(process.worker, Death(process.pid, job.pk, 1, "signal 9", stopped=True))
+        assert now_is(job) == ("scheduled", 1, 0)
+        assert FailedAttempt.objects.get().error == "its worker was stopped"
+
     def test_a_row_that_somebody_has_locked_is_not_waited_for_and_told_again(self, tenant, process, elsewhere):
         locked, other = self.left(tenant, process), self.left(tenant, process)
         with transaction.atomic():
@@ -338,7 +382,7 @@ class TestAProcessThatIsNoMore:
 
         def taken_back() -> bool:
             recover.take_back_orphans()
-            return now_is(job) == ("scheduled", 1, 1)
+            return now_is(job) == ("scheduled", 1, 0)
 
         wait_until(taken_back, "it is taken back", limit=10)
         for session in its:

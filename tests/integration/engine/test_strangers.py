@@ -167,13 +167,6 @@ class TestInTime:
         assert (ended.status, ended.last_error) == ("dead", "TimeoutError: gave no answer for 10 s")
         assert "after ZeroDivisionError: division by zero" in FailedAttempt.objects.get().traceback
 
-    def test_an_exit_that_was_meant_for_the_process_is_none_of_the_policy(self, run):
-        policy = Retry.custom(leave, max_retries=1)
-        told = [False, True]  # the body has failed by itself
-        with pytest.raises(SystemExit):
-            run(lambda: 1 / 0, retry=policy, told_to_exit=lambda: told.pop(0))
-        assert Job.objects.get().status == "running"
-
 
 class TestAfterItsTime:
     """The interrupt is an exception, and a body may catch it: to clean up, or to go on."""

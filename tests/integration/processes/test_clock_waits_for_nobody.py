@@ -16,7 +16,7 @@ from django.utils import timezone
 from jobs import store
 from jobs.engine.submit import submit
 from jobs.lifecycle import Status
-from jobs.models import Job, Worker
+from jobs.models import FailedAttempt, Job, Worker
 from jobs.sql import statement
 from jobs.store.claiming import OUT_OF_LINE
 from jobs.worker.clock import background, clock, duties
@@ -87,11 +87,11 @@ class TestALockedRow:
         store.leave(gone)
         lock(orphan)
         start()
-        wait_until(lambda: Job.objects.filter(pk=other.pk, crashes=1).exists(), "the other one is taken back")
+        wait_until(lambda: FailedAttempt.objects.filter(job=other).exists(), "the other one is taken back")
         bystanders_go_through()
         assert Job.objects.get(pk=orphan.pk).status == "running"
         onlooker.execute("ROLLBACK")
-        wait_until(lambda: Job.objects.filter(pk=orphan.pk, crashes=1).exists(), "it is taken back")
+        wait_until(lambda: FailedAttempt.objects.filter(job=orphan).exists(), "it is taken back")
 
     def test_of_a_lost_message_holds_up_nobody(self, *, tenant, register, lock, start, settings, sent):
         settings.JOBS_HAND_OVER_TIMEOUT = 0

@@ -69,6 +69,11 @@ class TestOneRow:
         assert VERBS[verb](job, 1)
         assert log() == []
 
+    def test_a_stop_of_its_worker_is_no_crash(self):
+        job = running()
+        store.take_back(job.pk, 3, Failure("WorkerStopped", "told to"), max_crashes=1, forgiven=1)
+        assert log() == [(job.pk, 3, "stopped")]
+
     def test_what_is_rolled_back_is_not_in_the_log(self):
         from django.db import transaction
 

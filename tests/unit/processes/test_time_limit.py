@@ -45,6 +45,11 @@ def test_armed_the_signal_interrupts_what_runs(timer):
         ring()
 
 
+def test_only_the_timer_says_that_time_is_up_and_nobody_else_who_raises_celerys_exception(timer):
+    assert issubclass(timer.time_is_up, SoftTimeLimitExceeded)
+    assert not isinstance(SoftTimeLimitExceeded(), timer.time_is_up)
+
+
 def test_it_comes_by_itself_when_time_is_up(timer):
     with pytest.raises(SoftTimeLimitExceeded):
         timer.arm(job(), OVER)
