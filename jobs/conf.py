@@ -46,6 +46,7 @@ class Settings:
     JOBS_TIMEOUT_GRACE = Setting(5.0)  # between the soft and the hard time limit
     JOBS_CANCEL_GRACE = Setting(10.0)  # that a running job has to stop before its process is ended
     JOBS_MAX_CRASHES = Setting(3)  # after which a job is dead
+    JOBS_UNKNOWN_PATIENCE = Setting(900.0, zero=True)  # for a worker that knows a job's type, until it is an error
     JOBS_AROUND = Setting("")  # the path of a context manager that gets the running job: entered around its body
     JOBS_DEFAULT_MEMORY = Setting(0, zero=True)  # MiB that a job's process may use, unless @job sets it; 0: any
     JOBS_LOG_TRACEBACKS = Setting(True, zero=True)  # whether the log has the errors of bodies with texts and tracebacks

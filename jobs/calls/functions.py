@@ -9,14 +9,14 @@ from django.apps import apps
 
 from jobs import telemetry
 from jobs.authoring.decorator import FUNCTIONS, MARK
-from jobs.calls.refusals import InvalidRequest
+from jobs.calls.refusals import UnknownTarget
 
 
 def find(module: str, name: str, *, http: bool = False) -> Callable[..., Any] | None:
     """The function of that name; None if there is none. http: only if HTTP may call it.
 
     A worker may meet a function whose module it has not imported yet. It imports that module, if it belongs to an
-    installed app; a tenant's request imports none but the apps' modules `tasks`. Raises InvalidRequest if the module's
+    installed app; a tenant's request imports none but the apps' modules `tasks`. Raises UnknownTarget if the module's
     own code fails. Tenants may read that message, so it has the error's class alone; its cause has the rest.
     """
     if (module, name) not in FUNCTIONS:
@@ -51,7 +51,7 @@ def _import_for_a_call(module: str) -> None:
     try:
         _import(module)
     except Exception as error:
-        raise InvalidRequest("source_type", f"{module} cannot be imported: {type(error).__name__}") from error
+        raise UnknownTarget("source_type", f"{module} cannot be imported: {type(error).__name__}") from error
 
 
 @cache

@@ -21,6 +21,10 @@ class InvalidRequest(ValueError):
         self.index = index
 
 
+class UnknownTarget(InvalidRequest):
+    """This process knows no such job. Another one may, that runs newer or older code."""
+
+
 class TooLarge(InvalidRequest):
     """The arguments of a job, or the memory of a job type, exceed their size limit."""
 

@@ -12,7 +12,7 @@ from django.db import models
 from jobs.authoring.decorator import FUNCTIONS, MARK, Spec
 from jobs.calls import functions
 from jobs.calls.arguments import as_json
-from jobs.calls.refusals import InvalidRequest
+from jobs.calls.refusals import InvalidRequest, UnknownTarget
 from jobs.calls.signature import Signature, signature_of
 
 
@@ -76,7 +76,7 @@ def targets() -> list[Target]:
 
 
 def resolve(source_type: str, source_method: str, *, http: bool = False) -> Target:
-    """The target of that name. Raises InvalidRequest, listing the known names. http: only those that HTTP may call."""
+    """The target of that name. Raises UnknownTarget, listing the known names. http: only those that HTTP may call."""
     known = source_types(http=http)
     if source_type in known:
         return target(known[source_type], source_method, http=http)
@@ -87,7 +87,7 @@ def resolve(source_type: str, source_method: str, *, http: bool = False) -> Targ
         modules.setdefault(module, []).append(name)
     if source_type in modules:
         raise _no_job(source_method, modules[source_type])
-    raise InvalidRequest(
+    raise UnknownTarget(
         "source_type", f"{_cut(source_type)} is unknown; known: {', '.join(sorted({*known, *modules}))}"
     )
 
@@ -101,15 +101,15 @@ def target_of(function: Callable[..., Any]) -> Target:
 
 
 def target(model: type[models.Model], method: str, *, http: bool = False) -> Target:
-    """The target on a model. Raises InvalidRequest unless the method is marked @job (http: with http=True)."""
+    """The target on a model. Raises UnknownTarget unless the method is marked @job (http: with http=True)."""
     found = _marked(inspect.getattr_static(model, method, None))
     if found is None or (http and not found[1].http):
         raise _no_job(method, methods(model, http=http))
     return Target(model, method, *found)
 
 
-def _no_job(method: str, known: list[str]) -> InvalidRequest:
-    return InvalidRequest("source_method", f"{_cut(method)} is not a job; jobs: {', '.join(known) or 'none'}")
+def _no_job(method: str, known: list[str]) -> UnknownTarget:
+    return UnknownTarget("source_method", f"{_cut(method)} is not a job; jobs: {', '.join(known) or 'none'}")
 
 
 def methods(model: type[models.Model], *, http: bool = False) -> list[str]:

@@ -17,7 +17,7 @@ from jobs.authoring.decorator import FAILED
 from jobs.authoring.memory import MISSING
 from jobs.calls import registry, sources
 from jobs.calls.arguments import stats_as_json
-from jobs.calls.refusals import InvalidRequest
+from jobs.calls.refusals import InvalidRequest, UnknownTarget
 from jobs.calls.registry import Target
 from jobs.conf import settings
 from jobs.engine import process_state, user_code
@@ -38,6 +38,10 @@ Found = tuple[current.CurrentJob, Target, Model | None]
 
 class SourceGone(Exception):
     """The job's object no longer exists, or no longer belongs to its tenant, or its model's manager hides it."""
+
+
+class UnknownJobType(InvalidRequest):
+    """This worker does not know the job's type, so its body has not begun; another worker may know it."""
 
 
 @dataclass
@@ -115,9 +119,9 @@ def _find(job: Started, outcome: Outcome, host: Host) -> Found:
     drop_cut_connections()  # a restart may have cut them since the last body: nothing else would notice it
     try:
         target = registry.resolve(job.source_type, job.source_method)
-    except InvalidRequest as refused:
+    except UnknownTarget as refused:
         why = f"{refused.message}; if the code is newer than this worker, restart this worker"
-        raise InvalidRequest(refused.field, why) from refused
+        raise UnknownJobType(refused.field, why) from refused
     running = _enter(job, target, outcome, host)
     if target.class_level:
         return running, target, None

@@ -12,11 +12,12 @@ from jobs.engine.deaths.announce import announce
 from jobs.engine.settle import settle
 from jobs.engine.user_code import in_a_thread
 from jobs.lifecycle import Status
+from jobs.models import WORKER_STOPPED
 from jobs.store import ANY_PROCESS, Failure, Process
 
 SESSION_PATIENCE = 1.0  # seconds to wait for each session of a dead process to end
 MOST_STOPS = 10  # stops of its worker that are no crash of a job; each further one is
-STOPPED = Failure("WorkerStopped", "its worker was stopped")
+STOPPED = Failure(WORKER_STOPPED, "its worker was stopped")
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,12 @@ from django.db import DataError
 from jobs import store, telemetry
 from jobs.authoring.exceptions import Abandon, Cancelled, RetryLater, delay_of
 from jobs.authoring.groups import means
-from jobs.engine.body import Outcome
+from jobs.engine.body import Outcome, UnknownJobType
 from jobs.engine.deaths.announce import announce
 from jobs.engine.failures import as_failure, without_text
 from jobs.engine.patience import patiently
 from jobs.engine.policy import policy_of
+from jobs.engine.unknown import as_refusal, delay_until_known
 from jobs.engine.user_code import Ask
 from jobs.store import End, Failure, Started
 
@@ -87,6 +88,10 @@ def judge(job: Started, error: BaseException, stats: dict[str, Any] | None, ask:
     """Let the job's policy decide about this error."""
     if means(error, Cancelled):
         return Verdict("stop", stats, error=error)
+    if isinstance(error, UnknownJobType):
+        if (delay := delay_until_known(job)) is not None:
+            return Verdict("snooze", stats, as_failure(error), delay=delay)
+        error = as_refusal(error)
     first = None
     if means(error, RetryLater):
         later = ask(partial(delay_of, error))
@@ -117,7 +122,8 @@ def _apply(verb: str, job: Started, verdict: Verdict) -> bool:
         case "retry":
             return store.retry(job.id, job.attempt, verdict.told, delay=verdict.delay, queue=verdict.queue, **end)
         case "snooze":
-            return store.snooze(job.id, job.attempt, verdict.stats or {}, delay=verdict.delay, **end)
+            stats, why = verdict.stats or {}, verdict.failure
+            return store.snooze(job.id, job.attempt, stats, delay=verdict.delay, why=why, **end)
         case "stop":
             return store.stop(job.id, job.attempt, verdict.stats, verdict.failure, **end)
         case _:

@@ -6,7 +6,18 @@ from jobs.models.changes import LeftLine, LimitChange, PoolChange
 from jobs.models.dispatch import Arrival, Door, FreedSlot, Lane, QueueTurn, TenantBook
 from jobs.models.forecast import Calibration, Forecast, Prediction, PredictionTotal
 from jobs.models.history import AnyFailedAttempt, AnyJob, ArchivedJob
-from jobs.models.job import ERASED, EXPIRED, HELD_UNTIL, WITNESSES, DeadLetter, FailedAttempt, Job, JobRow
+from jobs.models.job import (
+    ERASED,
+    EXPIRED,
+    HELD_UNTIL,
+    UNKNOWN_JOB_TYPE,
+    WITNESSES,
+    WORKER_STOPPED,
+    DeadLetter,
+    FailedAttempt,
+    Job,
+    JobRow,
+)
 from jobs.models.log import JobLog
 from jobs.models.memory import MAX_BYTES, JobMemory
 from jobs.models.operations import DeathNotice, KeptAnswer, Repair, Server, Worker

@@ -209,6 +209,8 @@ class FailedAttemptRow(models.Model):
 # Error classes of attempts that died with their process: the crashes of a worker. One that was killed for its memory
 # (MemoryExceeded) counts as a crash of its job, and is no sign of a bad worker.
 CRASHES = ("WorkerGone", "ProcessDied")
+# Error classes of attempts that ended through no fault of their job, which is tried again.
+WORKER_STOPPED, UNKNOWN_JOB_TYPE = "WorkerStopped", "UnknownJobType"
 
 
 class FailedAttempt(FailedAttemptRow):

@@ -13,6 +13,7 @@ from jobs.store.attempts import (
     start,
     still_running,
     turn_away,
+    unknown_for,
 )
 from jobs.store.awaiting import Edge, is_news, note_edges, read_ends, unknown
 from jobs.store.away import may_pass

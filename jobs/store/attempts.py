@@ -66,6 +66,12 @@ def most_time() -> dict[str, float]:
     return {"default_timeout": default_timeout(), "overtime": settings.JOBS_TIMEOUT_GRACE + SLICE}
 
 
+def unknown_for(job: Started) -> float:
+    """The seconds for which no worker that met the job knew its type, until the present attempt."""
+    found: float = rows("unknown_for", id=job.id, attempt=job.attempt, start_time=job.start_time)[0][0]
+    return found
+
+
 def put_off(job_id: int, attempt: int) -> bool:
     """queued -> scheduled, held, if its job type is paused."""
     found = rows("put_off", id=job_id, attempt=attempt, held_until=HELD_UNTIL)

@@ -131,12 +131,19 @@ def retry(
     job_id: int, attempt: int, failure: Failure, *, delay: float, queue: str | None = None, **end: Unpack[End]
 ) -> bool:
     """running -> scheduled after `delay` seconds, perhaps in another queue; not if a stop was requested."""
-    return _end("retry", job_id, attempt, end, by="retry", delay=delay, queue=queue, **failure.parameters())
+    when = {"delay": delay, "queue": queue, "retried": 1}
+    return _end("retry", job_id, attempt, end, by="retry", **when, **failure.parameters())
 
 
-def snooze(job_id: int, attempt: int, stats: Stats, *, delay: float, **end: Unpack[End]) -> bool:
-    """running -> scheduled after `delay` seconds, without a failure; not if a stop was requested."""
-    return _end("snooze", job_id, attempt, end, by="retry", delay=delay, queue=None, **_no_failure(stats))
+def snooze(
+    job_id: int, attempt: int, stats: Stats, *, delay: float, why: Failure | None = None, **end: Unpack[End]
+) -> bool:
+    """running -> scheduled after `delay` seconds, which uses no retry; not if a stop was requested.
+
+    why: what kept it from running, unless it asked for it.
+    """
+    when = {"delay": delay, "queue": None, "retried": 0}
+    return _end("snooze", job_id, attempt, end, by="retry", **when, **(why.parameters() if why else _no_failure(stats)))
 
 
 def stop(

@@ -1,6 +1,7 @@
 """Functions that are jobs."""
 
 import logging
+import os
 
 from jobs import Retry, async_, current_job, job
 from tenants.models import Tenant
@@ -67,3 +68,10 @@ def make():  # its function has no name that a worker could import
     def within() -> None: ...
 
     return within
+
+
+if os.environ.get("SAMPLE_RELEASE") == "2":
+
+    @job
+    def welcome(name: str) -> str:
+        return f"Welcome, {name}"

@@ -6,7 +6,7 @@ from jobs.allocation.gates import Gate
 from jobs.authoring.text import count_of_jobs, duration
 from jobs.engine.policy import most_retries
 from jobs.lifecycle import Status
-from jobs.models import EXPIRED, HELD_UNTIL
+from jobs.models import EXPIRED, HELD_UNTIL, UNKNOWN_JOB_TYPE, WORKER_STOPPED
 from jobs.reading.explain.gates import Blocker, as_text, closed
 from jobs.reading.explain.reads import Facts, Predecessor
 
@@ -26,10 +26,23 @@ def scheduled(job: Facts) -> list[Blocker]:
     if not job.last_attempt_failed:
         asked = "Asked to run again" if job.attempt else "Scheduled"
         return [Blocker(Gate.SCHEDULED, f"{asked}: {when}.", opens_at=job.due_at), *held]
+    if (innocent := _innocent(job)) is not None:
+        return [Blocker(Gate.SCHEDULED, f"{innocent} again, {when}.", opens_at=job.due_at), *held]
     most = most_retries(job)
     of = "" if most is None else f" of {most}"
     sentence = f"Failed and waits for retry {job.retries}{of}: {when}. Last error: {job.last_error}"
     return [Blocker(Gate.SCHEDULED, sentence, job.retries, most, job.due_at), *held]
+
+
+def _innocent(job: Facts) -> str | None:
+    """Why it is tried again though it has not failed."""
+    error_class, _, error = job.last_error.partition(": ")
+    if error_class == WORKER_STOPPED:
+        return "Its worker was stopped before it had ended: it runs"
+    if error_class != UNKNOWN_JOB_TYPE:
+        return None
+    name = f"{job.source_type}.{job.source_method}"
+    return f"No worker of pool {job.queue.pool.name} that has met it knows {name} yet ({error}): it is tried"
 
 
 def blocked(predecessors: list[Predecessor]) -> Blocker:

@@ -1,5 +1,6 @@
--- Arrow:  retry, running -> scheduled, due after its backoff; the failed attempt is kept. Or snooze, without an error: the job
---         asked to run again later, which uses no retry. The attempt number is not reused: otherwise it would not fence.
+-- Arrow:  retry, running -> scheduled, due after its backoff; the failed attempt is kept. Or snooze, which uses no retry: the job
+--         asked to run again later, or its worker does not know its type. The attempt number is not reused: otherwise it would
+--         not fence.
 -- Who:    its holder, or the parent process that ended the holder at its hard time limit; fenced. Not if a stop was
 --         requested, or a newer call has replaced it.
 -- Locks:  the row. Index: primary key. The queue that the job leaves is charged.
@@ -12,7 +13,7 @@ ended AS (
         due_at = clock.now + %(delay)s * interval '1 second',
         slot = NULL,
         crashes = 0,
-        retries = retries + (%(error_class)s::text IS NOT NULL)::int,
+        retries = retries + %(retried)s,
         queue_id = coalesce((SELECT q.id FROM queues q WHERE q.name = %(queue)s), jobs.queue_id),
         stats = coalesce(%(stats)s, stats),
         peak_memory = %(peak_memory)s,
@@ -23,7 +24,7 @@ ended AS (
     RETURNING
         -- include holder/charged
         , before.queue_id, jobs.queue_id AS next_queue_id,
-        CASE WHEN %(error_class)s::text IS NULL THEN 'snooze' ELSE 'retry' END AS outcome
+        CASE %(retried)s WHEN 0 THEN 'snooze' ELSE 'retry' END AS outcome
 ),
 arriving AS (SELECT next_queue_id AS queue_id, tenant_id, NULL::bigint AS place, 1 AS jobs FROM ended)
 -- include shared/arrive

@@ -242,7 +242,7 @@ class TestWhatTheJobNames:
         job_id = thing.async_.echo()
         monkeypatch.setattr(Thing, "echo", lambda self: Run.objects.create(job_id=0, attempt=0, pid=0))
         ended = run(job_id)
-        assert (ended.status, "restart this worker" in ended.last_error) == ("error", True)
+        assert (ended.status, "restart this worker" in ended.last_error) == ("scheduled", True)
         assert not Run.objects.exists()
 
     def test_arguments_that_do_not_fit_any_more_are_an_error(self, thing, run, body):

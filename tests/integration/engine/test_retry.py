@@ -265,7 +265,8 @@ class TestGroups:
 
 class TestAMethodThatIsNoLongerThere:
     @pytest.fixture
-    def job_id(self, thing, monkeypatch) -> int:
+    def job_id(self, thing, monkeypatch, settings) -> int:
+        settings.JOBS_UNKNOWN_PATIENCE = 0
         job_id = thing.async_.echo()
         monkeypatch.delattr(Thing, "echo")
         return job_id
