@@ -48,6 +48,7 @@ def prune() -> None:
     Worker.objects.filter(~Exists(holding), gone_at__lt=old).delete()
     # A notifier that returns later reports all present dead jobs once more.
     DeathNotice.objects.filter(upto__lt=old).exclude(notifier__in=settings.JOBS_DEATH_NOTIFIERS).delete()
+    Schedule.objects.filter(undeclared_at__lt=old).delete()
     # These, too, a deleted tenant may have left.
     for model in (Batch, JobLog, JobMemory, KeptAnswer, Schedule, WebhookEndpoint):
         model._default_manager.exclude(Exists(all_tenants().filter(pk=OuterRef("tenant_id")))).delete()

@@ -29,6 +29,7 @@ class Schedule(models.Model):
     tenant = TenantKey(TENANT_MODEL, models.CASCADE, db_index=False, db_constraint=False, related_name="+")
     name = models.CharField(max_length=300)  # unique for the tenant
     declared = models.BooleanField(default=False)  # by @job, for each tenant; or a row of its tenant's own
+    undeclared_at = models.DateTimeField(null=True, blank=True)  # it sleeps: since then no code declares it
     by_tenant = models.BooleanField(default=False)  # its tenant made it: it may name what the tenant may call
 
     source_type = models.CharField(max_length=200)
@@ -49,7 +50,7 @@ class Schedule(models.Model):
     paused = models.BooleanField(default=False)
     paused_because = models.CharField(max_length=300, default="", blank=True)  # by the clock; "": by a person
 
-    next_due = models.DateTimeField(null=True, blank=True)  # null while it is paused, and after its end
+    next_due = models.DateTimeField(null=True, blank=True)  # null while it is paused or sleeps, and after its end
     next_at = models.DateTimeField(null=True, blank=True)  # with the jitter
     last_job_id = models.BigIntegerField(null=True, blank=True)
     created_at = models.DateTimeField(db_default=Now())
@@ -72,6 +73,11 @@ class Schedule(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def is_of_the_code(self) -> bool:
+        """Whether the code declares it now, so that nobody may delete it."""
+        return self.declared and self.undeclared_at is None
 
 
 class ScheduleRun(models.Model):

@@ -20,7 +20,14 @@ BEHIND = "Nothing holds it up: the jobs before it in line go first."
 TOO_LATE = "It was cancelled: it had not started in time."
 REPLACED = "It was cancelled, {reason}."
 BUSY = "Every worker is busy."
-SCHEDULES = {"on": "On", "late": "Late", "paused": "Paused", "paused itself": "Paused", "ended": "Ended"}
+SCHEDULES = {
+    "on": "On",
+    "late": "Late",
+    "paused": "Paused",
+    "paused itself": "Paused",
+    "undeclared": "Off",
+    "ended": "Ended",
+}
 REASONS = {  # of the gates that a ready job meets; the others are told below
     Gate.HELD: PAUSED,
     Gate.TENANT_PAUSED: "Your jobs are paused for now.",

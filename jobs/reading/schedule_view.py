@@ -35,8 +35,8 @@ def in_words(schedule: Schedule) -> str:
 
 
 def next_times(schedule: Schedule) -> list[datetime]:
-    """The next due times, without jitter; none if the schedule is paused or has ended."""
-    if schedule.paused:
+    """The next due times, without jitter; none if the schedule is paused, sleeps, or has ended."""
+    if schedule.paused or schedule.undeclared_at is not None:
         return []
     try:
         since = max(timezone.now(), schedule.starts_at).astimezone(UTC) - MICROSECOND
@@ -54,7 +54,9 @@ def late(schedule: Schedule) -> float | None:
 
 
 def state_of(schedule: Schedule) -> str:
-    """paused itself (its call is not possible), paused, ended, late, or on."""
+    """undeclared (it sleeps), paused itself (its call is not possible), paused, ended, late, or on."""
+    if schedule.undeclared_at is not None:
+        return "undeclared"
     if schedule.paused:
         return "paused itself" if schedule.paused_because else "paused"
     if schedule.next_at is None:

@@ -24,7 +24,14 @@ from tenants.names import named
 MAX_NAME = 60  # characters of a name in the list, and in a message
 RUNS = 10
 SHOWN = ["rule", "next_times", "state", "because", "runs"]
-COLOURS = {"on": "success", "late": "warning", "paused itself": "danger", "paused": "info", "ended": ""}
+COLOURS = {
+    "on": "success",
+    "late": "warning",
+    "paused itself": "danger",
+    "paused": "info",
+    "undeclared": "info",
+    "ended": "",
+}
 EDITED = [
     (None, {"fields": ["tenant", "name"]}),
     ("What is called", {"fields": [("job_type", "source_id"), "args", ("queue", "priority")]}),
@@ -97,7 +104,7 @@ class ScheduleAdmin(Searched, ModelAdmin):
         return (obj is None or not obj.declared) and bool(super().has_change_permission(request, obj))
 
     def has_delete_permission(self, request: HttpRequest, obj: Schedule | None = None) -> bool:
-        return (obj is None or not obj.declared) and bool(super().has_delete_permission(request, obj))
+        return (obj is None or not obj.is_of_the_code) and bool(super().has_delete_permission(request, obj))
 
     def has_operate_permission(self, request: HttpRequest) -> bool:
         return bool(request.user.has_perm(named("jobs.change_schedule")))

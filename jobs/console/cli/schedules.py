@@ -18,7 +18,7 @@ from tenants.conf import TENANT_SLUG
 FIELDS = (
     *("id", "name", "declared", "by_tenant", "source_type", "source_id", "source_method", "args", "queue", "priority"),
     *("every", "cron", "tz", "jitter", "starts_at", "ends_at", "catch_up", "overlap", "paused", "paused_because"),
-    *("next_due", "next_at", "last_job_id"),
+    *("undeclared_at", "next_due", "next_at", "last_job_id"),
 )
 
 
@@ -69,6 +69,7 @@ def show(schedule: Schedule, screen: Screen, *, stored: bool = True) -> None:
             "starts": schedule.starts_at if schedule.starts_at > timezone.now() else None,
             "ends": schedule.ends_at,
             "state": _state(schedule),
+            "undeclared since": schedule.undeclared_at,
             "because": schedule.paused_because,
         }
     )
@@ -101,7 +102,7 @@ def _shown(verb: Callable[[Schedule], Schedule]) -> Callable[[Options, Screen], 
 
 @on_one
 def _delete(schedule: Schedule, options: Options, screen: Screen) -> None:
-    if schedule.declared:
+    if schedule.is_of_the_code:
         raise CommandError("id: the code declares this schedule: delete it there, or pause it here")
     pk, name = schedule.pk, schedule.name
     change.delete(schedule)

@@ -107,7 +107,8 @@ def _store(schedule: Schedule, *, call: bool = True, anew: bool = True) -> Sched
     check(schedule, call=call)
     due = schedule.next_due
     if anew:
-        due = None if schedule.paused else first_due(schedule, store.database_now())
+        rests = schedule.paused or schedule.undeclared_at is not None
+        due = None if rests else first_due(schedule, store.database_now())
     try:
         with transaction.atomic():
             if schedule._state.adding:

@@ -1,8 +1,15 @@
-"""Schedules that code declares: `@job(every=..., for_each_tenant=...)` has a row for each tenant that opted in."""
+"""Schedules that code declares: `@job(every=..., for_each_tenant=...)` has a row for each tenant that opted in.
+
+The code of the leader need not be the only one: while a release is rolled out or back, another leads, and another app
+may serve another pool. So what this code does not declare sleeps, with its history and with what people did to it,
+until it is declared again.
+"""
 
 from collections.abc import Iterable
 
 from django.db import transaction
+from django.db.models import Case, QuerySet, Value, When
+from django.db.models.functions import Now
 
 from jobs import store, telemetry
 from jobs.authoring.decorator import Spec
@@ -12,19 +19,20 @@ from jobs.engine.schedules.plan import first_due, move
 from jobs.models import Schedule
 from tenants.mirror import ids_of
 
+UNDECLARED = "No code declares it any more, or not for this tenant."
 FIELDS = ("every", "cron", "tz", "jitter", "catch_up", "overlap")
 
 
 def declare() -> int:
     """Update the rows to match the code and the tenants that opted in; return the number of changes.
 
-    While a module cannot be imported, nobody knows what it declares: then no schedule counts as gone from the code.
+    While a module cannot be imported, nobody knows what it declares: then no schedule is put to sleep.
     """
     broken = functions.discover()
     recurring = [target for target in registry.targets() if target.spec.recurs]
     declared = {str(target): target for target in recurring if _is_possible(target)}
-    gone = 0 if broken else Schedule.objects.filter(declared=True).exclude(name__in=declared).delete()[0]
-    return gone + sum(_declare(name, target) for name, target in declared.items())
+    asleep = 0 if broken else _put_to_sleep(Schedule.objects.exclude(name__in=declared))
+    return asleep + sum(_declare(name, target) for name, target in declared.items())
 
 
 def _is_possible(target: Target) -> bool:
@@ -42,11 +50,27 @@ def _declare(name: str, target: Target) -> int:
         return 0
     with transaction.atomic():
         rows = {row.tenant_id: row for row in Schedule.objects.filter(declared=True, name=name)}
-        left = [row.pk for tenant, row in rows.items() if tenant not in wanted]
-        gone, _ = Schedule.objects.filter(pk__in=left).delete()
+        asleep = _put_to_sleep(Schedule.objects.filter(pk__in=[rows[tenant].pk for tenant in rows.keys() - wanted]))
+        awake = _wake([row.pk for tenant, row in rows.items() if tenant in wanted and row.undeclared_at])
         made = _make(name, target, wanted - rows.keys())
         changed = _change(target.spec, (row for tenant, row in rows.items() if tenant in wanted))
-    return gone + made + changed
+    return asleep + awake + made + changed
+
+
+def _put_to_sleep(schedules: QuerySet[Schedule]) -> int:
+    """Nothing is due of those that are declared no more. A reason for which one has paused itself stays."""
+    because = Case(When(paused_because="", then=Value(UNDECLARED)), default="paused_because")
+    sleeping = {"next_due": None, "next_at": None, "undeclared_at": Now(), "paused_because": because}
+    asleep = schedules.filter(declared=True, undeclared_at=None).update(**sleeping)
+    if asleep:
+        telemetry.noticed("schedules sleep: the code of this worker does not declare them", schedules=asleep)
+    return asleep
+
+
+def _wake(pks: list[int]) -> int:
+    """`_make` sets their next due times, from now on. Who had paused one finds it paused."""
+    because = Case(When(paused_because=UNDECLARED, then=Value("")), default="paused_because")
+    return Schedule.objects.filter(pk__in=pks).update(undeclared_at=None, paused_because=because)
 
 
 def _make(name: str, target: Target, tenants: Iterable[int]) -> int:
@@ -57,7 +81,7 @@ def _make(name: str, target: Target, tenants: Iterable[int]) -> int:
         [Schedule(tenant_id=tenant, name=name, declared=True, starts_at=now, **call, **rule) for tenant in tenants],
         ignore_conflicts=True,  # a tenant's own schedule of that name stays
     )
-    fresh = list(Schedule.objects.filter(declared=True, name=name, next_at=None, paused=False))
+    fresh = list(Schedule.objects.filter(declared=True, name=name, next_at=None, paused=False, undeclared_at=None))
     _move(fresh)
     return len(made)
 

@@ -5,7 +5,7 @@ In one transaction, for a batch of schedules that are locked for it:
 1. Plan: decide which due times become jobs. Compose their calls, with tenants and objects loaded together.
 2. Take these times in the database; a time that was taken before gets no second job.
 3. Submit the jobs in one statement. If the call of a schedule is no longer possible, pause it with the reason; halving
-   the batch finds it, and the others continue.
+   the batch finds it, and the others continue. If this worker does not know the job type (yet), it is held up before.
 4. Record the outcome of each time, and set the next time of each schedule.
 5. Cancel the previous runs that these replace. One that somebody has locked waits until after the commit.
 
@@ -21,8 +21,9 @@ from django.db import DatabaseError, OperationalError, transaction
 from jobs import store, telemetry
 from jobs.authoring.recurrence import InvalidRecurrence
 from jobs.authoring.text import count_of_jobs
-from jobs.calls.refusals import InvalidRequest, TooManyWaiting, Undecided
+from jobs.calls.refusals import InvalidRequest, TooManyWaiting, Undecided, UnknownTarget
 from jobs.calls.request import JobRequest
+from jobs.conf import settings
 from jobs.engine.cancel import cancel
 from jobs.engine.schedules.call import requests_of
 from jobs.engine.schedules.plan import move, plan
@@ -54,6 +55,12 @@ class Turn:
     @property
     def schedule(self) -> Schedule:
         return self.asked.schedule
+
+    @property
+    def late(self) -> float:
+        """Seconds since its due time."""
+        due = self.schedule.next_due
+        return 0.0 if due is None else (self.asked.now - due).total_seconds()
 
     def moved(self) -> Schedule:
         """The schedule with its next due time, or paused."""
@@ -122,7 +129,9 @@ def _ask(turns: list[Turn]) -> None:
         _ask_apart(turns, error)
         return
     for turn, answer in zip(turns, answers, strict=True):
-        if isinstance(answer, InvalidRequest):
+        if isinstance(answer, UnknownTarget) and turn.late < settings.JOBS_UNKNOWN_PATIENCE:
+            turn.due, turn.held_up = [], True  # the code of another worker may know it, and lead soon
+        elif isinstance(answer, InvalidRequest):
             turn.due, turn.why = [], f"{answer.field}: {answer.message}"
         else:
             turn.request = answer

@@ -32,12 +32,16 @@ class ListedSchedule(Schema):
     catch_up: str
     overlap: str
     paused: bool
-    paused_because: str = Field(description="The reason if the scheduler paused it. Empty: a person paused it.")
+    paused_because: str = Field(
+        description="The reason if the scheduler paused it, or no code declares it any more. Empty: a person paused it."
+    )
     declared: bool = Field(
-        description="True: the code declares it for each tenant that opted in; it cannot be changed or deleted."
+        description="True: the code declares it for each tenant that opted in; it cannot be changed. It can be deleted "
+        "when no code declares it any more."
     )
     next_at: datetime | None = Field(
-        description="The moment of the next run, with its jitter. Null: it is paused or has ended."
+        description="The moment of the next run, with its jitter. Null: it is paused, no code declares it any more, or "
+        "it has ended."
     )
     late_seconds: float | None = Field(description="The seconds by which the next run is late. Null: it is not late.")
 

@@ -62,7 +62,7 @@ def change_schedule(request: CallerRequest, schedule_id: inputs.PathId, wanted: 
 @router.delete("schedules/{schedule_id}", response={204: None, 409: schemas.Problem})
 def delete_schedule(request: CallerRequest, schedule_id: inputs.PathId) -> Answer[None]:
     """Delete a schedule and the list of its runs; their jobs stay. 409: it is declared by the code."""
-    change.delete(_own_schedule_of(request, schedule_id))
+    change.delete(_own_schedule_of(request, schedule_id, even_if_undeclared=True))
     return Answer(204, None)
 
 
@@ -91,9 +91,10 @@ def _schedule_of(request: CallerRequest, schedule_id: int) -> models.Schedule:
     return existing(queries.schedules(request.auth.tenant.pk).filter(pk=schedule_id).first(), "schedule")
 
 
-def _own_schedule_of(request: CallerRequest, schedule_id: int) -> models.Schedule:
+def _own_schedule_of(request: CallerRequest, schedule_id: int, *, even_if_undeclared: bool = False) -> models.Schedule:
+    """Not one that the code declares, or has declared."""
     schedule = _schedule_of(request, schedule_id)
-    if schedule.declared:
+    if schedule.is_of_the_code if even_if_undeclared else schedule.declared:
         allowed = "it can be paused, resumed and run, but neither changed nor deleted"
         raise ProblemError(409, f"The code declares this schedule: {allowed}.")
     return schedule

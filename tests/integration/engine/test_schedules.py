@@ -178,7 +178,8 @@ class TestACallThatIsNotPossible:
             ({"cron": "never", "every": None}, "cron: 'never' is not a cron expression"),
         ],
     )
-    def test_pauses_its_schedule_with_the_reason_and_tells_the_operator(self, gone, why, thing, caplog):
+    def test_pauses_its_schedule_with_the_reason_and_tells_the_operator(self, gone, why, thing, caplog, settings):
+        settings.JOBS_UNKNOWN_PATIENCE = 0
         schedule = hourly(thing)
         other = hourly(thing, name="other")
         Schedule.objects.filter(pk=schedule.pk).update(**gone)
@@ -188,6 +189,25 @@ class TestACallThatIsNotPossible:
         assert schedule.paused_because.startswith(why)
         assert "schedule paused" in caplog.text
         assert [job for job, _ in notes(other)] == [True], "others go on"
+
+    def test_since_this_worker_does_not_know_the_job_yet_waits_for_one_that_does_and_then_runs_on_time(
+        self, thing, settings, caplog
+    ):
+        schedule = hourly(thing)
+        Schedule.objects.update(source_method="of_a_new_release")
+        call_at(schedule.next_due + timedelta(seconds=settings.JOBS_UNKNOWN_PATIENCE - 20), run_due)
+        held_up = Schedule.objects.get()
+        assert (held_up.paused, held_up.next_due, notes(schedule)) == (False, schedule.next_due, [])
+        assert "schedule held up" in caplog.text
+        Schedule.objects.update(source_method="echo")
+        assert call_at(held_up.next_at, run_due) == 1
+        assert notes(schedule) == [(True, "")]
+
+    def test_since_nobody_came_to_know_the_job_pauses_it(self, thing, settings):
+        schedule = hourly(thing)
+        Schedule.objects.update(source_method="vanished")
+        call_at(schedule.next_due + timedelta(seconds=settings.JOBS_UNKNOWN_PATIENCE), run_due)
+        assert Schedule.objects.get().paused
 
     def test_of_another_tenant_is_as_one_that_does_not_exist(self, thing):
         schedule = hourly(thing)

@@ -4,13 +4,16 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from django.core.management import call_command
 from django.utils import timezone
 
 from jobs.calls import registry
+from jobs.engine import prune
 from jobs.engine.schedules import change
-from jobs.engine.schedules.declared import declare
+from jobs.engine.schedules.declared import UNDECLARED, declare
 from jobs.engine.schedules.run import run_due
 from jobs.models import Job, Schedule
+from jobs.reading.schedule_view import state_of
 from tenants.models import Tenant
 from tests.clock import call_at
 from tests.factories import TenantFactory
@@ -27,10 +30,12 @@ def tenants():
 
 @pytest.fixture
 def declared(monkeypatch):
-    """Say otherwise what is declared: `declared(every=5)`."""
+    """Say otherwise what is declared: `declared(every=5)`; without anything as it was."""
 
-    def declared(**spec) -> None:
-        monkeypatch.setattr(Thing.tick.__func__, "job_spec", replace(registry.target(Thing, "tick").spec, **spec))
+    spec = registry.target(Thing, "tick").spec
+
+    def declared(**other) -> None:
+        monkeypatch.setattr(Thing.tick.__func__, "job_spec", replace(spec, **other))
 
     return declared
 
@@ -48,13 +53,30 @@ def test_each_tenant_that_opted_in_has_one_and_a_stranger_none(tenants):
     assert {job.tenant_id for job in Job.objects.all()} == {tenant.pk for tenant in tenants}
 
 
-def test_who_opts_out_has_none_any_more_and_its_jobs_stay(tenants):
+def asleep() -> set[str]:
+    """Whose schedule sleeps, and says why."""
+    return {
+        slug
+        for slug, row in rows().items()
+        if state_of(row) == "undeclared" and row.next_at is None and row.paused_because == UNDECLARED
+    }
+
+
+def test_the_one_of_a_tenant_that_opts_out_sleeps_until_it_opts_in_and_its_jobs_stay(tenants):
     declare()
     call_at(timezone.now() + timedelta(seconds=2), run_due)
     Tenant.objects.filter(slug="opted-1").update(slug="out")
-    assert declare() > 0
-    assert rows().keys() == {"opted-0", "opted-2"}
-    assert Job.objects.filter(tenant__slug="out").exists()
+    assert declare() == 1
+    assert declare() == 0
+    assert asleep() == {"out"}
+    ran = rows()["out"].runs.count()
+    assert call_at(timezone.now() + timedelta(seconds=20), run_due) == 2
+    Tenant.objects.filter(slug="out").update(slug="opted-1")
+    assert declare() == 1
+    assert asleep() == set()
+    row = rows()["opted-1"]
+    assert (row.runs.count(), row.paused_because, state_of(row)) == (ran, "", "on")
+    assert row.next_due > timezone.now(), "what was due meanwhile is not made up for"
 
 
 def test_a_rule_that_changes_in_the_code_changes_in_the_rows(tenants, declared):
@@ -65,10 +87,39 @@ def test_a_rule_that_changes_in_the_code_changes_in_the_rows(tenants, declared):
     assert all(row.next_due > timezone.now() for row in rows().values())
 
 
-def test_one_that_is_declared_no_more_goes(tenants, declared):
+def test_one_that_this_code_does_not_declare_sleeps_and_wakes_as_people_had_left_it(tenants, declared):
+    declare()
+    before = {slug: (row.pk, row.starts_at) for slug, row in rows().items()}
+    change.pause(rows()["opted-0"])
+    Schedule.objects.filter(pk=before["opted-2"][0]).update(
+        paused=True, paused_because="args: no", next_due=None, next_at=None
+    )
+    declared(every=None, for_each_tenant=None)  # an older release leads
+    assert declare() == 3
+    assert asleep() == {"opted-0", "opted-1"}
+    change.pause(rows()["opted-1"])
+    change.resume(rows()["opted-1"])
+    assert rows()["opted-1"].next_at is None, "who resumes it does not wake it"
+    declared()
+    assert declare() == 3
+    after = rows()
+    assert {slug: (row.pk, row.starts_at) for slug, row in after.items()} == before
+    assert {slug: state_of(row) for slug, row in after.items()} == {
+        "opted-0": "paused",
+        "opted-1": "on",
+        "opted-2": "paused itself",
+    }
+
+
+def test_a_person_may_delete_one_that_sleeps_and_the_clock_does_so_in_the_end(tenants, declared, settings):
     declare()
     declared(every=None, for_each_tenant=None)
     declare()
+    call_command("schedules", "delete", rows()["opted-0"].pk)
+    prune.prune()
+    assert rows().keys() == {"opted-1", "opted-2"}
+    Schedule.objects.update(undeclared_at=timezone.now() - timedelta(days=settings.JOBS_HISTORY_KEEP, seconds=1))
+    prune.prune()
     assert rows() == {}
 
 

@@ -1,0 +1,15 @@
+"""Since when no code declares a schedule: it sleeps until it is declared again, and is not deleted."""
+
+from django.db import migrations, models
+
+from tenants.migrations._operations import WAIT_BRIEFLY
+from tenants.names import named
+
+
+class Migration(migrations.Migration):
+    dependencies = [(named('jobs'), '0008_failed_attempts_with_their_job')]
+
+    operations = [
+        WAIT_BRIEFLY,
+        migrations.AddField('schedule', 'undeclared_at', models.DateTimeField(blank=True, null=True)),
+    ]
