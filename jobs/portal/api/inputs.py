@@ -20,7 +20,6 @@ from pydantic import (
 from pydantic_core.core_schema import CoreSchema, no_info_after_validator_function
 
 from jobs.calls.request import LAST_PRIORITY, MAX_WHOLE, MOST_PREDECESSORS
-from jobs.lifecycle import Status
 from jobs.portal.api.problems import MOST_ERRORS
 from tenants.bounds import is_whole
 
@@ -183,12 +182,14 @@ class Submissions(Body):
     jobs: list[Submission] = Field(min_length=1, max_length=MOST_AT_ONCE, fail_fast=True)
 
 
+# A union with `Status` would be two fields in the words of a refusal.
+State = Literal["blocked", "scheduled", "created", "queued", "running", "success", "error", "dead", "cancelled", "held"]
+
+
 class Wanted(Schema):
     """Filters of the list of jobs."""
 
-    status: Status | Literal["held"] | None = Field(
-        None, description="`held`: those that are scheduled until their job type is resumed."
-    )
+    status: State | None = Field(None, description="`held`: those that are scheduled until their job type is resumed.")
     source_type: Text | None = None
     source_id: Name | None = None
     source_method: Name | None = None

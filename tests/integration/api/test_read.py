@@ -1,11 +1,14 @@
 """GET /api/v1/jobs and /jobs/{id}: what a tenant sees of its jobs, and a stranger does not."""
 
 from datetime import UTC, datetime, timedelta
+from typing import get_args
 
 import pytest
 
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, FailedAttempt, Job
+from jobs.portal.api.inputs import State
+from jobs.reading.listing import HELD
 from tests.factories import make_job
 
 pytestmark = pytest.mark.django_db
@@ -171,6 +174,7 @@ def test_filters_narrow_the_list_and_stay_on_the_next_page(owner, tenant):
 
 
 def test_what_is_held_is_found_as_such(owner, stranger, tenant):
+    assert get_args(State) == (*Status, HELD)
     held = [make_job(tenant, Status.SCHEDULED, due_at=HELD_UNTIL).pk for _ in range(2)]
     make_job(tenant, Status.SCHEDULED, due_at=NOON)
     first = owner.get("/api/v1/jobs?status=held&limit=1")
