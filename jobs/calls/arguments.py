@@ -5,6 +5,7 @@ import json
 import math
 import re
 import uuid
+from decimal import Decimal
 from typing import Any
 
 from jobs.calls.refusals import InvalidRequest, TooLarge
@@ -12,6 +13,7 @@ from jobs.conf import settings
 
 LONGEST_PLACE = 200  # characters of a name: it is written anew for each value within, and may be a million long
 MAX_DEPTH = 50  # levels of nesting; deeper values overflow the parsers on the way
+EXPONENT = re.compile(r"[0-9]e[+-][0-9]")  # as Python writes it: of a number, or perhaps in a text
 MAX_INTEGER_BITS = 10_000  # about 3,000 digits; Python refuses to read or write 4,300 or more
 
 _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
@@ -20,21 +22,35 @@ _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 def as_text(args: dict[str, Any]) -> str:
     """Return the JSON text of checked arguments. Raises TooLarge."""
     text = json.dumps(args)
-    limit = settings.JOBS_ARGS_MAX_BYTES
-    if len(text) > limit:  # the JSON is ASCII: one character is one byte
-        raise TooLarge(
-            "args", f"take {len(text)} bytes as JSON; at most {limit} bytes ({limit // 1024} KiB) are allowed"
-        )
+    size, limit = _size(args, text), settings.JOBS_ARGS_MAX_BYTES
+    if size > limit:
+        raise TooLarge("args", f"take {size} bytes as JSON; at most {limit} bytes ({limit // 1024} KiB) are allowed")
     return text
 
 
 def stats_as_json(stats: Any) -> Any:
     """Return a job's stats as JSON. Raises InvalidRequest, also if they exceed JOBS_STATS_MAX_BYTES."""
     checked = as_json(stats, "stats")
-    size, limit = len(json.dumps(checked)), settings.JOBS_STATS_MAX_BYTES
+    size, limit = _size(checked, json.dumps(checked)), settings.JOBS_STATS_MAX_BYTES
     if size > limit:
         raise InvalidRequest("stats", f"take {size:,} bytes as JSON; JOBS_STATS_MAX_BYTES allows {limit:,}")
     return checked
+
+
+def _size(value: Any, text: str) -> int:
+    """Bytes of the value in JSON as PostgreSQL writes it: jsonb writes 1e+308 with all of its digits. text: its JSON,
+    in ASCII, so one character is one byte.
+    """
+    return len(text) + (_written_out(value) if EXPONENT.search(text) else 0)
+
+
+def _written_out(value: Any) -> int:
+    """The digits that jsonb adds to numbers with exponents."""
+    if isinstance(value, float):
+        text = float.__repr__(value)
+        return len(f"{Decimal(text):f}") - len(text)
+    within = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+    return sum(map(_written_out, within))
 
 
 def as_json(value: Any, field: str = "args", depth: int = 0) -> Any:

@@ -7,9 +7,12 @@ from django.conf import settings
 from django.test import Client
 
 from jobs import job
+from jobs.calls.arguments import stats_as_json
+from jobs.calls.refusals import InvalidRequest
 from jobs.models import Job
 from reports.models import DataReport
 from tests.factories import TenantFactory
+from tests.sql import value
 
 pytestmark = pytest.mark.django_db
 
@@ -167,6 +170,23 @@ def test_args_up_to_the_limit_are_taken_and_one_byte_more_is_not(owner, good):
     room = limit - len(json.dumps({"parameters": ""}))
     assert_problem(post(owner, good | {"args": {"parameters": "x" * (room + 1)}}), 413, "args", str(limit))
     assert post(owner, good | {"args": {"parameters": "x" * room}}).status_code == 202
+
+
+def test_numbers_count_as_postgresql_writes_them(owner, good, settings, subtests):
+    for number in (1e308, -1.5e-300, 1e16, 1e-7, 123456789.125, 0.0001, "1e+308"):
+        with subtests.test(repr(number)):
+            args = {"parameters": {"of": [number, {"n": [number]}]}}
+            Job.objects.all().delete()
+            written = value("SELECT octet_length(%s::jsonb::text)", [json.dumps(args)])
+            settings.JOBS_ARGS_MAX_BYTES = written - 1
+            assert_problem(post(owner, good | {"args": args}), 413, "args", f"take {written} bytes")
+            settings.JOBS_ARGS_MAX_BYTES = written
+            assert post(owner, good | {"args": args}).status_code == 202
+            settings.JOBS_STATS_MAX_BYTES = written - 1
+            with pytest.raises(InvalidRequest, match="stats: take"):
+                stats_as_json(args)
+            settings.JOBS_STATS_MAX_BYTES = written
+            assert stats_as_json(args) == args
 
 
 def test_a_huge_body_is_not_even_read(owner, good):
