@@ -34,7 +34,7 @@ class Newest:
     def lock_identities(self) -> None:
         """Let no other transaction submit such calls of the same identities until this one ends."""
         if self._last:
-            store.lock_identities(key for _, key in self._last if key is not None)
+            store.lock_identities((tenant_id, key) for tenant_id, key in self._last if key is not None)
 
     def take(self, holders: Iterable[tuple[int, int]]) -> Mapping[int, Gathered]:
         """Let the jobs make way that have the identity of these requests; return those that go on, with new arguments.

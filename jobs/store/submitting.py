@@ -21,7 +21,7 @@ from jobs.telemetry import traces
 from tenants.bounds import MAX_SECONDS
 from tenants.prepared import prepared
 
-BUCKETS = 4096  # of identities: a batch of any size takes no more locks
+BUCKETS = 256  # of identities of a tenant: its calls take no more locks in a transaction
 MOST_DELAYS = 10  # after the first call, a debounced job is due, however many calls come
 _text = json.JSONEncoder().encode
 NEW = (("submit", Status.CREATED), ("schedule", Status.SCHEDULED), ("block", Status.BLOCKED))
@@ -107,9 +107,14 @@ class Gathered(NamedTuple):
     due_at: datetime
 
 
-def lock_identities(keys: Iterable[uuid.UUID]) -> None:
-    """Let no other transaction decide about calls of these identities until this one ends; wait for those that do."""
-    rows("lock_identities", buckets=sorted({key.int % BUCKETS for key in keys}))
+def lock_identities(identities: Iterable[tuple[int, uuid.UUID]]) -> None:
+    """Let no other transaction decide about these calls until this one ends; wait for those that do.
+
+    identities: of tenant and key. A tenant waits for its own transactions alone.
+    """
+    locks = sorted({(tenant_id, key.int % BUCKETS) for tenant_id, key in identities})
+    tenants, buckets = zip(*locks, strict=True)
+    rows("lock_identities", tenants=list(tenants), buckets=list(buckets))
 
 
 def gather(calls: Sequence[tuple[int, JobRequest]]) -> list[Gathered]:

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 from django.db import connection, transaction
 
-from jobs import store
+from jobs import store, submit_many
 from jobs.calls.refusals import InvalidRequest
 from jobs.engine.batches import open_batch
 from jobs.engine.dispatch import dispatch
@@ -25,8 +25,10 @@ from jobs.store import Failure, answers
 from jobs.worker.clock import clock, duties
 from jobs.worker.clock.clock import Clock
 from tenants.models import Tenant
+from tests.attempts import run
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory, ThingFactory, finish, make_job
+from tests.sample.models import Thing
 from tests.sql import sql
 from tests.waiting import wait_until
 
@@ -205,6 +207,42 @@ def test_a_body_that_locks_rows_of_tenants_and_queues_holds_up_no_statement_not_
         assert within(lambda: answers.reserve(tenant.pk, "key", "digest"))
         assert within(lambda: store.succeed(running[1].id, 1, {}, None))
         assert within(lambda: store.snooze(running[2].id, 1, {}, delay=1.0))
+
+
+class TestAnOpenTransactionWithManyCalls:
+    """Of one tenant, and the newest call wins: nobody else waits for it, neither a caller nor a body."""
+
+    MANY, SOME = 1_000, 60  # calls; nearly all of the tenant's locks are taken
+
+    @pytest.fixture
+    def busy(self, register, elsewhere) -> Iterator[Thing]:
+        register(concurrency=100)
+        thing = ThingFactory(tenant__queue__num_slots=50)
+        called, over = threading.Event(), threading.Event()
+
+        @transaction.atomic
+        def calls() -> None:
+            submit_many(thing.async_(identical="replace").echo.request(n) for n in range(self.MANY))
+            called.set()
+            over.wait()
+
+        calling = elsewhere(calls)
+        assert called.wait(SOON)
+        yield thing
+        over.set()
+        calling.result(SOON)
+        assert Job.objects.filter(tenant=thing.tenant).count() == self.MANY
+
+    def test_a_caller_goes_through(self, busy, within):
+        other = ThingFactory()
+        within(lambda: [other.async_(identical="replace").echo(n) for n in range(self.SOME)])
+        assert Job.objects.filter(tenant=other.tenant).count() == self.SOME
+
+    def test_a_body_goes_through(self, busy, within, sent):
+        other = ThingFactory(tenant__queue__num_slots=1)
+        running = other.async_.remind(self.SOME)
+        assert within(lambda: run(sent, running)).status == "success"
+        assert Job.objects.filter(tenant=other.tenant).count() == 1 + self.SOME
 
 
 class TestATenantThatIsDeleted:

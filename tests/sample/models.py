@@ -317,6 +317,12 @@ class Thing(Asynchronous, models.Model):
         below.wait()
 
     @job
+    def remind(self, calls: int) -> None:
+        """So many calls of which the newest wins, one after the other."""
+        for number in range(calls):
+            self.async_(identical="replace").echo(number)
+
+    @job
     def share_out(self) -> dict[str, list[int]]:
         """Its work, to processes of each kind; and ends one."""
         Thing.objects.count()  # its session is open

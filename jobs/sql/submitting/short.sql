@@ -1,7 +1,8 @@
 -- name: lock_identities
--- Locks:  one transaction at a time decides about calls of one identity, of those that the newest wins. Who: submit, before it
---         looks for identical jobs. Sorted, so that two batches cannot deadlock.
-SELECT pg_advisory_xact_lock(hashtext('jobs.identical'), bucket) FROM unnest(%(buckets)s::int[]) AS line (bucket)
+-- Locks:  one transaction of a tenant at a time decides about calls of one identity, of those that the newest wins. Who: submit,
+--         before it looks for identical jobs. Sorted, so that two batches cannot deadlock.
+SELECT pg_advisory_xact_lock(hashtext('jobs.identical:' || tenant_id), bucket)
+FROM unnest(%(tenants)s::bigint[], %(buckets)s::int[]) AS line (tenant_id, bucket)
 
 -- name: gather
 -- Change: a debounced job that has not been tried waits on for a further call, and takes its arguments; but no longer than so
