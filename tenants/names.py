@@ -32,7 +32,7 @@ _TABLES = (
     "|failed_attempts|forecasts|freed_slots|full_hours"
     "|job_edges|job_ends|job_history|job_history_rest|job_logs|job_memories|job_minutes|job_minutes_default|jobs|kept_answers|lanes|left_line|limit_changes|may_run"
     "|paused_job_types|pool_changes|prediction_totals|predictions|queue_turns|queues|recorded|repairs|samples|schedule_runs|schedules|servers|slot_peaks|tenant_books|tenant_hours"
-    "|tenant_hours_default|tenant_queues|tenant_shares|tenants_apikey|totals|usage_days|webhook_endpoints|webhook_events|what_ifs|workers"
+    "|tenant_hours_default|tenant_queues|tenant_shares|tenants_apikey|totals|usage_days|webhook_endpoints|webhook_events|webhook_hours|webhook_messages|what_ifs|workers"
 )
 # Keywords are upper case and names lower case in our SQL, so an alias can be told from what else may follow a table.
 _READ_OR_WRITTEN = re.compile(rf"\b(FROM|JOIN|UPDATE|INTO)(\s+)({_TABLES})\b(\s+(?:AS\s+)?[a-z]\w*)?")

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 
 from django.db.models import Exists, OuterRef
 
-from jobs.models import Attempt, Batch, Job, JobLog, JobMemory, KeptAnswer, LeftLine
+from jobs.models import Attempt, Batch, Job, JobLog, JobMemory, KeptAnswer, LeftLine, WebhookEndpoint, WebhookMessage
 from jobs.store import erasing, results
 from tenants import audit
 from tenants.tenant_model import all_tenants, get_tenant_model
@@ -47,9 +47,11 @@ def erase(tenant_id: int) -> Report:
 
 
 def erase_users(tenant_id: int) -> None:
-    """Remove the users from the tenant's batches, from the log of its attempts, and from that of who left its line."""
+    """Remove the users from the tenant's batches, the log of its attempts, that of who left its line, and webhooks."""
     for log in (LeftLine, Attempt, Batch):
         log._default_manager.filter(tenant_id=tenant_id).exclude(user_key="").update(user_key="")
+    endpoints = list(WebhookEndpoint.objects.filter(tenant_id=tenant_id).values_list("pk", flat=True))
+    WebhookMessage.objects.filter(endpoint_id__in=endpoints).exclude(user_key="").update(user_key="")
 
 
 def forget_answers(tenant_id: int) -> int:

@@ -28,6 +28,8 @@ from jobs.models import (
     Schedule,
     ScheduleRun,
     WebhookEndpoint,
+    WebhookHour,
+    WebhookMessage,
     WhatIf,
     Worker,
 )
@@ -52,6 +54,9 @@ def prune() -> None:
     # These, too, a deleted tenant may have left.
     for model in (Batch, JobLog, JobMemory, KeptAnswer, Schedule, WebhookEndpoint):
         model._default_manager.exclude(Exists(all_tenants().filter(pk=OuterRef("tenant_id")))).delete()
+    endpoint = WebhookEndpoint.objects.filter(pk=OuterRef("endpoint_id"))
+    WebhookMessage.objects.exclude(Exists(endpoint)).delete()  # a job may have ended while its endpoint was removed
+    WebhookHour.objects.filter(hour__lt=now - timedelta(days=2)).delete()
     _delete_free(KeptAnswer.objects.filter(created_at__lt=now - timedelta(seconds=answers.TTL)))
     _forget_log(ScheduleRun, "at", old)  # no due time comes back: schedules only go forward (I10)
     waits = Job.objects.filter(pk=OuterRef("follower_id"), blocked_at__isnull=False)

@@ -25,7 +25,7 @@ from jobs.models.queue import PausedJobType, Queue
 from jobs.models.schedule import Schedule, ScheduleRun
 from jobs.models.statistics import Attempt, FullHour, JobMinute, Recorded, Sample, TenantHour, TenantShare, Total
 from jobs.models.usage import ClosedDay, SlotPeak, UsageDay
-from jobs.models.webhook import WebhookEndpoint, WebhookEvent
+from jobs.models.webhook import WebhookEndpoint, WebhookHour, WebhookMessage
 from jobs.models.what_if import WhatIf
 
 __all__ = ["Job", "Queue", "Schedule"]  # what a project may name; the others are for `jobs` alone

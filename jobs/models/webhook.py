@@ -1,4 +1,4 @@
-"""Webhooks: where a tenant's system is told how its jobs ended, and the ends that are still to be told."""
+"""Webhooks: where a tenant's system is told how its jobs ended, and the outbox of what is still to be told."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -13,7 +13,9 @@ class WebhookEndpoint(models.Model):
     """An address of a tenant's own system. It is off from `off_at` on.
 
     types: job types as reports.datareport.execute; empty: all. batches: their names; empty: also jobs of no batch.
-    salt: its secret is derived from it, and is not stored.
+    salt: its secret is derived from it, and is not stored; until `former_until` messages are signed with the former
+    secret, too. failures: tries in a row, of which `tried_at` was the last. next_at: no try before. turn: the fence of
+    whoever posts to it until `taken_until`.
     """
 
     tenant = TenantKey(TENANT_MODEL, models.CASCADE, db_constraint=False, related_name="+")
@@ -22,9 +24,16 @@ class WebhookEndpoint(models.Model):
     batches = ArrayField(models.CharField(max_length=200), default=list, db_default=[], blank=True)
     salt = models.CharField(max_length=64)
     created_at = models.DateTimeField(db_default=Now())
-    failing_since = models.DateTimeField(null=True)  # the first failure since the last message that was taken
+    failing_since = models.DateTimeField(null=True)  # the first failed try since the last message that was taken
     last_error = models.CharField(max_length=300, default="")
     off_at = models.DateTimeField(null=True)
+    former_salt = models.CharField(max_length=64, default="", db_default="")
+    former_until = models.DateTimeField(null=True)
+    failures = models.IntegerField(default=0, db_default=0)
+    tried_at = models.DateTimeField(null=True)
+    next_at = models.DateTimeField(null=True)
+    turn = models.BigIntegerField(default=0, db_default=0)
+    taken_until = models.DateTimeField(null=True)
 
     class Meta:
         db_table = named("webhook_endpoints")
@@ -33,16 +42,37 @@ class WebhookEndpoint(models.Model):
         return self.url
 
 
-class WebhookEvent(models.Model):
-    """The end of a job whose tenant had an endpoint when it was submitted. The clock takes it, and submits messages."""
+class WebhookMessage(models.Model):
+    """The end of a job, to be told to an endpoint: a row of the outbox. The statement that ends the job stores it.
 
-    id = models.BigAutoField(primary_key=True)
-    tenant_id = models.BigIntegerField(db_index=True)
-    job_id = models.BigIntegerField()
-    attempt = models.IntegerField()
-    status = models.CharField(max_length=9)
+    event: the number of the end, the same at each endpoint. data: what is told of the job, but for its user. tries:
+    that the endpoint refused. next_at: not before, since it was refused often; meanwhile later messages go first.
+    """
+
+    pk = models.CompositePrimaryKey("endpoint_id", "event")
+    endpoint_id = models.BigIntegerField()
+    event = models.BigIntegerField()
     ended_at = models.DateTimeField()
+    user_key = models.CharField(max_length=100)
+    data = models.JSONField()
+    tries = models.IntegerField(default=0, db_default=0)
+    next_at = models.DateTimeField(null=True)
 
     class Meta:
-        db_table = named("webhook_events")
+        db_table = named("webhook_messages")
+        default_permissions = ()
+
+
+class WebhookHour(models.Model):
+    """What came of the messages of an endpoint in an hour. dropped: too old, or too many."""
+
+    pk = models.CompositePrimaryKey("endpoint_id", "hour")
+    endpoint_id = models.BigIntegerField()
+    hour = models.DateTimeField()
+    delivered = models.IntegerField(default=0, db_default=0)
+    failed = models.IntegerField(default=0, db_default=0)
+    dropped = models.IntegerField(default=0, db_default=0)
+
+    class Meta:
+        db_table = named("webhook_hours")
         default_permissions = ()

@@ -31,7 +31,7 @@ from jobs.worker.children.reaping import ReapAtOnce
 from jobs.worker.children.reconcile import Reconciler
 from jobs.worker.children.reports import Reports
 from jobs.worker.children.running_table import MAX_PROCESSES, running_table
-from jobs.worker.clock import Clock, Schedules, recorder, upkeep
+from jobs.worker.clock import Clock, Schedules, Webhooks, recorder, upkeep
 from jobs.worker.consumer import HangUp, TakeAttempts, takes_messages
 from jobs.worker.message import WORKER_ID
 from jobs.worker.prefetch import TakeOneAtATime
@@ -187,6 +187,7 @@ class Parent:
             ("clock", clock.run, max(standstill, MAX_LONG_STANDSTILL)),
             ("upkeep", upkeep(stop, clock).run, None),
             ("schedules", Schedules(stop, clock).run, None),
+            ("webhooks", Webhooks(stop, clock).run, None),
             ("recorder", recorder(stop, clock).run, None),
             ("beat", self._heartbeat.run, standstill),
         ]

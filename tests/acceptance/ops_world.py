@@ -24,6 +24,8 @@ from jobs.models import (
     TenantHour,
     TenantShare,
     WebhookEndpoint,
+    WebhookHour,
+    WebhookMessage,
     WhatIf,
 )
 from jobs.reading.statistics import BUCKETS
@@ -102,7 +104,10 @@ def _batch(tenant: Tenant) -> int:
 def _webhooks(plain: Tenant, long: Tenant, now: datetime) -> None:
     url, types = f"https://{'h' * 60}.example/{'p' * 400}", [f"{'t' * 200}.{'m' * 100}"] * 3
     for tenant in (plain, long):
-        WebhookEndpoint.objects.create(tenant=tenant, url=url, types=types, failing_since=now, last_error="x" * 300)
+        fails = WebhookEndpoint.objects.create(tenant=tenant, url=url, types=types, failing_since=now, next_at=now)
+        WebhookEndpoint.objects.filter(pk=fails.pk).update(last_error="x" * 300)
+        WebhookMessage.objects.create(endpoint_id=fails.pk, event=1, ended_at=now, data={"id": 1, "status": "dead"})
+        WebhookHour.objects.create(endpoint_id=fails.pk, hour=now, delivered=10**6, failed=10**6, dropped=10**6)
         WebhookEndpoint.objects.create(tenant=tenant, url="https://example.com/", off_at=now)
 
 

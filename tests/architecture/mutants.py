@@ -48,7 +48,8 @@ USAGE = (
     "tests/integration/api/test_usage.py",
     "tests/integration/engine/test_record.py",
 )
-WEBHOOKS = "tests/integration/webhooks/test_announce.py"
+WEBHOOKS = "tests/integration/webhooks/test_outbox.py"
+POSTS = tuple(f"tests/integration/webhooks/test_{name}.py" for name in ("senders", "delivery"))
 FORECASTS = tuple(f"tests/integration/forecasting/test_{name}.py" for name in ("duty", "outcomes", "look_ahead"))
 ERASED = "tests/integration/engine/test_revive_erased.py"
 KNOWING = {  # which tests know a statement, beside test_<statement>.py; the others are known by VERBS
@@ -107,6 +108,7 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     **dict.fromkeys(("look_workers", "health_server"), ("tests/integration/engine/test_health.py",)),
     **dict.fromkeys(("in_line", "look_lanes", "may_run"), LOOKING),
     "worked": ("tests/integration/engine/test_sample.py",),
+    **dict.fromkeys(("take_webhooks", "note_turn"), POSTS),
     "reserve": ("tests/integration/api/test_idempotency.py",),
 }
 # In the other folders of tests/integration is what stands above the engine; these cost time, and tell of cost alone.

@@ -13,7 +13,7 @@ from embedded import REPOSITORY
 from jobs.contrib.metrics.collector import Look
 from jobs.models import Repair, Sample
 from jobs.reading.health import RULES, Facts
-from jobs.reading.health.looks import EndedLook, ForecastLook, PredictionsLook, ServerLook, TotalLook
+from jobs.reading.health.looks import EndedLook, ForecastLook, PredictionsLook, ServerLook, TotalLook, WebhooksLook
 from jobs.reading.statistics import BUCKETS
 from tests.unit.test_health import worker
 from tests.unit.test_waits import NOW, lane, queue
@@ -32,6 +32,7 @@ FACTS = Facts(
     starved=[],
     cache=True,
     predictions=PredictionsLook(300, 9, 280, 141, 270, 244, 210, 190, 0.9, 1.2, 2.3, 3.0, 2.5, 3.3),
+    webhooks=WebhooksLook(9, 1, 0, 2, 5, 60.0),
 )
 FORECASTS = ForecastLook({"": 290, "far": 10}, {"default": 8.0}, 0.3)
 ONE = [1] + [0] * (BUCKETS - 1)

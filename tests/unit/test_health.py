@@ -9,7 +9,7 @@ import pytest
 from jobs.allocation.gates import Gate
 from jobs.models import Repair, Sample
 from jobs.reading.health import RULES, Facts, conditions
-from jobs.reading.health.looks import EndedLook, PredictionsLook, ServerLook
+from jobs.reading.health.looks import EndedLook, PredictionsLook, ServerLook, WebhooksLook
 from jobs.reading.looking import Worker
 from tests.unit.test_waits import NOW, lane, queue, tenant
 
@@ -44,6 +44,7 @@ GOOD = Facts(
     starved=[],
     cache=True,
     predictions=PREDICTIONS,
+    webhooks=WebhooksLook(9, 3, 0, 2, 5000, 9999.0),
 )
 
 
@@ -83,6 +84,7 @@ BAD = {
     "connections": server(connections=81),
     "cache_away": replace(GOOD, cache=False),
     "recorder_late": server(recorder_age=180.1),
+    "webhooks_failing": replace(GOOD, webhooks=replace(GOOD.webhooks, failing_long=1)),
     "predictions_off": replace(GOOD, predictions=replace(PREDICTIONS, held_lately=159)),
 }
 JUST_GOOD = [

@@ -1,4 +1,6 @@
-"""`manage.py webhooks list | add | remove | switch-on`: where tenants' own systems are told how jobs ended."""
+"""`manage.py webhooks`: where tenants' own systems are told how jobs ended."""
+
+from collections.abc import Callable
 
 from jobs.console.cli import inputs
 from jobs.console.cli.screen import Column, Screen
@@ -6,24 +8,28 @@ from jobs.console.cli.subcommands import Options, Subcommand, argument
 from jobs.console.operations.named import tenant_named
 from jobs.engine.webhooks import endpoints
 from jobs.models import WebhookEndpoint
+from jobs.reading.webhooks import standings
 
-FIELDS = ("id", "url", "types", "batches", "failing_since", "off_at", "last_error")
 COLUMNS = [
-    Column("ID", "id", right=True),
-    Column("TENANT", "tenant.jobs_slug", flexible=True),
-    Column("URL", "url", flexible=True),
-    Column("TYPES", lambda one: ", ".join(one.types) or "all", flexible=True, wide=True),
-    Column("BATCHES", lambda one: ", ".join(one.batches) or "all", flexible=True, wide=True),
-    Column("FAILING SINCE (UTC)", "failing_since", wide=True),
-    Column("STATE", lambda one: "off" if one.off_at else "failing" if one.failing_since else "on"),
-    Column("LAST ERROR", "last_error", flexible=True),
+    Column("ID", "endpoint.id", right=True),
+    Column("TENANT", "endpoint.tenant.jobs_slug", flexible=True),
+    Column("URL", "endpoint.url", flexible=True),
+    Column("TYPES", lambda one: ", ".join(one.endpoint.types) or "all", flexible=True, wide=True),
+    Column("BATCHES", lambda one: ", ".join(one.endpoint.batches) or "all", flexible=True, wide=True),
+    Column("STATE", lambda one: one.state),
+    Column("DAY", "counts.delivered", right=True),
+    Column("FAILED", "counts.failed", right=True),
+    Column("WAITING", "counts.waiting", right=True),
+    Column("OLDEST (UTC)", "counts.oldest", wide=True),
+    Column("NEXT TRY (UTC)", "endpoint.next_at", wide=True),
+    Column("LAST ERROR", "endpoint.last_error", flexible=True),
 ]
 
 
 def _list(options: Options, screen: Screen) -> None:
-    found = list(inputs.of_tenant(WebhookEndpoint.objects.select_related("tenant").order_by("pk"), options))
-    lines = [{name: getattr(one, name) for name in FIELDS} | {"tenant": one.tenant.jobs_slug} for one in found]
-    screen.document({"webhooks": lines})
+    endpoints = WebhookEndpoint.objects.select_related("tenant").order_by("pk")
+    found = standings(inputs.of_tenant(endpoints, options))
+    screen.document({"webhooks": [one.as_told() | {"tenant": one.endpoint.tenant.jobs_slug} for one in found]})
     screen.table(COLUMNS, found, none="There are no webhooks.")
 
 
@@ -34,16 +40,22 @@ def _add(options: Options, screen: Screen) -> None:
     screen.say(secret)
 
 
-def _remove(options: Options, screen: Screen) -> None:
-    endpoints.remove(_endpoint(options["id"]))
-    screen.document({"removed": options["id"]})
-    screen.say(f"Webhook {options['id']} is removed.")
+def _does(act: Callable[[WebhookEndpoint], object], done: str, said: str) -> Callable[[Options, Screen], None]:
+    """The command of an action on one. done: its name in the document."""
+
+    def command(options: Options, screen: Screen) -> None:
+        act(_endpoint(options["id"]))
+        screen.document({done: options["id"]})
+        screen.say(f"Webhook {options['id']} {said}.")
+
+    return command
 
 
-def _switch_on(options: Options, screen: Screen) -> None:
-    endpoints.switch_on(_endpoint(options["id"]))
-    screen.document({"on": options["id"]})
-    screen.say(f"Webhook {options['id']} is on.")
+def _replace_secret(options: Options, screen: Screen) -> None:
+    secret = endpoints.replace_secret(_endpoint(options["id"]))
+    screen.document({"id": options["id"], "secret": secret})
+    screen.say(f"For a day webhook {options['id']} signs with both secrets. The new one is shown only now:")
+    screen.say(secret)
 
 
 def _endpoint(pk: int) -> WebhookEndpoint:
@@ -56,8 +68,18 @@ NEW = (
     argument("--type", action="append", default=[], help="Only this job type: reports.datareport.execute. Repeatable."),
     argument("--batch", action="append", default=[], help="Only jobs of batches of this name. Repeatable."),
 )
-WHICH = argument("id", type=int, help="As `webhooks list` shows it.")
-LIST = Subcommand("list", "Show the webhooks of all tenants, and whether they work.", (inputs.TENANT,), _list)
-ADD = Subcommand("add", "Add one, and print its secret.", NEW, _add)
-REMOVE = Subcommand("remove", "Send nothing more to one.", (WHICH,), _remove)
-SWITCH_ON = Subcommand("switch-on", "Send again to one that was switched off.", (WHICH,), _switch_on)
+WHICH = (argument("id", type=int, help="As `webhooks list` shows it."),)
+REMOVED = _does(endpoints.remove, "removed", "is removed")
+OFF = _does(endpoints.switch_off, "off", "is off; what waits for it is kept for three days")
+ON = _does(endpoints.switch_on, "on", "is on")
+TRIED = _does(endpoints.try_now, "tried", "is tried now")
+LIST = Subcommand("list", "Show the webhooks of all tenants, and what waits for them.", (inputs.TENANT,), _list)
+SUBCOMMANDS = (
+    LIST,
+    Subcommand("add", "Add one, and print its secret.", NEW, _add),
+    Subcommand("remove", "Send nothing more to one.", WHICH, REMOVED),
+    Subcommand("switch-off", "Send nothing to one until it is switched on.", WHICH, OFF),
+    Subcommand("switch-on", "Send again to one that was switched off.", WHICH, ON),
+    Subcommand("try-now", "Send what waits for one now, and not at its next try.", WHICH, TRIED),
+    Subcommand("replace-secret", "Give one a new secret, and print it.", WHICH, _replace_secret),
+)

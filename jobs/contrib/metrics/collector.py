@@ -10,7 +10,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.registry import Collector
 
 from jobs.reading.health import RULES, Facts, conditions
-from jobs.reading.health.looks import ForecastLook, PredictionsLook, TotalLook
+from jobs.reading.health.looks import ForecastLook, PredictionsLook, TotalLook, WebhooksLook
 from jobs.reading.standing import State
 from jobs.reading.statistics import BOUNDS, added
 
@@ -29,6 +29,7 @@ class Look(Collector):
         yield from _server(self._facts)
         yield from _conditions(self._facts)
         yield from _predictions(self._facts.predictions)
+        yield from _webhooks(self._facts.webhooks)
         yield from _forecasts(self._forecasts)
         yield from _attempts(self._totals)
 
@@ -112,6 +113,13 @@ def _predictions(said: PredictionsLook) -> Iterator[Metric]:
     rows = [([q, method], loss) for method, both in of.items() for q, loss in zip(held, both, strict=True)]
     losses = [(labels, loss) for labels, loss in rows if loss is not None]
     yield gauge("prediction_loss_seconds", "Mean pinball loss of the last day.", ["quantile", "method"], losses)
+
+
+def _webhooks(look: WebhooksLook) -> Iterator[Metric]:
+    states = [([state], getattr(look, state)) for state in ("working", "failing", "off")]
+    yield gauge("webhooks", "Endpoints of tenants.", ["state"], states)
+    yield alone("webhook_messages_waiting", "Messages to endpoints that are on, each counted to 10,000.", look.waiting)
+    yield alone("webhook_oldest_seconds", "Since the job of the oldest of them ended.", look.oldest)
 
 
 def _forecasts(look: ForecastLook) -> Iterator[Metric]:

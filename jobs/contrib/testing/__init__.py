@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from jobs.contrib.testing.failures import fail_next
     from jobs.contrib.testing.running import drain, run
     from jobs.contrib.testing.time import FrozenTime, freeze_time
+    from jobs.contrib.testing.webhooks import webhook_messages
 
 __all__ = [
     "Attempt",
@@ -27,6 +28,7 @@ __all__ = [
     "freeze_time",
     "run",
     "submitted",
+    "webhook_messages",
 ]
 
 _NAMES = {
@@ -36,6 +38,7 @@ _NAMES = {
     "jobs.contrib.testing.failures": ("fail_next",),
     "jobs.contrib.testing.running": ("drain", "run"),
     "jobs.contrib.testing.time": ("FrozenTime", "freeze_time"),
+    "jobs.contrib.testing.webhooks": ("webhook_messages",),
 }
 
 # pytest imports the plugin before Django has set up its apps.

@@ -1,20 +1,23 @@
-"""Add, remove and switch on the endpoints of a tenant. Whoever shows it may do it; each is in the audit log."""
+"""Add, change and remove the endpoints of a tenant. Whoever shows it may do it; each is in the audit log."""
 
 import secrets
 from collections.abc import Sequence
+from datetime import timedelta
 
 from django.db import transaction
+from django.db.models import F
+from django.db.models.functions import Now
 
 from jobs.calls.refusals import InvalidRequest
 from jobs.engine.webhooks import addresses, signing
-from jobs.models import Queue, WebhookEndpoint
+from jobs.models import WebhookEndpoint, WebhookMessage
 from tenants import audit
 from tenants.models import Tenant
 from tenants.tenant_model import lock_tenant
 
-QUEUE = "webhooks"
 MOST = 10  # endpoints of a tenant
 MOST_NAMED = 100  # types, or batches
+BOTH_SECRETS = timedelta(days=1)  # for which messages are signed with the former secret, too
 
 
 @transaction.atomic
@@ -35,7 +38,6 @@ def add(
     lock_tenant(tenant)
     if WebhookEndpoint.objects.filter(tenant=tenant).count() >= MOST:
         raise InvalidRequest("url", f"there are {MOST} endpoints already; remove one")
-    Queue.objects.get_or_create(name=QUEUE)
     told = {"types": list(types), "batches": list(batches)}
     made = WebhookEndpoint.objects.create(tenant=tenant, url=url, salt=secrets.token_hex(32), **told)
     audit.note("added", WebhookEndpoint, [(made.pk, url)], tenant_id=tenant.pk)
@@ -44,14 +46,40 @@ def add(
 
 @transaction.atomic
 def remove(endpoint: WebhookEndpoint) -> None:
-    """Nothing more is sent to it: messages that wait find it gone."""
+    """Nothing more is sent to it: its messages are deleted."""
     if WebhookEndpoint.objects.filter(pk=endpoint.pk).delete()[0]:
+        WebhookMessage.objects.filter(endpoint_id=endpoint.pk).delete()
         audit.note("deleted", WebhookEndpoint, [(endpoint.pk, endpoint.url)], tenant_id=endpoint.tenant_id)
 
 
 @transaction.atomic
+def replace_secret(endpoint: WebhookEndpoint) -> str:
+    """The new secret, which nobody is shown again. For a day messages are signed with the former one, too."""
+    salt = secrets.token_hex(32)
+    mine = WebhookEndpoint.objects.filter(pk=endpoint.pk)
+    mine.update(former_salt=F("salt"), former_until=Now() + BOTH_SECRETS, salt=salt)
+    audit.note("replaced the secret", WebhookEndpoint, [(endpoint.pk, endpoint.url)], tenant_id=endpoint.tenant_id)
+    return signing.secret_of(salt)
+
+
+@transaction.atomic
+def switch_off(endpoint: WebhookEndpoint) -> None:
+    """Send nothing to it. What waits is kept for three days; what ends from now on is not told."""
+    if WebhookEndpoint.objects.filter(pk=endpoint.pk, off_at=None).update(off_at=Now()):
+        audit.note("switched off", WebhookEndpoint, [(endpoint.pk, endpoint.url)], tenant_id=endpoint.tenant_id)
+
+
+@transaction.atomic
 def switch_on(endpoint: WebhookEndpoint) -> None:
-    """Send to it again. What ended in between is not told."""
+    """Send to it again, also what waits. What ended in between is not told."""
     off = WebhookEndpoint.objects.filter(pk=endpoint.pk, off_at__isnull=False)
-    if off.update(off_at=None, failing_since=None, last_error=""):
+    if off.update(off_at=None, failing_since=None, failures=0, next_at=None, last_error=""):
         audit.note("switched on", WebhookEndpoint, [(endpoint.pk, endpoint.url)], tenant_id=endpoint.tenant_id)
+
+
+@transaction.atomic
+def try_now(endpoint: WebhookEndpoint) -> None:
+    """Do not wait for its next try, nor for those of messages that it refused."""
+    WebhookEndpoint.objects.filter(pk=endpoint.pk).update(next_at=None)
+    WebhookMessage.objects.filter(endpoint_id=endpoint.pk, next_at__isnull=False).update(next_at=None)
+    audit.note("tried now", WebhookEndpoint, [(endpoint.pk, endpoint.url)], tenant_id=endpoint.tenant_id)

@@ -12,7 +12,10 @@ import threading
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from functools import lru_cache
 from queue import Empty, Queue
+
+from django.utils.http import parse_http_date
 
 from jobs.authoring.exceptions import TenantError
 from jobs.engine.webhooks import addresses
@@ -20,11 +23,19 @@ from jobs.engine.webhooks import addresses
 SECONDS = 10.0  # for all of it
 MOST_BYTES = 65_536  # of an answer that are read
 STATUS = re.compile(rb"HTTP/1\.[01] ([1-5]\d\d)(?: [^\r\n]*)?\r?\n")
+RETRY_AFTER = re.compile(rb"(?i)\r\nretry-after:[ \t]*([ -~]{1,40}?)[ \t]*\r\n")
 NAME, VALUE = re.compile(r"[A-Za-z0-9-]+"), re.compile(r"[ -~]*")
 
 
 class NotDelivered(TenantError):
-    """The message was not taken. Its text is for the endpoint's owner: it tells nothing of our network."""
+    """The message was not taken. Its text is for the endpoint's owner: it tells nothing of our network.
+
+    status: of the answer, if there was one. retry_after: the seconds for which it asks to be left alone.
+    """
+
+    def __init__(self, why: str, status: int | None = None, retry_after: float = 0.0) -> None:
+        super().__init__(why)
+        self.status, self.retry_after = status, retry_after
 
 
 def post(url: str, body: bytes, headers: Mapping[str, str], allowed: Iterable[str] = ()) -> None:
@@ -38,7 +49,7 @@ def post(url: str, body: bytes, headers: Mapping[str, str], allowed: Iterable[st
     try:
         with _connect(found, port, ends) as plain, _secure(plain, host, ends) as connection:
             _send(connection, request, ends)
-            status = _status(connection, ends)
+            status, retry_after = _answer(connection, ends)
     except ssl.SSLCertVerificationError:
         raise NotDelivered("the certificate is not valid for this name") from None
     except TimeoutError:
@@ -46,7 +57,7 @@ def post(url: str, body: bytes, headers: Mapping[str, str], allowed: Iterable[st
     except OSError:
         raise NotDelivered("the connection failed") from None
     if not 200 <= status < 300:  # noqa: PLR2004 - success
-        raise NotDelivered(f"the answer was {status}")
+        raise NotDelivered(f"the answer was {status}", status, retry_after)
 
 
 def _request(host: str, port: int, path: str, body: bytes, headers: Mapping[str, str]) -> bytes:
@@ -96,8 +107,9 @@ def _secure(plain: socket.socket, host: str, ends: float) -> ssl.SSLSocket:
     return context().wrap_socket(plain, server_hostname=host)
 
 
+@lru_cache
 def context() -> ssl.SSLContext:
-    """Which certificates are believed: those of the system, or of SSL_CERT_FILE."""
+    """Which certificates are believed: those of the system, or of SSL_CERT_FILE, as they were at the first message."""
     return ssl.create_default_context()
 
 
@@ -108,8 +120,8 @@ def _send(connection: ssl.SSLSocket, request: bytes, ends: float) -> None:
         rest = rest[connection.send(rest[:16_384]) :]
 
 
-def _status(connection: ssl.SSLSocket, ends: float) -> int:
-    """The status of the answer, when its headers are complete; an interim one (1xx) is passed over."""
+def _answer(connection: ssl.SSLSocket, ends: float) -> tuple[int, float]:
+    """Its status and Retry-After, when its headers are complete; an interim one (1xx) is passed over."""
     answer = b""
     while len(answer) < MOST_BYTES:
         connection.settimeout(_left(ends))
@@ -123,8 +135,17 @@ def _status(connection: ssl.SSLSocket, ends: float) -> int:
             found = STATUS.match(head + b"\r\n")
             if not complete or found is None:
                 raise NotDelivered("the answer was not HTTP")
-            return int(found[1])
+            return int(found[1]), _seconds(RETRY_AFTER.search(head + b"\r\n"))
     raise NotDelivered(f"the headers of the answer were larger than {MOST_BYTES // 1024} KiB")
+
+
+def _seconds(found: re.Match[bytes] | None) -> float:
+    """Of a Retry-After: seconds, or a moment; 0 if it is neither."""
+    with suppress(ValueError):
+        if found:
+            said = found[1].decode("ascii")
+            return float(said) if said.isdecimal() else parse_http_date(said) - time.time()
+    return 0.0
 
 
 def _left(ends: float) -> float:

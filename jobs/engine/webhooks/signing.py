@@ -1,12 +1,13 @@
 """Sign a message as Standard Webhooks say (https://www.standardwebhooks.com): `v1`, HMAC-SHA256.
 
 The secret of an endpoint is not stored: it is derived from SECRET_KEY and the endpoint's salt. So a copy of the
-database tells none. After a change of SECRET_KEY, messages have a signature for each of SECRET_KEY_FALLBACKS, too.
+database tells none. A message has a signature for each secret that is taken: beside the present one, that of a former
+salt, while a secret is replaced; and for each of SECRET_KEY_FALLBACKS after a change of SECRET_KEY.
 """
 
 import hmac
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from django.conf import settings
@@ -23,12 +24,13 @@ def _secret(salt: str, key: str) -> bytes:
     return hmac.digest(key.encode(), f"jobs.webhooks {salt}".encode(), "sha256")
 
 
-def headers(message_id: str, at: datetime, body: bytes, salt: str) -> Mapping[str, str]:
+def headers(message_id: str, at: datetime, body: bytes, salts: Sequence[str]) -> Mapping[str, str]:
     """What its receiver needs to verify it. at: of this try; receivers refuse a message that is minutes old."""
     seconds = int(at.timestamp())
     signed = f"{message_id}.{seconds}.".encode() + body
     keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
-    signatures = [b64encode(hmac.digest(_secret(salt, key), signed, "sha256")).decode() for key in keys]
+    secrets = [_secret(salt, key) for salt in salts for key in keys]
+    signatures = [b64encode(hmac.digest(secret, signed, "sha256")).decode() for secret in secrets]
     return {
         "webhook-id": message_id,
         "webhook-timestamp": str(seconds),

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand
 from jobs.checks import refuse_shared_sessions
 from jobs.engine import runtime
 from jobs.engine.runtime import Runtime
-from jobs.worker.clock import Clock, Schedules, recorder, upkeep
+from jobs.worker.clock import Clock, Schedules, Webhooks, recorder, upkeep
 from jobs.worker.threads.announcer import Announcer
 from jobs.worker.threads.reach import Reach
 from jobs.worker.threads.sender import Sender
@@ -27,7 +27,7 @@ class Command(BaseCommand):
         reach, sending, announcer = Reach(stop), Sender(), Announcer()
         clock = Clock(stop, away=lambda: reach.away)
         runtime.start(Runtime(carrier=sending.hand_over, announcer=announcer.announce))
-        beside = [thread(stop, clock).run for thread in (upkeep, Schedules, recorder)]
+        beside = [thread(stop, clock).run for thread in (upkeep, Schedules, Webhooks, recorder)]
         for run in (reach.run, sending.run, announcer.run, *beside):
             threading.Thread(target=run, args=(Progress(),), daemon=True).start()
         clock.run()

@@ -1,10 +1,10 @@
 """`manage.py webhooks`: where tenants' own systems are told how their jobs ended."""
 
 from jobs.console.cli.subcommands import SubcommandsCommand
-from jobs.console.cli.webhooks import ADD, LIST, REMOVE, SWITCH_ON
+from jobs.console.cli.webhooks import LIST, SUBCOMMANDS
 
 
 class Command(SubcommandsCommand):
-    help = "Show, add and remove the webhooks of tenants, and switch them on again."
-    subcommands = (LIST, ADD, REMOVE, SWITCH_ON)
+    help = "Show, add and remove the webhooks of tenants, and switch them off and on."
+    subcommands = SUBCOMMANDS
     default = LIST

@@ -13,6 +13,7 @@ from jobs.models import WebhookEndpoint
 from jobs.portal.api import inputs
 from jobs.portal.api.auth import CallerRequest
 from jobs.portal.api.problems import existing
+from jobs.reading.webhooks import standings
 from tenants.models import Tenant
 
 router = Router(tags=["webhooks"])
@@ -40,7 +41,13 @@ class Endpoint(Schema):
         description="The first failure since the last success; after 3 days it is off."
     )
     last_error: str
+    next_try_at: datetime | None = Field(description="While it fails: nothing is sent to it before.")
     off_at: datetime | None = Field(description="Since when nothing is sent to it. Null: it is on.")
+    waiting: int = Field(description="Messages that wait to be delivered, counted to 10,000. 100,000 are kept.")
+    oldest_waiting_at: datetime | None = Field(description="When the job of the oldest one ended. 3 days are kept.")
+    delivered: int = Field(description="Messages that it took in the last 24 hours.")
+    failed: int = Field(description="Tries that failed in the last 24 hours.")
+    dropped: int = Field(description="Messages of the last 24 hours that were too old or too many, and are not sent.")
 
 
 class MadeEndpoint(Endpoint):
@@ -54,29 +61,49 @@ class Endpoints(Schema):
 @router.get("webhooks", response=Endpoints)
 def list_webhooks(request: CallerRequest) -> dict[str, Any]:
     """The endpoints that are told how your jobs end."""
-    return {"webhooks": list(of(request.auth.tenant))}
+    return {"webhooks": [one.as_told() for one in standings(of(request.auth.tenant))]}
 
 
 @router.post("webhooks", response={201: MadeEndpoint})
 def add_webhook(request: CallerRequest, new: NewEndpoint) -> Answer[dict[str, Any]]:
     """Add an endpoint. It is told of jobs that are submitted from now on."""
     made, secret = endpoints.add(request.auth.tenant, new.url, new.types, new.batches)
-    made.refresh_from_db()
-    return Answer(201, Endpoint.from_orm(made).dict() | {"secret": secret})
+    return Answer(201, _told(request, made.pk) | {"secret": secret})
 
 
 @router.delete("webhooks/{endpoint_id}", response={204: None})
 def remove_webhook(request: CallerRequest, endpoint_id: inputs.PathId) -> Answer[None]:
-    """Remove an endpoint: nothing more is sent to it."""
+    """Remove an endpoint: nothing more is sent to it, also of what waits."""
     endpoints.remove(_one(request, endpoint_id))
     return Answer(204, None)
 
 
 @router.post("webhooks/{endpoint_id}/switch-on", response=Endpoint)
-def switch_webhook_on(request: CallerRequest, endpoint_id: inputs.PathId) -> WebhookEndpoint:
-    """Send to an endpoint again that was switched off, because it had failed for three days."""
+def switch_webhook_on(request: CallerRequest, endpoint_id: inputs.PathId) -> dict[str, Any]:
+    """Send to an endpoint again that was switched off, also what waits. What ended in between is not told."""
     endpoints.switch_on(_one(request, endpoint_id))
-    return _one(request, endpoint_id)
+    return _told(request, endpoint_id)
+
+
+@router.post("webhooks/{endpoint_id}/switch-off", response=Endpoint)
+def switch_webhook_off(request: CallerRequest, endpoint_id: inputs.PathId) -> dict[str, Any]:
+    """Send nothing to an endpoint until it is switched on. What waits is kept for three days."""
+    endpoints.switch_off(_one(request, endpoint_id))
+    return _told(request, endpoint_id)
+
+
+@router.post("webhooks/{endpoint_id}/try-now", response=Endpoint)
+def try_webhook_now(request: CallerRequest, endpoint_id: inputs.PathId) -> dict[str, Any]:
+    """Send what waits for an endpoint now, and not at its next try."""
+    endpoints.try_now(_one(request, endpoint_id))
+    return _told(request, endpoint_id)
+
+
+@router.post("webhooks/{endpoint_id}/replace-secret", response=MadeEndpoint)
+def replace_webhook_secret(request: CallerRequest, endpoint_id: inputs.PathId) -> dict[str, Any]:
+    """Get a new secret. For a day messages have two signatures: with the new secret, and with the one before."""
+    secret = endpoints.replace_secret(_one(request, endpoint_id))
+    return _told(request, endpoint_id) | {"secret": secret}
 
 
 def of(tenant: Tenant) -> QuerySet[WebhookEndpoint]:
@@ -85,3 +112,7 @@ def of(tenant: Tenant) -> QuerySet[WebhookEndpoint]:
 
 def _one(request: CallerRequest, endpoint_id: int) -> WebhookEndpoint:
     return existing(of(request.auth.tenant).filter(pk=endpoint_id).first(), "webhook")
+
+
+def _told(request: CallerRequest, endpoint_id: int) -> dict[str, Any]:
+    return standings([_one(request, endpoint_id)])[0].as_told()

@@ -8,6 +8,7 @@ from jobs.calls.refusals import InvalidRequest
 from jobs.models import WebhookEndpoint
 from jobs.pages import regions
 from jobs.reading import usage
+from jobs.reading.webhooks import standings
 from tenants.members import for_members
 from tenants.models import Tenant
 
@@ -29,7 +30,7 @@ def used(request: HttpRequest, tenant: Tenant) -> HttpResponse:
 @require_safe
 @for_members
 def webhooks(request: HttpRequest, tenant: Tenant) -> HttpResponse:
-    """Each, and whether it works."""
+    """Each, whether it works, and what waits to be told."""
     found = WebhookEndpoint.objects.filter(tenant=tenant).order_by("pk")
-    context = {"tenant": tenant, "now": timezone.now(), "webhooks": found}
+    context = {"tenant": tenant, "now": timezone.now(), "webhooks": standings(found)}
     return regions.page(request, "jobs/members/webhooks", (), context, {"every": 0})

@@ -166,6 +166,12 @@ def _predictions_off(facts: Facts) -> Iterator[str]:
         yield f"Of the jobs that were to start by a moment with 90 %, {part} did in the last hour: none is said now."
 
 
+def _webhooks_failing(facts: Facts) -> Iterator[str]:
+    if failing := facts.webhooks.failing_long:
+        said = "webhook has" if failing == 1 else "webhooks have"
+        yield f"{failing} {said} failed for more than an hour: their tenants' systems do not take messages."
+
+
 RULES = (
     Rule("no_clock", "critical", _no_clock),
     Rule("no_worker", "critical", _no_worker),
@@ -185,4 +191,5 @@ RULES = (
     Rule("cache_away", "warning", _cache_away),
     Rule("recorder_late", "warning", _recorder_late),
     Rule("predictions_off", "info", _predictions_off),
+    Rule("webhooks_failing", "info", _webhooks_failing),
 )

@@ -12,7 +12,7 @@ from jobs.conf import settings
 from jobs.models import Repair, Sample
 from jobs.reading import looking, waits
 from jobs.reading.health import looks
-from jobs.reading.health.looks import EndedLook, PredictionsLook, ServerLook
+from jobs.reading.health.looks import EndedLook, PredictionsLook, ServerLook, WebhooksLook
 from jobs.reading.looking import Lane, Queue, Tenant, Worker
 from jobs.reading.standing import QueueStanding, State, of_queues, of_tenants
 from jobs.reading.waits import Pool
@@ -35,6 +35,7 @@ class Facts:
     starved: Sequence[Tenant]
     cache: bool
     predictions: PredictionsLook
+    webhooks: WebhooksLook
 
     @cached_property
     def pools(self) -> list[Pool]:
@@ -80,6 +81,7 @@ def look() -> Facts:
             starving(queues, server.now),
             cache_answers,
             looks.look_predictions(),
+            looks.look_webhooks(),
         )
 
 

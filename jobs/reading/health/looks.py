@@ -11,11 +11,13 @@ from jobs.conf import settings
 from jobs.models import JobMinute, Sample
 from jobs.reading.shares import JUDGED, STARVED, percent
 from jobs.reading.statistics import Ended
+from jobs.reading.webhooks import MOST_COUNTED
 from jobs.store.rows import objects, rows
 
 LATE = timedelta(minutes=5)  # a count is final when its time has been over for so long
 COUNTS_OF_A_MINUTE = {"minutes": timedelta(seconds=15), "late minutes": LATE}  # how long after its end
 MOST_DEAD = 10_000  # counted
+FAILING_LONG = 3600.0  # seconds of an endpoint
 MOST_SHORT = 20  # tenants that got too little of their share
 # Of p90, in the last hour: outside, predictions are off. No full hour is waited for: the first of a bad day is worst.
 MIN_OUTCOMES, LEAST_HELD, MOST_HELD = 200, 0.8, 0.97
@@ -103,6 +105,20 @@ def _seconds(*losses: float | None) -> str:
 
 
 @dataclass(frozen=True)
+class WebhooksLook:
+    """Endpoints that work, fail, have failed for long, and are off; the messages that wait for those that are on, and
+    the seconds since the job of the oldest one ended.
+    """
+
+    working: int
+    failing: int
+    failing_long: int
+    off: int
+    waiting: int
+    oldest: float
+
+
+@dataclass(frozen=True)
 class ForecastLook:
     """reasons: the predictions since the first, by why less than two moments was said; "": both. ages: seconds, by
     pool with jobs in line. seconds: that the last forecast took; None: it is not known.
@@ -147,6 +163,10 @@ def look_sample() -> Sample:
 def look_predictions() -> PredictionsLook:
     """How often what was said of starts held."""
     return objects(PredictionsLook, "health_predictions")[0]
+
+
+def look_webhooks() -> WebhooksLook:
+    return objects(WebhooksLook, "health_webhooks", long=FAILING_LONG, most=MOST_COUNTED)[0]
 
 
 def look_forecasts() -> ForecastLook:

@@ -128,3 +128,33 @@ SELECT
     t.attempts, t.run_seconds, t.run_buckets, t.wait_buckets, t.wait_seconds
 FROM totals t LEFT JOIN queues q ON q.id = t.queue_id
 ORDER BY 1, 2, 3, 4
+
+-- name: health_webhooks
+-- Reads:  the endpoints that are on; that fail; that have failed for `long` seconds; that are off; the messages that wait, counted to
+--         `most` of each endpoint, and the seconds since the job of the first one ended. Who: health and metrics. Locks: none.
+-- Index:  all of webhook_endpoints; the key of webhook_messages.
+WITH RECURSIVE
+-- include shared/clock
+-- include shared/outbox
+outbox AS (
+    SELECT sum(each.messages)::int AS messages, min(each.ended_at) AS ended_at
+    FROM waits
+    JOIN webhook_endpoints e ON e.id = waits.endpoint_id AND e.off_at IS NULL
+    CROSS JOIN LATERAL (
+        SELECT count(*) AS messages, min(m.ended_at) AS ended_at
+        FROM (
+            SELECT * FROM webhook_messages one WHERE one.endpoint_id = waits.endpoint_id ORDER BY one.event LIMIT %(most)s
+        ) m
+    ) each
+)
+SELECT
+    count(e.id) FILTER (WHERE e.off_at IS NULL AND e.failing_since IS NULL)::int AS working,
+    count(e.id) FILTER (WHERE e.off_at IS NULL AND e.failing_since IS NOT NULL)::int AS failing,
+    count(e.id) FILTER (
+        WHERE e.off_at IS NULL AND e.failing_since < clock.now - %(long)s * interval '1 second'
+    )::int AS failing_long,
+    count(e.id) FILTER (WHERE e.off_at IS NOT NULL)::int AS off,
+    coalesce((SELECT messages FROM outbox), 0) AS waiting,
+    coalesce(extract(epoch FROM clock.now - (SELECT ended_at FROM outbox)), 0)::float8 AS oldest
+FROM clock LEFT JOIN webhook_endpoints e ON true
+GROUP BY clock.now

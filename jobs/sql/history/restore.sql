@@ -33,7 +33,6 @@ restored AS (
             SELECT FROM webhook_endpoints e
             WHERE e.tenant_id = taken.tenant_id
               AND e.off_at IS NULL  -- guard
-              AND taken.source_type <> 'jobs.engine.webhooks.deliver'  -- guard
         )
     FROM taken CROSS JOIN clock
     RETURNING id, attempt, tenant_id, queue_id, priority

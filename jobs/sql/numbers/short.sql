@@ -35,13 +35,9 @@ SELECT
 -- Who:    the clock after a failover or restore; an operator. Locks: none; setval waits for nobody.
 -- Index:  primary keys; all of the books.
 SELECT
-    setval(of_jobs, greatest(nextval(of_jobs), known.most) + %(by)s), setval(of_events, nextval(of_events) + %(by)s),
+    setval(of_jobs, greatest(nextval(of_jobs), known.most) + %(by)s), setval('webhook_seq', nextval('webhook_seq') + %(by)s),
     setval('door_seq', greatest(nextval('door_seq'), known.version) + %(by)s)
-FROM (
-    SELECT
-        pg_get_serial_sequence('jobs', 'id')::regclass AS of_jobs,
-        pg_get_serial_sequence('webhook_events', 'id')::regclass AS of_events
-) sequences
+FROM (SELECT pg_get_serial_sequence('jobs', 'id')::regclass AS of_jobs) sequences
 CROSS JOIN (
     SELECT
         greatest((SELECT max(id) FROM jobs), (SELECT max(id) FROM job_history)) AS most,

@@ -18,8 +18,7 @@ kind AS MATERIALIZED (
             SELECT FROM webhook_endpoints e
             WHERE e.tenant_id = k.tenant_id
               AND e.off_at IS NULL  -- guard
-              AND k.source_type <> 'jobs.engine.webhooks.deliver'  -- guard
-        ) AS announced,  -- its end is told; that of a message is not
+        ) AS announced,  -- its end may be told
         CASE
             WHEN t.id IS NULL THEN 'tenant'  -- as far as it can see: it waits for nobody who deletes one
             WHEN q.id IS NULL THEN 'queue'

@@ -7,7 +7,7 @@ All tenants depend on the clock, so it waits for nobody. Its statements skip loc
 session has time limits, the upkeep runs long reads in another thread, and it does not talk to the broker.
 """
 
-from jobs.worker.clock.background import Schedules, recorder, upkeep
+from jobs.worker.clock.background import Schedules, Webhooks, recorder, upkeep
 from jobs.worker.clock.clock import Clock
 
-__all__ = ["Clock", "Schedules", "recorder", "upkeep"]
+__all__ = ["Clock", "Schedules", "Webhooks", "recorder", "upkeep"]

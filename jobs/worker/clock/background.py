@@ -8,6 +8,8 @@ from django.db import DatabaseError, InterfaceError, connection
 from jobs import store, telemetry
 from jobs.engine.schedules.declared import declare
 from jobs.engine.schedules.run import run_due
+from jobs.engine.webhooks import outbox
+from jobs.engine.webhooks.couriers import Couriers
 from jobs.worker.clock.clock import LOCK_TIMEOUT, SHORTEST_SLEEP, Clock
 from jobs.worker.clock.duties import Duty, recording_duties, slow_duties, try_step
 from jobs.worker.clock.steady_time import LONGEST_SLEEP
@@ -71,3 +73,21 @@ class Schedules(Background):
         if seconds is None:
             return LONGEST_SLEEP
         return min(max(seconds, SHORTEST_SLEEP), LONGEST_SLEEP)  # what is due and still there is locked
+
+
+class Webhooks(Background):
+    """Tells tenants' systems how their jobs ended. It waits for no receiver: each has a thread of its own."""
+
+    def __init__(self, stop: threading.Event, clock: Clock) -> None:
+        super().__init__(stop, clock, "webhooks", timeout=20.0, duties=[Duty(60.0, outbox.drop)])
+        self._couriers = Couriers(stop)
+
+    def turn(self) -> float:
+        super().turn()
+        try_step(self._couriers.take)
+        while self._couriers.busy:
+            try_step(self._couriers.note)
+            if self._clock.leads.is_set():
+                super().turn()
+                try_step(self._couriers.take)
+        return LONGEST_SLEEP

@@ -13,7 +13,6 @@ from jobs import store, telemetry
 from jobs.conf import settings
 from jobs.engine import history, pause, prune, recover, repairs, unblock, whole_batch
 from jobs.engine.deaths import notify
-from jobs.engine.webhooks.announce import announce
 from jobs.recording import close, inspection, may_run, record, sample, statements
 from jobs.recording.forecasts import duty
 
@@ -75,7 +74,6 @@ def duties() -> list[Duty]:
 def slow_duties() -> list[Duty]:
     """The duties that may take long because they read much."""
     return [
-        Duty(1.0, announce),
         Duty(1.0, whole_batch.go_on_cancelling),
         Duty(10.0, repairs.recount_waiting),
         Duty(3600.0, repairs.recount_all),

@@ -120,13 +120,16 @@ def test_every_operation_has_a_name_of_its_own(openapi):
         "read_stats",
         "read_usage",
         "remove_webhook",
+        "replace_webhook_secret",
         "resume_schedule",
         "revive_batch",
         "revive_job",
         "run_schedule_now",
         "submit_job",
         "submit_jobs",
+        "switch_webhook_off",
         "switch_webhook_on",
+        "try_webhook_now",
     }
     names = [o["operationId"] for path in openapi["paths"].values() for o in path.values()]
     assert len(names) == len(set(names))

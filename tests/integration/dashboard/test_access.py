@@ -43,7 +43,10 @@ ACTIONS = {
     "/ops/tenants/acme/change": ("change_tenantqueue", {"num_slots": "7"}),
     "/ops/what-if/ask": ("view_tenantqueue", {"kind": "tenants", "name": "acme", "limit": "weight", "value": "2"}),
     "/ops/webhooks/add": ("add_webhookendpoint", {"tenant": "acme", "url": "https://example.com/"}),
-    "/ops/webhooks/{webhook}/switch-on": ("change_webhookendpoint", {}),
+    "/ops/webhooks/{off}/switch-on": ("change_webhookendpoint", {}),
+    "/ops/webhooks/{webhook}/switch-off": ("change_webhookendpoint", {}),
+    "/ops/webhooks/{webhook}/try-now": ("change_webhookendpoint", {}),
+    "/ops/webhooks/{webhook}/replace-secret": ("change_webhookendpoint", {}),
     "/ops/webhooks/{webhook}/remove": ("delete_webhookendpoint", {}),
     "/ops/queues/default/change": ("change_queue", {"weight": "7"}),
     "/ops/job-types/pause": ("add_pausedjobtype", {"type": "reports.datareport.execute"}),
@@ -84,9 +87,10 @@ def things() -> dict[str, Any]:
     batch = open_batch("nightly", "", tenant.pk).id
     make_job(tenant, batch_id=batch)
     ids = {"job": make_job(tenant).pk, "dead": dead.pk, "schedule": schedule.pk, "worker": worker.pk, "run": run}
-    off = WebhookEndpoint.objects.create(tenant=tenant, url="https://example.com/", salt="s", off_at=timezone.now())
+    hook = {"tenant": tenant, "url": "https://example.com/", "salt": "s", "next_at": timezone.now()}
+    hooks = [WebhookEndpoint.objects.create(**hook, off_at=off_at) for off_at in (None, timezone.now())]
     asked = WhatIf.objects.create(asked_by="ines", question=QUESTION, ended_at=timezone.now(), refused="no")
-    return ids | {"webhook": off.pk, "what_if": asked.pk, "batch": batch}
+    return ids | {"webhook": hooks[0].pk, "off": hooks[1].pk, "what_if": asked.pk, "batch": batch}
 
 
 def state() -> tuple[object, ...]:
@@ -99,7 +103,7 @@ def state() -> tuple[object, ...]:
         list(Worker.objects.values_list("drain_requested_at")),
         WhatIf.objects.count(),
         list(Batch.objects.values_list("closed_at")),
-        list(WebhookEndpoint.objects.order_by("pk").values_list("url", "off_at")),
+        list(WebhookEndpoint.objects.order_by("pk").values_list("url", "off_at", "next_at", "salt")),
     )
 
 

@@ -84,7 +84,7 @@ def test_a_lane_that_no_dispatch_looks_at_is_found_and_brought_back(tenant, harm
     fold()
     Lane.objects.update(**harm)
     assert ("lane_lost", f"job {job.pk}") in found()
-    # Of 200 lanes it takes seconds: not in the thread that tells webhooks.
+    # Of 200 lanes it takes seconds: not in the thread of the upkeep.
     [inspect] = [duty for duty in recording_duties() if duty.run.__qualname__ == "Inspection.run"]
     inspect.run(), inspect.run()
     fold()

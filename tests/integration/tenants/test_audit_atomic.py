@@ -15,7 +15,8 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from jobs.engine.cancel import Cancellation, cancel
 from jobs.engine.pause import pause_job_type
-from jobs.engine.webhooks.deliver import PATIENCE, _note_failure
+from jobs.engine.webhooks import outbox
+from jobs.engine.webhooks.posting import NotDelivered
 from jobs.lifecycle import Status
 from jobs.models import Job, JobMemory, PausedJobType, Queue, WebhookEndpoint
 from tenants import audit
@@ -97,14 +98,16 @@ def test_limits_types_keys_memories_and_webhooks(admin_client, owner, tenant, br
     pause_job_type("reports.datareport", "execute")
     memory = JobMemory.objects.create(tenant=tenant, source_type="a.b", source_method="c", content={})
     key = ApiKey.objects.get(tenant=tenant)
-    fails = WebhookEndpoint.objects.create(tenant=tenant, failing_since=timezone.now() - 2 * PATIENCE)
+    fails = WebhookEndpoint.objects.create(tenant=tenant, tried_at=timezone.now())
+    WebhookEndpoint.objects.update(failing_since=timezone.now() - 2 * outbox.PATIENCE)
+    turn = outbox.Turn(fails.pk, fails.turn, tenant.pk, fails.url, 1, timezone.now(), [])
     broken()
     refused(lambda: admin_client.post("/ops/queues/mail/change", {"weight": "5"}))
     refused(lambda: call_command("queues", "set", "mail", "--weight", "5"))
     refused(lambda: admin_client.post("/ops/job-types/resume", {"type": "reports.datareport.execute"}))
     refused(lambda: owner.delete(f"/api/v1/memories/{memory.pk}"))
     refused(lambda: admin_client.post("/admin/tenants/apikey/", {"action": "revoke", "_selected_action": [key.pk]}))
-    refused(lambda: _note_failure(fails, "the answer was 500"))
+    refused(lambda: outbox.note(turn, [], 1, NotDelivered("the answer was 500")))
     for row in (key, fails):
         row.refresh_from_db()
     assert (key.revoked_at, fails.off_at) == (None, None)

@@ -4,12 +4,12 @@ import json
 from collections.abc import Callable
 
 import pytest
+from django.utils import timezone
 
 from embedded import REPOSITORY
-from jobs.contrib.testing import drain
 from jobs.engine.cancel import cancel
-from jobs.engine.webhooks.announce import announce
-from jobs.models import Job, WebhookEndpoint, WebhookEvent
+from jobs.models import WebhookEndpoint, WebhookMessage
+from tests.integration.webhooks.conftest import deliver
 from tests.pages import blocks
 from tests.unit.webhooks.test_webhook_posting import HOST
 
@@ -31,7 +31,7 @@ def told_to(server, owner, report) -> tuple[str, int]:
     secret = owner.post("/api/v1/webhooks", {"url": url}, content_type="application/json").json()["secret"]
     job_id = report.async_(dedup=False).execute()
     cancel(job_id, tenant_id=report.tenant_id)
-    announce()
+    deliver()
     return secret, job_id
 
 
@@ -48,19 +48,32 @@ def customer(serve, settings):
 
 def test_what_arrives_is_verified_and_says_how_the_job_ended(customer, owner, report, verify):
     secret, job_id = told_to(customer, owner, report)
-    drain()
     headers, body = heard(customer)
     verify(secret, headers, body)
     told = json.loads(body)
     assert (told["type"], told["data"]["id"]) == ("job.cancelled", job_id)
     assert headers["webhook-id"].startswith("msg_")
-    announce()
-    assert not WebhookEvent.objects.exists()
+    assert not WebhookMessage.objects.exists()
+
+
+def test_while_a_secret_is_replaced_a_message_is_signed_with_both(customer, owner, report, verify):
+    former, _ = told_to(customer, owner, report)
+    endpoint = WebhookEndpoint.objects.get()
+    present = owner.post(f"/api/v1/webhooks/{endpoint.pk}/replace-secret").json()["secret"]
+    cancel(report.async_(dedup=False).execute(), tenant_id=report.tenant_id)
+    deliver()
+    for secret in (former, present):
+        verify(secret, *heard(customer))
+    WebhookEndpoint.objects.update(former_until=timezone.now())
+    cancel(report.async_(dedup=False).execute(), tenant_id=report.tenant_id)
+    deliver()
+    verify(present, *heard(customer))
+    with pytest.raises(ValueError, match="not signed"):
+        verify(former, *heard(customer))
 
 
 def test_what_was_changed_on_the_way_or_is_old_or_anothers_is_not(customer, owner, report, verify):
     secret, _ = told_to(customer, owner, report)
-    drain()
     headers, body = heard(customer)
     old = headers | {"webhook-timestamp": str(int(headers["webhook-timestamp"]) - 400)}
     for wrong in ((secret, headers, body + b" "), (secret[:-8] + "AAAAAAA=", headers, body), (secret, old, body)):
@@ -71,9 +84,6 @@ def test_what_was_changed_on_the_way_or_is_old_or_anothers_is_not(customer, owne
 def test_an_address_that_no_operator_has_allowed_gets_nothing(customer, owner, report, settings):
     settings.JOBS_WEBHOOK_NETWORKS = []
     told_to(customer, owner, report)
-    drain(raising=False)
     assert customer.heard == []
-    message = Job.objects.get(source_method="deliver")
-    assert message.status == "scheduled"
-    assert "not of the public internet" in message.last_error
+    assert WebhookMessage.objects.exists()
     assert "not of the public internet" in WebhookEndpoint.objects.get().last_error

@@ -268,21 +268,21 @@ class TestSigned:
         secret = b64decode("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
         monkeypatch.setattr(signing, "_secret", lambda salt, key: secret)
         body = b'{"test": 2432232314}'
-        found = signing.headers("msg_p5jXN8AQM9LWM0D4loKWxJek", datetime.fromtimestamp(1614265330, UTC), body, "")
+        found = signing.headers("msg_p5jXN8AQM9LWM0D4loKWxJek", datetime.fromtimestamp(1614265330, UTC), body, [""])
         assert found["webhook-signature"] == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
         assert found["webhook-timestamp"] == "1614265330"
 
     def test_so_that_whoever_was_shown_the_secret_verifies_it(self):
         key = b64decode(signing.secret_of("salt").removeprefix("whsec_"))
-        found = signing.headers("msg_1", self.AT, BODY, "salt")
+        found = signing.headers("msg_1", self.AT, BODY, ["salt"])
         signed = f"msg_1.{found['webhook-timestamp']}.".encode() + BODY
         assert found["webhook-signature"] == "v1," + b64encode(hmac.digest(key, signed, "sha256")).decode()
 
     def test_with_former_keys_too_while_they_are_fallbacks(self, settings):
-        before = signing.headers("msg_1", self.AT, BODY, "salt")["webhook-signature"]
+        before = signing.headers("msg_1", self.AT, BODY, ["salt"])["webhook-signature"]
         settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
         settings.SECRET_KEY = "n" * 60
-        now = signing.headers("msg_1", self.AT, BODY, "salt")["webhook-signature"].split(" ")
+        now = signing.headers("msg_1", self.AT, BODY, ["salt"])["webhook-signature"].split(" ")
         assert (len(now), now[1]) == (2, before)
         assert now[0] != before
 
@@ -290,7 +290,7 @@ class TestSigned:
         assert signing.secret_of("one") != signing.secret_of("two")
 
     def test_and_a_replay_has_its_old_moment_under_the_signature(self):
-        first, later = (signing.headers("msg_1", at, BODY, "salt") for at in (self.AT, self.AT.replace(minute=9)))
+        first, later = (signing.headers("msg_1", at, BODY, ["salt"]) for at in (self.AT, self.AT.replace(minute=9)))
         assert first["webhook-id"] == later["webhook-id"]
         assert first["webhook-signature"] != later["webhook-signature"]
 
@@ -298,6 +298,6 @@ class TestSigned:
 def test_nothing_of_it_is_logged(serve, caplog):
     caplog.set_level(logging.DEBUG)
     with pytest.raises(NotDelivered) as refused:
-        send(serve(b"HTTP/1.1 500 whsec_abc\r\n\r\n"), headers=signing.headers("m", datetime.now(UTC), BODY, "salt"))
+        send(serve(b"HTTP/1.1 500 whsec_abc\r\n\r\n"), headers=signing.headers("m", datetime.now(UTC), BODY, ["salt"]))
     assert signing.secret_of("salt") not in caplog.text + repr(refused.value)
     assert "whsec_abc" not in caplog.text + repr(refused.value)

@@ -1,4 +1,4 @@
-"""Webhooks: where tenants' own systems are told how their jobs ended, and whether it works; to add and remove them."""
+"""Webhooks: where tenants' own systems are told how their jobs ended, whether it works; and what may be done."""
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html
@@ -11,6 +11,7 @@ from jobs.engine.webhooks import endpoints
 from jobs.models import WebhookEndpoint
 from jobs.pages.answers import existing
 from jobs.pages.typed import texts
+from jobs.reading.webhooks import standings
 from tenants.conf import TENANT_SLUG
 
 MOST = 200
@@ -23,7 +24,7 @@ def show(request: HttpRequest) -> HttpResponse:
     found = WebhookEndpoint.objects.select_related("tenant").order_by("failing_since", "pk")
     if slug:
         found = found.filter(**{f"tenant__{TENANT_SLUG}": slug})
-    return live.page(request, "webhooks", "Webhooks", (), {"webhooks": found[:MOST], "slug": slug}, every=0)
+    return live.page(request, "webhooks", "Webhooks", (), {"webhooks": standings(found[:MOST]), "slug": slug}, every=0)
 
 
 @action_for("jobs.add_webhookendpoint")
@@ -46,6 +47,26 @@ def remove(request: HttpRequest, pk: int) -> HttpResponse:
 def switch_on(request: HttpRequest, pk: int) -> HttpResponse:
     endpoints.switch_on(_endpoint(pk))
     return done(request, f"Webhook {pk} is on.")
+
+
+@action_for("jobs.change_webhookendpoint")
+def switch_off(request: HttpRequest, pk: int) -> HttpResponse:
+    endpoints.switch_off(_endpoint(pk))
+    return done(request, f"Webhook {pk} is off. What waits for it is kept for three days.")
+
+
+@action_for("jobs.change_webhookendpoint")
+def try_now(request: HttpRequest, pk: int) -> HttpResponse:
+    endpoints.try_now(_endpoint(pk))
+    return done(request, f"Webhook {pk} is tried now.")
+
+
+@action_for("jobs.change_webhookendpoint")
+def replace_secret(request: HttpRequest, pk: int) -> HttpResponse:
+    """The next page tells the secret: nobody is shown it again."""
+    secret = endpoints.replace_secret(_endpoint(pk))
+    told = "For a day webhook {} signs with both secrets. The new one is shown only now: <code>{}</code>"
+    return done(request, format_html(told, pk, secret))
 
 
 def _endpoint(pk: int) -> WebhookEndpoint:

@@ -1,0 +1,137 @@
+"""Senders that die, or are two; and people who hold a row: nothing is lost, and one at a time posts to an endpoint."""
+
+import os
+import signal
+import subprocess
+import sys
+from datetime import timedelta
+
+import pytest
+from django.db import OperationalError, connection
+from django.utils import timezone
+
+from embedded import REPOSITORY
+from jobs.engine.webhooks import endpoints, outbox
+from jobs.engine.webhooks.couriers import Couriers
+from jobs.engine.webhooks.posting import NotDelivered
+from jobs.models import WebhookEndpoint, WebhookHour
+from tests.clock import call_at
+from tests.factories import TenantFactory, database_url
+from tests.integration.webhooks.conftest import deliver, ends, left
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+# `manage.py clock`, for which the customer's name is that of this machine.
+CLOCK = """
+import socket, ssl, sys
+import django
+django.setup()
+from django.core.management import call_command
+from jobs.engine.webhooks import posting
+posting.context = lambda: ssl.create_default_context(cafile=sys.argv[1])
+resolve = socket.getaddrinfo
+socket.getaddrinfo = lambda host, *of, **more: resolve("127.0.0.1" if "customer" in host else host, *of, **more)
+call_command("clock")
+"""
+
+
+def test_what_a_sender_has_posted_when_it_is_killed_comes_again_under_the_same_number(customer, endpoint, certificate):
+    jobs = ends(endpoint, 3)
+    environ = {**os.environ, "DATABASE_URL": database_url(), "DJANGO_SETTINGS_MODULE": "scheduler_project.settings"}
+    command = [sys.executable, "-c", CLOCK, str(certificate / "cert.pem")]
+    sender = subprocess.Popen(command, cwd=REPOSITORY, env={**environ, "JOBS_WEBHOOK_NETWORKS": "127.0.0.0/8"})
+
+    def kill_at_the_second() -> None:
+        if customer.told[-1] == jobs[1] and sender.poll() is None:
+            os.kill(sender.pid, signal.SIGKILL)
+            sender.wait()
+
+    customer.meanwhile = kill_at_the_second
+    try:
+        wait_until(lambda: sender.poll() is not None, "the sender posts the second message, and dies")
+    finally:
+        sender.kill()
+        sender.wait()
+    deliver()
+    assert customer.told == jobs[:2], "the endpoint is taken until its time is over"
+    deliver(timezone.now() + timedelta(seconds=outbox.LEASE_SECONDS))
+    assert (sorted(set(customer.told)), customer.told[-2:], left()) == (jobs, jobs[1:], [])
+    assert len({line for heard in customer.server.heard for line in heard.split(b"\r\n") if b"webhook-id" in line}) == 3
+
+
+def test_while_it_posts_it_holds_no_lock_and_no_transaction(customer, endpoint, onlooker):
+    seen = []
+
+    def look() -> None:
+        for table in ("webhook_endpoints", "webhook_messages"):
+            seen.append(len(onlooker.execute(f"SELECT FROM {table} FOR UPDATE NOWAIT").fetchall()))
+        asked = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in%'"
+        seen.append(onlooker.execute(asked).fetchone()[0])
+
+    customer.meanwhile = look
+    ends(endpoint, 1)
+    deliver()
+    assert seen == [1, 1, 0]
+
+
+def test_two_senders_never_take_one_endpoint(elsewhere, customer, tenant):
+    for owner in (tenant, TenantFactory()):
+        for _ in range(6):
+            ends(endpoints.add(owner, customer.url)[0], 1)
+    takes = [elsewhere(outbox.take, 4, failing=False) for _ in range(6)]
+    turns = [turn for take in takes for turn in take.result()]
+    turns += outbox.take(32, failing=False)
+    assert len({turn.endpoint for turn in turns}) == len(turns) == 12
+    assert outbox.take(32, failing=False) == []
+
+
+def test_a_sender_that_was_held_up_notes_what_it_delivered_and_no_more(customer, endpoint):
+    jobs = ends(endpoint, 3)
+    (late,) = outbox.take(1, failing=False)
+    later = timezone.now() + timedelta(seconds=outbox.LEASE_SECONDS)
+    (present,) = call_at(later, outbox.take, 1, failing=False)
+    outbox.note(late, jobs[:1], jobs[1], NotDelivered("the answer was 410", 410))
+    now = WebhookEndpoint.objects.get()
+    assert (left(), now.off_at, now.failures, now.turn) == (jobs[1:], None, 0, present.turn)
+    assert now.taken_until > later
+    outbox.note(late, [])
+    assert WebhookEndpoint.objects.get().taken_until == now.taken_until
+    outbox.note(present, jobs[1:])
+    assert WebhookEndpoint.objects.get().taken_until is None
+    assert WebhookHour.objects.get().delivered == 2
+
+
+def test_an_endpoint_that_somebody_holds_or_removes_delays_no_other(customer, endpoint, onlooker):
+    other = endpoints.add(TenantFactory(), customer.url)[0]
+    third = endpoints.add(TenantFactory(), customer.url)[0]
+    (first,), (second,), (gone,) = (ends(one, 1) for one in (endpoint, other, third))
+    onlooker.execute("BEGIN")
+    onlooker.execute("UPDATE webhook_endpoints SET url = url WHERE id = %s", [endpoint.pk])
+    customer.meanwhile = lambda: customer.told[-1] == gone and WebhookEndpoint.objects.filter(pk=third.pk).delete()
+    deliver()
+    assert (sorted(customer.told), left()) == ([second, gone], [first])
+    onlooker.execute("ROLLBACK")
+    deliver()
+    assert left() == []
+
+
+def test_what_cannot_be_noted_is_noted_later_and_not_posted_again(customer, endpoint, monkeypatch):
+    jobs = ends(endpoint, 2)
+    note, fails = outbox.note, iter([OperationalError, OperationalError])
+
+    def fail_twice(*of, **more) -> None:
+        for error in fails:
+            raise error
+        note(*of, **more)
+
+    monkeypatch.setattr(outbox, "note", fail_twice)
+    couriers, failed = Couriers(), 0
+    couriers.take()
+    while couriers.busy:
+        try:
+            couriers.note()
+        except OperationalError:
+            failed += 1
+    assert (customer.told, left(), failed) == (jobs, [], 2)
+    connection.close()
