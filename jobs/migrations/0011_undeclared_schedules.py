@@ -7,7 +7,7 @@ from tenants.names import named
 
 
 class Migration(migrations.Migration):
-    dependencies = [(named('jobs'), '0008_failed_attempts_with_their_job')]
+    dependencies = [(named('jobs'), '0010_schedule_runs_with_their_schedule')]
 
     operations = [
         WAIT_BRIEFLY,

@@ -12,7 +12,7 @@ from tenants.names import named
 
 class Migration(migrations.Migration):
     atomic = False  # schedules run on while it validates
-    dependencies = [(named('jobs'), '0008_failed_attempts_with_their_job')]
+    dependencies = [(named('jobs'), '0009_workers_cut_off')]
 
     operations = [
         migrations.SeparateDatabaseAndState(state_operations=[

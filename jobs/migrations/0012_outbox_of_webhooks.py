@@ -67,7 +67,7 @@ def key(*columns):
 
 class Migration(migrations.Migration):
 
-    dependencies = [(named('jobs'), '0008_failed_attempts_with_their_job')]
+    dependencies = [(named('jobs'), '0011_undeclared_schedules')]
 
     operations = [
         WAIT_BRIEFLY,
