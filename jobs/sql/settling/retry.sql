@@ -24,7 +24,7 @@ ended AS (
     RETURNING
         -- include holder/charged
         , before.queue_id, jobs.queue_id AS next_queue_id,
-        CASE %(retried)s WHEN 0 THEN 'snooze' ELSE 'retry' END AS outcome
+        CASE %(retried)s::int WHEN 0 THEN 'snooze' ELSE 'retry' END AS outcome
 ),
 arriving AS (SELECT next_queue_id AS queue_id, tenant_id, NULL::bigint AS place, 1 AS jobs FROM ended)
 -- include shared/arrive

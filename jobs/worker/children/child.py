@@ -48,7 +48,8 @@ class Child(Host):
 
     def __init__(self, worker: uuid.UUID, pool: str | None) -> None:
         super().__init__(worker, pool, Timer())
-        self._peak, self._session, self.sender = Peak(), store.OwnSession(), Sender()
+        self._peak, self._session = Peak(), store.OwnSession()
+        self.sender = Sender(session=self._session)
         self._sending = threading.Thread(target=self.sender.run, args=[Progress()], name="sender", daemon=True)
         self._sending.start()
         self._planning = threading.Thread(target=self._plan, name="planner", daemon=True)

@@ -7,12 +7,13 @@ are left when the worker ends.
 
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from time import monotonic
 
 from django.db import connection
 
 from jobs import telemetry
-from jobs.store import Claimed
+from jobs.store import Claimed, OwnSession
 from jobs.worker import message
 from jobs.worker.threads.watchdog import Progress
 
@@ -21,10 +22,18 @@ MAX_LEFT_THREADS = 3  # that wait for their answers; with a broker that is out o
 
 
 class Sender:
-    """The carrier of a runtime; it does not send a waiting message twice."""
+    """The carrier of a runtime; it does not send a waiting message twice.
 
-    def __init__(self, carrier: Callable[[Sequence[Claimed]], object] = message.hand_over) -> None:
+    session: in which it tells what could not be sent; None: Django's of its thread.
+    """
+
+    def __init__(
+        self,
+        carrier: Callable[[Sequence[Claimed]], object] = message.hand_over,
+        session: OwnSession | None = None,
+    ) -> None:
         self._carrier = carrier
+        self._speaking = session.speaking if session else nullcontext
         self._waiting: dict[tuple[int, int], Claimed] = {}
         self._changed = threading.Condition()
         self._stopped = False
@@ -69,7 +78,8 @@ class Sender:
 
     def _send(self, turn: int) -> None:
         while claimed := self._next(turn):
-            self._carrier(claimed)
+            with self._speaking():
+                self._carrier(claimed)
             connection.close()  # seldom open: it told what could not be sent
 
     def _next(self, turn: int) -> list[Claimed]:
