@@ -25,6 +25,21 @@ DATABASES["default"] = {
     "ENGINE": "django.db.backends.postgresql", "NAME": "x", "HOST": "/nowhere", "OPTIONS": {"pool": True}
 }
 """
+# As other projects have them: classes, the apps of django-tenants, schedules, a package of the wrong version.
+OTHERS = """
+import sys
+
+INSTALLED_APPS += ["mysite"]
+SHARED_APPS = ["jobs.apps.JobsConfig"]
+CELERY_BEAT_SCHEDULE = {name: {"task": name, "schedule": 60} for name in ("billing.bill", "x.y")}
+sys.modules["psutil"] = None
+
+class Base:
+    INSTALLED_APPS = INSTALLED_APPS
+
+class Dev(Base):
+    DEBUG = True
+"""
 
 
 APP = 'from celery import Celery\napp = Celery("mysite")\n'
@@ -55,6 +70,7 @@ APPS = {
     "imported by workers alone": ("mysite/queues/main.py", APP, ""),
     "at the top": ("tasks_app.py", APP, ""),
 }
+QUICK = {"by another name (cookiecutter-django)", "made by a function (readthedocs)", "imported by workers alone"}
 
 
 class Project:
@@ -131,18 +147,39 @@ def test_what_it_says_is_all_that_a_bare_project_needs(project) -> None:
     subprocess.run(check, cwd=project.directory, env=project.environ, check=True, capture_output=True)
 
 
-def test_a_server_that_does_not_answer_is_told_and_nothing_crashes(project) -> None:
-    project.add(BROKEN)
+def test_a_server_that_does_not_answer_is_told_with_all_else_and_nothing_crashes(project) -> None:
+    project.add(BROKEN + OTHERS)
+    project.write("mysite/tasks.py", TASKS)
+    project.write("mysite/views.py", "from x import app\n\napp.send_task(\n    'billing.bill')\napp.send_task('x.y')\n")
     status, text = project.install()
     assert status == 1
     assert "PostgreSQL does not answer" in text
     assert "secret" not in text
     for line in ("USE_TZ = True", "jobs.E007", "tenants.E002", "jobs.E005"):
         assert line in text
+    assert 'SHARED_APPS = [*SHARED_APPS, "django.contrib.postgres", "tenants"]' in block(text)
+    told = " ".join(text.split())
+    assert "Your settings are a class, Dev" in told
+    assert "A worker could not start: ModuleNotFoundError: import of psutil halted" in told
+    assert (
+        "The schedule 'billing.bill' of Celery's beat sends billing.bill past its tenant's slots. (jobs.W014)" in told
+    )
+    assert "mysite/views.py:3 sends billing.bill to Celery by its name, past its tenant's slots. (jobs.W014)" in told
+    assert (told.count("psutil"), told.count("x.y"), told.count("jobs.W014")) == (1, 0, 2)
 
 
 def test_a_project_with_a_celery_app_of_its_own_keeps_it(project, subtests) -> None:
-    for name, (file, text, imported_by) in APPS.items():
+    look_at_apps(project, subtests, QUICK)
+
+
+@pytest.mark.long("an app in a place that is not looked at; the test above looks at three")
+def test_a_project_keeps_it_also_elsewhere(project, subtests) -> None:
+    look_at_apps(project, subtests, APPS.keys() - QUICK)
+
+
+def look_at_apps(project, subtests, names) -> None:
+    for name in sorted(names):
+        file, text, imported_by = APPS[name]
         module = file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
         with subtests.test(name):
             before = {path: path.read_text() for path in project.directory.rglob("*.py")}
@@ -152,17 +189,6 @@ def test_a_project_with_a_celery_app_of_its_own_keeps_it(project, subtests) -> N
             keeps(project, file, module, "mysite", loaded=bool(imported_by))
             for path in project.directory.rglob("*.py"):
                 path.unlink() if path not in before else path.write_text(before[path])
-
-
-@pytest.mark.parametrize(("settings", "importer"), [("mysite.settings.base", "__init__"), ("quick", "nobody")])
-def test_and_wherever_its_settings_are(project, settings, importer) -> None:
-    project.move_settings(settings)
-    project.write("mysite/celery_app.py", APP)
-    project.write(f"mysite/{importer}.py", "from mysite.celery_app import app")
-    text = keeps(
-        project, "mysite/celery_app.py", "mysite.celery_app", settings.partition(".")[0], loaded=settings != "quick"
-    )
-    do(project, text)
 
 
 def keeps(project, file, module, name, *, loaded) -> str:
@@ -176,6 +202,17 @@ def keeps(project, file, module, name, *, loaded) -> str:
     return text
 
 
+@pytest.mark.long("settings in a package or beside manage.py, of which a project has one or the other")
+@pytest.mark.parametrize(("settings", "importer"), [("mysite.settings.base", "__init__"), ("quick", "nobody")])
+def test_a_project_keeps_it_wherever_its_settings_are(project, settings, importer) -> None:
+    project.move_settings(settings)
+    project.write("mysite/celery_app.py", APP)
+    project.write(f"mysite/{importer}.py", "from mysite.celery_app import app")
+    name, loaded = settings.partition(".")[0], settings != "quick"
+    do(project, keeps(project, "mysite/celery_app.py", "mysite.celery_app", name, loaded=loaded))
+
+
+@pytest.mark.long("the same of a project without an app; in a bare one the first test of this file does as it is told")
 @pytest.mark.parametrize("settings", ["mysite.settings.base", "quick"])
 def test_what_it_says_to_write_is_written_over_nothing(project, settings) -> None:
     """Neither a file that is there, nor Celery itself, by a module of its name beside manage.py."""
@@ -201,50 +238,14 @@ def do(project, text) -> None:
     assert "jobs.E005" not in text
 
 
-def test_what_a_worker_imports_is_imported(project) -> None:
-    """A package of another version than ours may lack a name, and each worker would end by that."""
-    project.add("INSTALLED_APPS += ['tenants']\nimport sys\nsys.modules['psutil'] = None")
-    _, text = project.install()
-    assert "A worker could not start: ModuleNotFoundError: import of psutil halted" in text
-    assert text.count("psutil") == 1
-
-
-def test_settings_of_other_kinds_are_told_how(project) -> None:
-    """As classes; and the apps of django-tenants, which makes tables of SHARED_APPS alone in the schema of all."""
-    project.add(
-        "SHARED_APPS = [*INSTALLED_APPS]\nclass Base:\n    INSTALLED_APPS = INSTALLED_APPS\n"
-        "class Dev(Base):\n    DEBUG = True\n"
-    )
-    _, text = project.install()
-    assert 'SHARED_APPS = [*SHARED_APPS, "django.contrib.postgres", "tenants"]' in block(text)
-    assert "Your settings are a class, Dev" in text
-
-
-def test_what_sends_a_task_past_its_tenants_slots_is_told(project) -> None:
-    """Beat's schedule, and other code that names the task: a caller of its delay submits a job."""
-    project.add("INSTALLED_APPS += ['mysite', 'tenants']\nCELERY_BEAT_SCHEDULE = {")
-    project.add("'nightly': {'task': 'billing.bill', 'schedule': 60}, 'other': {'task': 'x.y', 'schedule': 60}}")
-    project.write("mysite/tasks.py", TASKS)
-    project.write("mysite/views.py", "from x import app\n\napp.send_task(\n    'billing.bill')\napp.send_task('x.y')\n")
-    _, text = project.install()
-    told = " ".join(text.split())
-    assert "The schedule 'nightly' of Celery's beat sends billing.bill past its tenant's slots. (jobs.W014)" in told
-    assert "mysite/views.py:3 sends billing.bill to Celery by its name, past its tenant's slots. (jobs.W014)" in told
-    assert "x.y" not in told
-    assert told.count("jobs.W014") == 2
-
-
-def test_addresses_are_not_asked_for_before_they_can_be_loaded(project) -> None:
-    project.add("ROOT_URLCONF = 'ours'")
-    project.write("ours.py", "from django.urls import include, path\n")
-    project.write("ours.py", "urlpatterns = [path('ops/', include('jobs.console.ops.urls'))]\n")
-    _, text = project.install()
-    assert "RuntimeError" not in text
-    assert 'not known before "tenants" is in INSTALLED_APPS' in " ".join(text.split())
-
-
-def test_without_tenants_there_is_no_other_command(project) -> None:
+def test_without_tenants_there_is_no_other_command_and_no_page(project) -> None:
     for word in ("install", "list"):
         command = [sys.executable, "manage.py", "jobs", word]
         done = subprocess.run(command, cwd=project.directory, env=project.environ, capture_output=True, check=False)
         assert done.returncode == 2
+    project.add("ROOT_URLCONF = 'ours'")
+    project.write("ours.py", "from django.urls import include, path\n")
+    project.write("ours.py", "urlpatterns = [path('ops/', include('jobs.console.ops.urls'))]\n")
+    text = " ".join(project.install()[1].split())
+    assert 'not known before "tenants" is in INSTALLED_APPS' in text
+    assert "RuntimeError" not in text
