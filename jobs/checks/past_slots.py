@@ -1,7 +1,7 @@
 """Checks of what sends a Celery task by its name although the task runs as a job: that goes past its tenant's slots."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from celery.app import app_or_default
 from django.apps import apps
@@ -26,11 +26,12 @@ def names() -> set[str]:
 @check("jobs.W014")
 def schedules_of_beat() -> Iterator[Fault]:
     """What is imported for this only a project with such schedules pays."""
-    entries = {**app_or_default().conf.beat_schedule, **getattr(project, "CELERY_BEAT_SCHEDULE", {})}
+    entries = {**app_or_default().conf.beat_schedule, **(getattr(project, "CELERY_BEAT_SCHEDULE", None) or {})}
     ours = names() if entries else set()
     for key, entry in entries.items():
-        if entry["task"] in ours:
-            yield f"The schedule {key!r} of Celery's beat sends {entry['task']} past its tenant's slots.", HINT
+        task = entry.get("task") if isinstance(entry, Mapping) else entry.task  # an entry of Celery's own class
+        if task in ours:
+            yield f"The schedule {key!r} of Celery's beat sends {task} past its tenant's slots.", HINT
 
 
 @check("jobs.W014", Tags.database)
