@@ -54,6 +54,11 @@ def too_large(path: str) -> HttpResponse:
     return refused(path, 413, f"The body {most}.", CLOSE)
 
 
+def too_slow(path: str) -> HttpResponse:
+    """Give up a body that does not arrive."""
+    return refused(path, 408, "The body did not arrive in time.", CLOSE)
+
+
 def two_lengths(path: str) -> HttpResponse:
     """Refuse a request whose end a proxy may see elsewhere, and close the connection (RFC 9112, 6.1).
 

@@ -21,6 +21,8 @@ from django.urls import set_script_prefix
 from scheduler_project import errors, health
 
 Scope = dict[str, Any]
+GONE = {"type": "http.disconnect"}  # Django then drops what it has read
+BODY_SECONDS = 30.0  # until it has arrived: the largest at 0.7 Mbit/s
 
 
 class ThreadedHandler(ASGIHandler):
@@ -48,9 +50,10 @@ class ThreadedHandler(ASGIHandler):
             body = await self.read_body_within(scope, receive, settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
         except RequestAborted:
             return
-        except RequestDataTooBig:
+        except (RequestDataTooBig, TimeoutError) as error:
             set_script_prefix(prefix)
-            await self.send_response(errors.too_large(path), send)
+            refused = errors.too_large if isinstance(error, RequestDataTooBig) else errors.too_slow
+            await self.send_response(refused(path), send)
             return
         in_thread = asyncio.get_running_loop().run_in_executor
         response = await in_thread(self._threads, self._view, scope, body, path)
@@ -63,24 +66,31 @@ class ThreadedHandler(ASGIHandler):
             await in_thread(self._threads, response.close)
 
     async def read_body_within(self, scope: Scope, receive: Any, most: int) -> IO[bytes]:
-        """Raises RequestDataTooBig as early as possible: otherwise a stranger could fill the disk."""
+        """Raises RequestDataTooBig as early as possible: otherwise a stranger could fill the disk. Or TimeoutError."""
         for name, value in scope["headers"]:
             if name == b"content-length" and int(value) > most:  # the server has checked that it is a number
                 raise RequestDataTooBig
+        ends = asyncio.get_running_loop().time() + BODY_SECONDS
         taken = 0
+        error: type[Exception] = RequestAborted
 
-        async def counted() -> Any:
-            nonlocal taken
-            message = await receive()
+        async def bounded() -> Any:
+            nonlocal taken, error
+            try:
+                async with asyncio.timeout_at(ends):
+                    message = await receive()
+            except TimeoutError:
+                error = TimeoutError
+                return GONE
             taken += len(message.get("body", b""))
-            return message if taken <= most else {"type": "http.disconnect"}  # Django then drops what it has read
+            if taken > most:
+                error = RequestDataTooBig
+            return message if taken <= most else GONE
 
         try:
-            return await self.read_body(counted)
+            return await self.read_body(bounded)
         except RequestAborted:
-            if taken > most:
-                raise RequestDataTooBig from None
-            raise
+            raise error from None
 
     def _view(self, scope: Scope, body: IO[bytes], path: str) -> HttpResponseBase:
         """The complete response, or its head and an asynchronous iterator of its body."""

@@ -10,6 +10,8 @@ from typing import Any
 
 from jobs import telemetry
 
+MOST_BEGINNINGS = 100  # of lines that are remembered
+
 
 class Lines(logging.Formatter):
     """`2026-11-21T23:49:44.123Z INFO jobs start job=1 attempt=1 tenant=3`; a traceback follows on lines of its own."""
@@ -35,6 +37,23 @@ class JsonLines(logging.Formatter):
         if trace := _traceback(self, record):
             own["traceback"] = trace
         return json.dumps({**own, **facts, **own}, default=str)
+
+
+class OnceASecond(logging.Filter):
+    """Let one line of each beginning pass in a second: asyncio tells thousands of times that there is no file left."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._last: dict[str, float] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        begins = record.getMessage().partition("\n")[0]
+        if record.created < self._last.get(begins, 0.0) + 1:
+            return False
+        if len(self._last) > MOST_BEGINNINGS:
+            self._last.clear()
+        self._last[begins] = record.created
+        return True
 
 
 def formatter(name: str) -> logging.Formatter:

@@ -222,7 +222,9 @@ LOGGING = {
         "stderr": {"class": "logging.StreamHandler", "formatter": "chosen", "stream": "ext://sys.__stderr__"},
         "none": {"class": "logging.NullHandler"},
     },
+    "filters": {"once_a_second": {"()": "scheduler_project.logs.OnceASecond"}},
     "loggers": {
+        "asyncio": {"filters": ["once_a_second"]},
         # Replace Django's handlers: one mails settings to ADMINS at each error, and strangers can cause errors.
         "django": {"handlers": [], "propagate": True},
         # Uvicorn's and Celery's lines about single requests and messages lack the facts of ours.

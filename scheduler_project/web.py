@@ -12,6 +12,7 @@ from django.conf import settings
 from uvicorn.config import LOGGING_CONFIG
 
 from scheduler_project.checks import refuse_unsafe_start
+from scheduler_project.connections import raise_file_limit
 
 OPTIONS = {
     # A long poll or a stream would otherwise delay the stop for ever.
@@ -19,11 +20,13 @@ OPTIONS = {
     # In this time a new process has to serve, or the reload ends there with the old one; and a process that answers
     # nothing for as long is killed. uvicorn's 5 s is less than the imports take on a busy machine.
     "--timeout-worker-healthcheck": "30",
-}  # of uvicorn, in seconds, where ours differ from its own
+    "--http": "scheduler_project.connections:Connection",
+}  # of uvicorn, where ours differ from its own; times in seconds
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "scheduler_project.settings")
     refuse_unsafe_start()
+    raise_file_limit()
     LOGGING_CONFIG.clear()  # uvicorn's default; its options accept a file, but no settings
     LOGGING_CONFIG.update(settings.LOGGING)
     ours = ["--no-server-header", *(text for option in OPTIONS.items() for text in option)]

@@ -9,7 +9,7 @@ from django.core.checks import run_checks
 
 from jobs import telemetry
 from scheduler_project import checks
-from scheduler_project.logs import formatter
+from scheduler_project.logs import OnceASecond, formatter
 
 FORMS = ["line", "json"]
 
@@ -140,3 +140,21 @@ def test_a_misspelt_format_is_refused(settings, chosen, found):
     settings.LOG_FORMAT = chosen
     errors = [one for one in run_checks(tags=[checks.TAG]) if one.id == "scheduler.E010"]
     assert len(errors) == found
+
+
+def test_what_is_told_again_and_again_is_told_once_a_second():
+    once = OnceASecond()
+
+    def passes(message: str, at: float) -> bool:
+        record = logging.LogRecord("asyncio", logging.ERROR, "", 0, message, None, None)
+        record.created = at
+        return once.filter(record)
+
+    said = "socket.accept() out of system resource"
+    assert passes(f"{said}\nsocket: 1", 100.0)
+    assert not passes(f"{said}\nsocket: 2", 100.9)
+    assert passes("something else", 100.9)
+    assert passes(said, 101.1)
+    for n in range(1000):
+        passes(str(n), 102.0)
+    assert len(once._last) <= 101

@@ -83,7 +83,7 @@ def _add_problems_of_all(path: str, operation: dict[str, Any]) -> None:
     """Document the problems that any request may get, one about something by its name, and one with a body."""
     problem = {"$ref": "#/components/schemas/Problem"}
     of_named = {404} if "{" in path else set()
-    with_body = {413, 415} if "requestBody" in operation else set()
+    with_body = {408, 413, 415} if "requestBody" in operation else set()
     for status in sorted({400, 401, 403, 405, 422, 429, 500, 503} | of_named | with_body):
         described = {"description": HTTPStatus(status).phrase, "content": {"application/json": {"schema": problem}}}
         operation["responses"].setdefault(status, described)

@@ -56,7 +56,7 @@ def test_what_may_be_answered_to_anything_is_described_everywhere(openapi):
                 headers = operation["responses"][status]["headers"]
                 assert headers["Retry-After"]["schema"] == {"type": "integer"}
             if "requestBody" in operation:
-                assert {"413", "415", "422"} <= set(operation["responses"]), (method, path)
+                assert {"408", "413", "415", "422"} <= set(operation["responses"]), (method, path)
 
 
 def test_bounds_are_told_in_the_words_of_json_schema(openapi):

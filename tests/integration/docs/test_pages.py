@@ -170,7 +170,8 @@ class TestOperations:
 
     def test_every_warning_is_explained(self) -> None:
         explained = " ".join(warnings for warnings, _ in table(DOCS / "reference/log.md", "warning", "meaning"))
-        source = "".join(path.read_text() for path in (REPOSITORY / "jobs").rglob("*.py"))
+        ours = (path for app in ("jobs", "scheduler_project") for path in (REPOSITORY / app).rglob("*.py"))
+        source = "".join(path.read_text() for path in ours)
         assert set(re.findall(r"`([^`]+)`", explained)) == set(re.findall(r'noticed\(\s*"([^"]+)"', source))
 
     @pytest.mark.django_db

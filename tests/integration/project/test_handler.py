@@ -13,6 +13,7 @@ from django.test import override_settings
 from django.urls import path
 
 from jobs.lifecycle import Status
+from scheduler_project import handler as handler_module
 from scheduler_project.handler import ThreadedHandler
 from tenants import auth
 from tests.asgi import THREADS, Client, two_threads
@@ -140,6 +141,27 @@ def test_a_request_with_two_lengths_is_refused_and_its_connection_closed(handler
             told, client = asyncio.run(ask(address))
             assert (client.status, client.headers["Connection"]) == (400, "close")
             assert "Content-Length and Transfer-Encoding exclude each other" in told
+
+
+def test_a_body_that_does_not_arrive_is_given_up(handler, monkeypatch, subtests):
+    monkeypatch.setattr(handler_module, "BODY_SECONDS", 0.01)
+
+    class Half(Client):
+        async def _receive(self):
+            if self._asked:
+                return await super()._receive()
+            self._asked = True
+            return {"type": "http.request", "body": b"{", "more_body": True}
+
+    async def ask(address):
+        client = Half(handler, address, "POST")
+        return await client.answer(), client
+
+    for address in ("/api/v1/jobs", "/jobs/"):
+        with subtests.test(address):
+            told, client = asyncio.run(ask(address))
+            assert (client.status, client.headers["Connection"]) == (408, "close")
+            assert "The body did not arrive in time." in told
 
 
 def test_only_http_is_served(handler):
