@@ -29,6 +29,14 @@ INTERRUPT = """
 DELETE FROM django_migrations
 WHERE app = 'jobs' AND name IN ('0003_beside_running_jobs', '0014_validate_one_check')
 """
+ENDS = """
+UPDATE jobs SET announced = true, status = 'cancelled', ready_at = NULL, end_time = now() WHERE id = %s
+"""
+TOLD = """
+SELECT e.tenant_id, data ->> 'source_method', (data ->> 'id')::bigint, data ->> 'status'
+FROM webhook_messages m JOIN webhook_endpoints e ON e.id = m.endpoint_id
+ORDER BY event
+"""
 STATUSES = "SELECT status, count(*)::int FROM jobs GROUP BY status"
 
 
@@ -84,3 +92,24 @@ def test_a_database_of_the_first_release_with_jobs_in_every_status_is_carried_ov
         manage(database, "jobs", "revive", str(dead["id"]))
         waiting = json.loads(manage(database, "tenants", "slots", "acme", "--json"))["tenants"][0]
         assert (waiting["in_use"], waiting["waiting"], waiting["weight"]) == (2, 2, 3)
+
+
+def test_ends_that_an_earlier_version_noted_for_webhooks_become_messages(database):
+    manage(database, "migrate", "--verbosity", "0", "jobs", "0008")
+    with psycopg.connect(database, autocommit=True) as now:
+        jobs = now.execute(
+            "SELECT id, tenant_id, source_method FROM jobs WHERE status = 'created' ORDER BY id"
+        ).fetchall()
+        for _, tenant, _ in jobs:
+            now.execute(
+                "INSERT INTO webhook_endpoints (tenant_id, url, types, batches, salt, last_error, created_at)"
+                " VALUES (%s, 'https://example.com/', '{}', '{}', 's', '', '2020-01-01')",
+                [tenant],
+            )
+        for job, _, _ in jobs:
+            now.execute(ENDS, [job])
+            manage(database, "migrate", "--verbosity", "0")  # after the first one
+        found = now.execute(TOLD).fetchall()
+        assert found == [(tenant, method, job, "cancelled") for job, tenant, method in jobs]
+        manage(database, "migrate", "--verbosity", "0", "jobs", "0008")
+        manage(database, "migrate", "--verbosity", "0")

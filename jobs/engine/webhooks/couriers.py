@@ -5,7 +5,7 @@ with PostgreSQL, in short transactions.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
@@ -21,6 +21,7 @@ from jobs.engine.webhooks.posting import NotDelivered
 
 MOST = 32  # endpoints at a time; a tenant has ten
 MOST_FAILING = MOST // 2  # of these: those that answered last time have the rest for themselves
+Post = Callable[[str, bytes, Mapping[str, str], Iterable[str]], None]
 LOOK_SECONDS = 0.25  # between two looks into the outbox, unless a turn has ended
 
 
@@ -35,10 +36,10 @@ class _News:
 
 
 class Couriers:
-    """Used by one thread. stop: when it is set, no further post begins."""
+    """Used by one thread. stop: when it is set, no further post begins. post: as `posting.post`."""
 
-    def __init__(self, stop: Event | None = None) -> None:
-        self._stop = stop or Event()
+    def __init__(self, stop: Event | None = None, post: Post = posting.post) -> None:
+        self._stop, self._post = stop or Event(), post
         self._heard: SimpleQueue[tuple[Turn, Message | None, NotDelivered | None]] = SimpleQueue()
         self._under_way: set[Turn] = set()
         self._news: dict[Turn, _News] = {}
@@ -85,7 +86,7 @@ class Couriers:
             for message in turn.messages:
                 if self._stop.is_set() or monotonic() - turn.begins > outbox.TURN_SECONDS:
                     break
-                failure = post(turn, message)
+                failure = self._posted(turn, message)
                 self._heard.put((turn, message, failure))
                 if failure is not None:
                     break
@@ -101,18 +102,17 @@ class Couriers:
         else:
             news.refused, news.why = message.event, failure
 
-
-def post(turn: Turn, message: Message) -> NotDelivered | None:
-    """Post it, signed; why it was not taken, if it was not."""
-    try:
-        body = json.dumps(message.body(), ensure_ascii=False).encode()
-        headers = signing.headers(f"msg_{message.event}_{turn.endpoint}", turn.now(), body, turn.salts)
-        posting.post(turn.url, body, headers, settings.JOBS_WEBHOOK_NETWORKS)
-    except NotDelivered as error:
-        return error
-    except InvalidRequest as error:
-        return NotDelivered(str(error))
-    except Exception as error:  # a fault of ours: the endpoint rests, and is tried again
-        telemetry.noticed("webhook not posted", endpoint=turn.endpoint, error=type(error).__name__)
-        return NotDelivered("it could not be posted")
-    return None
+    def _posted(self, turn: Turn, message: Message) -> NotDelivered | None:
+        """Post it, signed; why it was not taken, if it was not."""
+        try:
+            body = json.dumps(message.body(), ensure_ascii=False).encode()
+            headers = signing.headers(f"msg_{message.event}_{turn.endpoint}", turn.now(), body, turn.salts)
+            self._post(turn.url, body, headers, settings.JOBS_WEBHOOK_NETWORKS)
+        except NotDelivered as error:
+            return error
+        except InvalidRequest as error:
+            return NotDelivered(str(error))
+        except Exception as error:  # a fault of ours: the endpoint rests, and is tried again
+            telemetry.noticed("webhook not posted", endpoint=turn.endpoint, error=type(error).__name__)
+            return NotDelivered("it could not be posted")
+        return None

@@ -121,26 +121,30 @@ SELECT id FROM noted WHERE switched_off
 WITH RECURSIVE
 -- include shared/clock
 -- include shared/outbox
+bounds AS MATERIALIZED (  -- looked for once for each endpoint
+    SELECT waits.endpoint_id, (
+        SELECT one.event FROM webhook_messages one
+        WHERE one.endpoint_id = waits.endpoint_id
+        ORDER BY one.event DESC
+        OFFSET %(most)s
+        LIMIT 1
+    ) AS last
+    FROM waits
+    WHERE waits.endpoint_id IS NOT NULL
+),
 dropped AS (
     DELETE FROM webhook_messages m
     USING (
         SELECT early.endpoint_id, early.event
-        FROM waits
+        FROM bounds
         CROSS JOIN clock
         CROSS JOIN LATERAL (
             SELECT one.endpoint_id, one.event, one.ended_at FROM webhook_messages one
-            WHERE one.endpoint_id = waits.endpoint_id
+            WHERE one.endpoint_id = bounds.endpoint_id
             ORDER BY one.event
             LIMIT %(batch)s
         ) early
-        WHERE early.ended_at < clock.now - %(age)s * interval '1 second'
-           OR early.event <= (
-               SELECT one.event FROM webhook_messages one
-               WHERE one.endpoint_id = waits.endpoint_id
-               ORDER BY one.event DESC
-               OFFSET %(most)s
-               LIMIT 1
-           )
+        WHERE early.ended_at < clock.now - %(age)s * interval '1 second' OR early.event <= bounds.last
     ) old
     WHERE m.endpoint_id = old.endpoint_id AND m.event = old.event
     RETURNING m.endpoint_id

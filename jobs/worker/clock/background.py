@@ -10,6 +10,7 @@ from jobs.engine.schedules.declared import declare
 from jobs.engine.schedules.run import run_due
 from jobs.engine.webhooks import outbox
 from jobs.engine.webhooks.couriers import Couriers
+from jobs.engine.webhooks.postman import Postman
 from jobs.worker.clock.clock import LOCK_TIMEOUT, SHORTEST_SLEEP, Clock
 from jobs.worker.clock.duties import Duty, recording_duties, slow_duties, try_step
 from jobs.worker.clock.steady_time import LONGEST_SLEEP
@@ -80,7 +81,7 @@ class Webhooks(Background):
 
     def __init__(self, stop: threading.Event, clock: Clock) -> None:
         super().__init__(stop, clock, "webhooks", timeout=20.0, duties=[Duty(60.0, outbox.drop)])
-        self._couriers = Couriers(stop)
+        self._couriers = Couriers(stop, Postman().post)
 
     def turn(self) -> float:
         super().turn()

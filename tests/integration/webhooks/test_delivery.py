@@ -104,6 +104,7 @@ class TestSwitchedOff:
         jobs = ends(endpoint, 2)
         customer.status = 410
         deliver()
+        deliver(timezone.now() + timedelta(hours=1))
         endpoint.refresh_from_db()
         assert endpoint.off_at
         assert (customer.told, left()) == (jobs[:1], jobs)

@@ -14,6 +14,7 @@ from embedded import REPOSITORY
 from jobs.engine.webhooks import endpoints, outbox
 from jobs.engine.webhooks.couriers import Couriers
 from jobs.engine.webhooks.posting import NotDelivered
+from jobs.engine.webhooks.postman import Postman
 from jobs.models import WebhookEndpoint, WebhookHour
 from tests.clock import call_at
 from tests.factories import TenantFactory, database_url
@@ -22,24 +23,26 @@ from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-# `manage.py clock`, for which the customer's name is that of this machine.
-CLOCK = """
-import socket, ssl, sys
-import django
-django.setup()
-from django.core.management import call_command
-from jobs.engine.webhooks import posting
-posting.context = lambda: ssl.create_default_context(cafile=sys.argv[1])
+# Of a process for which the customer's name is that of this machine.
+RESOLVES = """
+import socket
 resolve = socket.getaddrinfo
-socket.getaddrinfo = lambda host, *of, **more: resolve("127.0.0.1" if "customer" in host else host, *of, **more)
-call_command("clock")
+socket.getaddrinfo = lambda host, *of, **more: resolve("127.0.0.1" if "customer" in str(host) else host, *of, **more)
 """
 
 
-def test_what_a_sender_has_posted_when_it_is_killed_comes_again_under_the_same_number(customer, endpoint, certificate):
+@pytest.fixture
+def environ(certificate, tmp_path) -> dict[str, str]:
+    """In which a process believes the customer's certificate, and finds its name."""
+    (tmp_path / "sitecustomize.py").write_text(RESOLVES)
+    path = os.pathsep.join([str(tmp_path), str(REPOSITORY)])
+    return {**os.environ, "PYTHONPATH": path, "SSL_CERT_FILE": str(certificate / "cert.pem")}
+
+
+def test_what_a_sender_has_posted_when_it_is_killed_comes_again_under_the_same_number(customer, endpoint, environ):
     jobs = ends(endpoint, 3)
-    environ = {**os.environ, "DATABASE_URL": database_url(), "DJANGO_SETTINGS_MODULE": "scheduler_project.settings"}
-    command = [sys.executable, "-c", CLOCK, str(certificate / "cert.pem")]
+    environ |= {"DATABASE_URL": database_url(), "DJANGO_SETTINGS_MODULE": "scheduler_project.settings"}
+    command = [sys.executable, "manage.py", "clock"]
     sender = subprocess.Popen(command, cwd=REPOSITORY, env={**environ, "JOBS_WEBHOOK_NETWORKS": "127.0.0.0/8"})
 
     def kill_at_the_second() -> None:
@@ -58,6 +61,34 @@ def test_what_a_sender_has_posted_when_it_is_killed_comes_again_under_the_same_n
     deliver(timezone.now() + timedelta(seconds=outbox.LEASE_SECONDS))
     assert (sorted(set(customer.told)), customer.told[-2:], left()) == (jobs, jobs[1:], [])
     assert len({line for heard in customer.server.heard for line in heard.split(b"\r\n") if b"webhook-id" in line}) == 3
+
+
+def test_the_process_that_posts_is_started_again_when_it_has_died_and_ends_with_its_parent(
+    customer, endpoint, environ, monkeypatch
+):
+    monkeypatch.syspath_prepend(environ["PYTHONPATH"].partition(os.pathsep)[0])
+    monkeypatch.setenv("SSL_CERT_FILE", environ["SSL_CERT_FILE"])
+    postman = Postman()
+    jobs = ends(endpoint, 3)
+    customer.refuses = {jobs[2]}
+
+    def deliver_at(moment) -> None:
+        couriers = Couriers(post=postman.post)
+        call_at(moment, couriers.take)
+        while couriers.busy:
+            call_at(moment, couriers.note)
+
+    deliver_at(timezone.now())
+    assert (customer.told, left()) == (jobs, jobs[2:])
+    assert WebhookEndpoint.objects.get().last_error == "the answer was 500"
+    first = postman._process
+    first.kill()
+    first.wait()
+    customer.refuses = set()
+    deliver_at(timezone.now() + timedelta(minutes=1))
+    assert left() == []
+    postman._process.stdin.close()
+    assert postman._process.wait(60) == 0
 
 
 def test_while_it_posts_it_holds_no_lock_and_no_transaction(customer, endpoint, onlooker):
