@@ -103,6 +103,7 @@ def worker(environ, processes, tmp_path, sentry, log):
     assert process.alive, (tmp_path / "worker.log").read_text()
 
 
+@pytest.mark.long("what Sentry and Celery make of the records; test_failures_in_the_log.py has the records themselves")
 def test_each_failed_job_is_one_event_with_its_tags_and_one_record_of_the_projects_own_log(worker, sentry, log):
     tenant, neighbour = TenantFactory(), TenantFactory()
     thing, other = ThingFactory(tenant=tenant), ThingFactory(tenant=neighbour)
