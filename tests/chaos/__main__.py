@@ -62,7 +62,13 @@ def run(created: world.World, arguments: argparse.Namespace) -> int:
         calm = time.monotonic() - calm
     violations = load.faults + deaths.faults + late + (operators.faults if operators else [])
     violations += verdict.judge(
-        created.evidence, load.accepted, auditor.violations, deaths.lost, callbacks=load.callbacks, revived=load.revived
+        created.evidence,
+        load.accepted,
+        auditor.violations,
+        deaths.lost,
+        callbacks=load.callbacks,
+        revived=load.revived,
+        killed=deaths.killed,
     )
     audit = Counter({"looks": auditor.looks, "violations": len(violations), "callbacks": len(load.callbacks)})
     counts = {"deaths": deaths.struck, "load": load.counts, "audit": audit}

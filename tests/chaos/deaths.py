@@ -29,12 +29,14 @@ class Deaths:
     """Strikes until stopped, about every `pause` seconds.
 
     struck: how often, by kind. lag: seconds that the standby is behind when it is promoted; 0: it is synchronous.
-    lost: the moments, from and to, whose commits it may have lacked. faults: of the deaths' own.
+    lost: the moments, from and to, whose commits it may have lacked. killed: the workers of which a process was killed.
+    faults: of the deaths' own.
     """
 
     def __init__(self, world: World, chance: random.Random, pause: float, lag: float = 0) -> None:
         self.struck: Counter[str] = Counter()
         self.lost: list[tuple[float, float]] = []
+        self.killed: set[int] = set()
         self.faults: list[str] = []
         self._lag = lag
         self._world = world
@@ -58,6 +60,10 @@ class Deaths:
             "broker and cache frozen": (1, self._freeze),
             "rows locked": (1, self._lock_rows),
             "worker drained": (1, self._drain),
+            "worker stopped, with all its processes": (2, lambda: self._tell(signal.SIGTERM, everybody=True)),
+            "worker stopped in haste": (1, lambda: self._tell(signal.SIGQUIT)),
+            "worker stopped in haste, with all its processes": (1, lambda: self._tell(signal.SIGQUIT, everybody=True)),
+            "worker interrupted twice": (1, self._interrupt_twice),
             "path to the database cut": (4, lambda: self._cut_path(slice(0, 1))),
             "path to broker and cache cut": (4, lambda: self._cut_path(slice(1, 3))),
         }
@@ -98,9 +104,11 @@ class Deaths:
         return self._chance.choice(self._world.workers).pid
 
     def _kill_process(self) -> bool:
-        children = psutil.Process(self._worker()).children()
+        worker = self._worker()
+        children = psutil.Process(worker).children()
         if not children:
             return False
+        self.killed.add(worker)
         os.kill(self._chance.choice(children).pid, signal.SIGKILL)
         return True
 
@@ -190,6 +198,22 @@ class Deaths:
         healed = threading.Timer(self._chance.uniform(1, LONGEST_CUT), lambda: [path.heal() for path in cut])
         healed.daemon = True
         healed.start()
+        return True
+
+    def _tell(self, number: signal.Signals, *, everybody: bool = False) -> bool:
+        """A deploy by a platform that signals all processes, or does not wait; of some workers SIGTERM is SIGQUIT."""
+        worker = self._worker()
+        for process in psutil.Process(worker).children() if everybody else ():
+            with suppress(psutil.NoSuchProcess):
+                process.send_signal(number)
+        os.kill(worker, number)
+        return True
+
+    def _interrupt_twice(self) -> bool:
+        worker = self._worker()
+        os.kill(worker, signal.SIGINT)
+        self._stop.wait(self._chance.uniform(0.1, 2))
+        os.kill(worker, signal.SIGINT)
         return True
 
     def _cut_connections(self) -> bool:

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from jobs.lifecycle import Status
-from jobs.models import Batch, BatchTally, Job, JobEnd, Schedule, ScheduleRun, TenantHour
+from jobs.models import Batch, BatchTally, FailedAttempt, Job, JobEnd, Schedule, ScheduleRun, TenantHour, Worker
 from tests.chaos.verdict import judge
 from tests.factories import TenantFactory, make_job
 from tests.integration.engine.test_record import attempt
@@ -30,6 +30,17 @@ def evidence(job, tmp_path):
 
 def test_a_run_without_faults_has_none(job, evidence):
     assert judge(evidence, {job.pk: 1.0}, []) == []
+
+
+def test_a_stop_that_counted_as_a_crash_is_found(job, evidence, register):
+    worker = register()
+    kept = FailedAttempt(job=job, attempt=1, worker=worker, error_class="ProcessDied", end_time=timezone.now())
+    for error in ("its process was ended by SIGTERM", "3", "its process was ended by SIGKILL"):
+        kept.error = error
+        kept.save()
+        told = f"job {job.pk}: a stop of its worker counted as a crash of attempt 1: {error}"
+        assert judge(evidence, {job.pk: 1.0}, []) == [told]
+    assert judge(evidence, {job.pk: 1.0}, [], killed={Worker.objects.get(pk=worker).pid}) == []
 
 
 def test_a_body_that_started_twice_is_found(job, evidence):

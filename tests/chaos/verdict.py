@@ -23,11 +23,15 @@ from jobs.models import (
     JobEnd,
     Schedule,
     ScheduleRun,
+    Worker,
 )
 from jobs.reading import usage
 from jobs.recording.record import record_hours
 from jobs.store import results
 from tenants.models import Tenant
+
+# How a process dies that is told to stop: by a signal, or by an exception of Celery's whose text is a number.
+A_STOP = r"SIG(TERM|QUIT|HUP|INT|KILL)$|^\d+$"
 
 
 class Start(NamedTuple):
@@ -60,8 +64,10 @@ def judge(
     *,
     callbacks: Mapping[int, int] | None = None,
     revived: Collection[int] = (),
+    killed: Collection[int] = (),
 ) -> list[str]:
     """Everything that went wrong, in words. exceeded: what the auditor saw. callbacks: by batch, the job after its end.
+    killed: the workers of which a process was killed.
 
     accepted: the jobs that must be there, and when that was said. lost: the moments, from and to, whose commits a
     standby may have lacked when it was promoted: a job that was accepted then may be gone, and its number be another
@@ -86,6 +92,7 @@ def judge(
         *_wrong_bills(),
         *_wrong_flows(),
         *_wrong_callbacks(callbacks or {}, revived),
+        *_stops_that_count(killed),
         *(words for schedule in Schedule.objects.order_by("id") for words in _irregular(schedule)),
         *(words for job in of_customers() for words in _complaints(job, certain.get(job.pk, Counter()))),
         *(
@@ -141,6 +148,17 @@ def _wrong_callbacks(callbacks: Mapping[int, int], revived: Collection[int]) -> 
             yield f"batch {batch}: job {after.pk} after it started {last - after.start_time} before its last one ended"
 
 
+def _stops_that_count(killed: Collection[int]) -> Iterator[str]:
+    """Crashes of processes that nobody had killed: their worker was told to stop, which is none."""
+    parents = dict(Worker.objects.values_list("pk", "pid"))
+    crashes = AnyFailedAttempt.objects.filter(error_class="ProcessDied", error__regex=A_STOP)
+    for job_id, attempt, worker, error in crashes.values_list("job_id", "attempt", "worker", "error").order_by(
+        "job_id"
+    ):
+        if "SIGKILL" not in error or parents.get(worker, 0) not in {0, *killed}:
+            yield f"job {job_id}: a stop of its worker counted as a crash of attempt {attempt}: {error}"
+
+
 def _within(spans: Sequence[tuple[float, float]], moment: float) -> bool:
     return any(begin <= moment <= end for begin, end in spans)
 
@@ -186,7 +204,7 @@ def _foreign(job: AnyJob, started: set[int]) -> Iterator[str]:
 def table(title: str, counts: dict[str, Counter[str]]) -> Table:
     """What happened, in figures: those given, and what PostgreSQL holds."""
     sums = AnyJob.objects.aggregate(retries=Sum("retries"), crashes=Sum("crashes"), attempts=Sum("attempt"))
-    crashes = AnyFailedAttempt.objects.filter(error_class__in=["ProcessDied", "WorkerGone"])
+    crashes = AnyFailedAttempt.objects.filter(error_class__in=["ProcessDied", "WorkerGone", "WorkerStopped"])
     reasons = AnyJob.objects.exclude(reason=None).values_list("reason", flat=True)
     sections = {
         **counts,

@@ -17,9 +17,11 @@ from embedded.processes import Processes
 from tests.chaos.standby import Pair, Server
 from tests.network import Path, paths
 from tests.waiting import wait_until
-from tests.warm import WarmProcesses
+from tests.warm import WarmProcess, WarmProcesses
 
-WORKERS, CONCURRENCY = 3, 2
+CONCURRENCY = 2
+WAYS_TO_STOP: tuple[dict[str, str], ...] = ({}, {"REMAP_SIGTERM": "SIGQUIT"}, {"SAMPLE_SOFT_SHUTDOWN": "1"})
+WORKERS = len(WAYS_TO_STOP)
 URLS = (engines.DATABASE, engines.BROKER, engines.CACHE)
 SETTINGS = {
     "DJANGO_SETTINGS_MODULE": "tests.settings",
@@ -62,12 +64,14 @@ class World:
         return redis.Redis.from_url(self.environ[engines.BROKER], socket_timeout=5)
 
     def start_workers(self) -> None:
-        """Supervised, as in production: a worker that ends is started again."""
-        for number in range(WORKERS):
+        """Supervised, as in production: a worker that ends is started again. Each stops in another way."""
+        for number, way in enumerate(WAYS_TO_STOP):
             name = f"worker{number}"
-            ways = {way: path.url for way, path in zip(URLS, self.paths[number], strict=True)} if self.paths else {}
-            command = fleet.worker("default", CONCURRENCY, f"{name}-{os.getpid()}", self.environ | ways)
+            ways = dict(zip(URLS, (path.url for path in self.paths[number]), strict=True)) if self.paths else {}
+            command = fleet.worker("default", CONCURRENCY, f"{name}-{os.getpid()}", self.environ | way | ways)
             log = self.directory / "log" / f"{name}.log"
+            # Celery reads its environment when it is imported, which the warm parent has done.
+            self.processes.child = Process if way else WarmProcess
             self.workers.append(self.processes.start(name, *command, log=log, restart=True))
 
     def keep_logs(self) -> File:
