@@ -13,7 +13,7 @@ ended AS (
         due_at = clock.now + %(delay)s * interval '1 second',
         slot = NULL,
         crashes = 0,
-        retries = retries + %(retried)s,
+        retries = retries + %(retried)s::int,
         queue_id = coalesce((SELECT q.id FROM queues q WHERE q.name = %(queue)s), jobs.queue_id),
         stats = coalesce(%(stats)s, stats),
         peak_memory = %(peak_memory)s,
