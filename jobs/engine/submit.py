@@ -142,15 +142,21 @@ def _place(requests: Sequence[JobRequest], left: Sequence[int], newest: Newest) 
         for a in answers
         if a.id and (not a.until or a.id in prolonged)
     }
+    hastened = [(a.id, requests[left[a.nth]]) for a in answers if a.id and a.hastens and left[a.nth] in placed]
     if holders := [(left[a.nth], a.holder) for a in answers if a.holder]:
         going_on = newest.take(holders)
         placed |= {index: Submitted(one.id, True, one.status, None, one.due_at) for index, one in going_on.items()}
     if len(placed) < len(left):
         # If two requests are identical, the first one stores the job.
-        first = {requests[index].identity: placed[index] for index in placed if not placed[index].deduplicated}
+        first = {requests[index].identity: index for index in placed if not placed[index].deduplicated}
         for index in left:
-            if index not in placed and (twin := first.get(requests[index].identity)):
-                placed[index] = twin._replace(deduplicated=True)
+            if index not in placed and (twin := first.get(requests[index].identity)) is not None:
+                placed[index] = placed[twin]._replace(deduplicated=True)
+                if requests[index].priority < requests[twin].priority:
+                    hastened.append((placed[twin].id, requests[index]))
+    if hastened:
+        dispatch.on_commit()  # a claim may have skipped the rows while they were locked
+        store.hasten(hastened)
     return placed
 
 

@@ -54,6 +54,7 @@ from jobs.store.submitting import (
     Gathered,
     gather,
     give_up_key,
+    hasten,
     insert,
     lock_identities,
     make_way,

@@ -34,7 +34,8 @@ class Answer(NamedTuple):
     id: of its job; None if another transaction is deciding about an identical job, or the request is refused.
     status: of the job at that moment. created_at: of all stored jobs; only the first answer has it, since parsing a
     moment is slow. due_at: of a stored job. holder: the job that must give up its key first. until: the
-    identical job must not expire before that moment, as PostgreSQL writes it.
+    identical job must not expire before that moment, as PostgreSQL writes it. hastens: the identical job waits, and
+    should be more urgent, or due now.
     refused: why nothing was stored: tenant, queue, past, far, expired, or full. bound: the limit of the tenant's
     backlog, if it is full.
     """
@@ -47,6 +48,7 @@ class Answer(NamedTuple):
     due_at: datetime | None
     holder: int | None
     until: str | None
+    hastens: bool | None
     refused: str | None
     bound: int | None
 
@@ -97,6 +99,16 @@ def prolong(untils: Sequence[tuple[int, str]]) -> set[int]:
     """Let these jobs expire at those moments, or later; return those that have neither ended nor expired."""
     ids, moments = zip(*untils, strict=True)
     return {job_id for (job_id,) in rows("prolong", ids=list(ids), untils=list(moments))}
+
+
+def hasten(joined: Sequence[tuple[int, JobRequest]]) -> None:
+    """Let these jobs be as urgent as the calls that have joined them; those that wait for another attempt are due now
+    if the call is for now.
+    """
+    ids = [job_id for job_id, _ in joined]
+    priorities = [one.priority for _, one in joined]
+    soons = [not (one.delay or one.at or one.predecessors) for _, one in joined]
+    rows("hasten", ids=ids, priorities=priorities, soons=soons, held_until=HELD_UNTIL)
 
 
 class Gathered(NamedTuple):

@@ -5,8 +5,8 @@
 -- Index:  jobs_one_identical finds the identical job, and decides which of two simultaneous ones is stored. The lanes give
 --         the size of the backlog (primary key); no jobs are counted.
 -- Returns the id of each request's job. The id is null if an identical job is no answer and must give up its key
--- (`holder`), or if another transaction is deciding about one; `until`: it must not expire before. The first row has the
--- moment. If nothing is stored, it returns the refusal.
+-- (`holder`), or if another transaction is deciding about one; `until`: it must not expire before; `hastens`: it should be more
+-- urgent, or due now. The first row has the moment. If nothing is stored, it returns the refusal.
 -- The kind holds the common values of many requests, which are passed and looked up once. The planner cannot see into
 -- sub-selects of parameters, so it considers the generic plan as good as a custom one, and keeps it.
 WITH
@@ -58,12 +58,17 @@ request AS MATERIALIZED (
             AND identical.id IS DISTINCT FROM %(caller)s::bigint
             AND k.identical = 'join'
             AND (identical.expires_at IS NULL OR identical.expires_at > clock.now) AS answered,
-        identical.expires_at < coalesce(k.last_start, 'infinity') AS prolongs
+        identical.expires_at < coalesce(k.last_start, 'infinity') AS prolongs,
+        identical.status IN ('blocked', 'scheduled', 'created')
+            AND (
+                k.priority < identical.priority
+                OR (k.due_at IS NULL AND k.predecessors IS NULL AND identical.attempt > 0 AND identical.due_at > clock.now)
+            ) AS hastens
     FROM given
     JOIN kind k USING (kind)
     CROSS JOIN clock
     LEFT JOIN LATERAL (
-        SELECT j.id, j.status, j.created_at, j.expires_at
+        SELECT j.id, j.status, j.created_at, j.expires_at, j.priority, j.attempt, j.due_at
         FROM jobs j
         WHERE j.tenant_id = k.tenant_id AND j.dedup_key BETWEEN given.dedup_key AND given.dedup_key AND j.end_time IS NULL
         ORDER BY j.dedup_key  -- or, where many have had one key, the planner reads the table until it meets another of them
@@ -122,7 +127,7 @@ SELECT
     r.nth - 1, coalesce(s.id, CASE WHEN r.answered THEN r.job END), s.id IS NULL, coalesce(s.status, r.job_status),
     CASE WHEN r.nth = 1 THEN clock.now END, s.due_at, CASE WHEN NOT r.answered AND s.id IS NULL THEN r.job END,
     CASE WHEN r.answered AND r.prolongs THEN coalesce(r.last_start, 'infinity')::text END,
-    NULL, NULL
+    r.answered AND r.hastens, NULL, NULL
 FROM request r
 CROSS JOIN clock
 LEFT JOIN stored s USING (id)
@@ -133,4 +138,4 @@ CROSS JOIN (  -- the clock learns of an earlier moment at once, unless a listene
 ) woken
 WHERE NOT EXISTS (SELECT FROM refused)
 UNION ALL
-SELECT nth - 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, why, bound FROM refused
+SELECT nth - 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, why, bound FROM refused

@@ -1,8 +1,9 @@
 """POST /api/v1/jobs: what becomes a job, whose it is, and when it is the one that was there."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.utils import timezone
 
 from jobs import Undecided
 from jobs.models import Job
@@ -130,3 +131,14 @@ def test_the_job_of_another_tenant_is_not_taken_for_identical(owner, stranger, r
     mine, theirs = submit(owner, body), submit(stranger, body)
     assert (mine.status_code, theirs.status_code) == (202, 202)
     assert mine.json()["id"] != theirs.json()["id"]
+
+
+def test_a_call_that_joins_a_job_which_waits_for_its_retry_is_answered_with_it_due_now(owner, report):
+    job_id = report.async_.execute()
+    later = timezone.now() + timedelta(hours=1)
+    Job.objects.filter(pk=job_id).update(status="scheduled", ready_at=None, due_at=later, attempt=1, retries=1)
+    call = {"source_type": "reports.datareport", "source_id": report.pk, "source_method": "execute", "priority": 0}
+    told = owner.post("/api/v1/jobs", call, "application/json")
+    assert (told.status_code, told.json()["id"], told.json()["deduplicated"]) == (200, job_id, True)
+    assert (told.json()["status"], told.json()["priority"], told.json()["retries"]) == ("scheduled", 0, 0)
+    assert datetime.fromisoformat(told.json()["due_at"]) < later
