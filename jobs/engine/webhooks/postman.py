@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from itertools import count
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
@@ -64,10 +65,11 @@ class Postman:
         return self._process
 
     def _read(self, process: "subprocess.Popen[str]") -> None:
-        for line in process.stdout or ():
-            said = json.loads(line)
-            if waiting := self._waiting.get(said["number"]):
-                waiting.put(said)
+        with suppress(OSError), process:  # which closes its pipes, and waits for its end
+            for line in process.stdout or ():
+                said = json.loads(line)
+                if waiting := self._waiting.get(said["number"]):
+                    waiting.put(said)
 
 
 def serve() -> None:

@@ -83,12 +83,13 @@ def test_the_process_that_posts_is_started_again_when_it_has_died_and_ends_with_
     assert WebhookEndpoint.objects.get().last_error == "the answer was 500"
     first = postman._process
     first.kill()
-    first.wait()
+    wait_until(lambda: first.stdout.closed and first.stdin.closed, "nothing of it is left")
     customer.refuses = set()
     deliver_at(timezone.now() + timedelta(minutes=1))
     assert left() == []
-    postman._process.stdin.close()
-    assert postman._process.wait(60) == 0
+    second = postman._process
+    second.stdin.close()
+    wait_until(lambda: second.stdout.closed and second.returncode == 0, "it ends as its parent would")
 
 
 def test_while_it_posts_it_holds_no_lock_and_no_transaction(customer, endpoint, onlooker):
