@@ -30,7 +30,7 @@ from jobs.recording.record import record_hours
 from jobs.store import results
 from tenants.models import Tenant
 
-# How a process dies that is told to stop: by a signal, or by an exception of Celery's whose text is a number; or in words.
+# How a process dies that is told to stop: by a signal, by an exception of Celery's whose text is a number, or in words.
 A_STOP = r"SIG(TERM|QUIT|HUP|INT|KILL)$|^\d+$|stopped$"
 
 
