@@ -119,4 +119,3 @@ def test_a_call_waits_for_nobody_who_has_the_job_locked(thing, worker, elsewhere
         Job.objects.select_for_update().get(pk=job.pk)
         assert elsewhere(thing.async_(priority=0).echo, 1).result(30) == job.pk
     assert Job.objects.get(pk=job.pk).due_at - job.due_at == timedelta(0)
-
