@@ -89,9 +89,10 @@ def judge(job: Started, error: BaseException, stats: dict[str, Any] | None, ask:
     if means(error, Cancelled):
         return Verdict("stop", stats, error=error)
     if isinstance(error, UnknownJobType):
-        if (delay := delay_until_known(job)) is not None:
+        delay, refusal = delay_until_known(job), as_refusal(error)
+        if delay is not None:
             return Verdict("snooze", stats, as_failure(error), delay=delay)
-        error = as_refusal(error)
+        error = refusal
     first = None
     if means(error, RetryLater):
         later = ask(partial(delay_of, error))

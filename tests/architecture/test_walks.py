@@ -36,11 +36,29 @@ def test_the_cancel_of_a_running_job_until_its_process_is_killed_and_settled_ope
     assert len(walked.files) <= 20, described(walked)
 
 
+CLEANING, JUDGING = "jobs.engine.execute:_is_clean", "jobs.engine.settle:judge"
+AWAITING = "jobs.engine.threads:Threads.of_a_body"  # a part of the cleaning, which is within the body's block
+
+
 def test_one_attempt_in_a_worker_from_start_to_next_dispatch_goes_down() -> None:
-    walked = walk("jobs.engine.execute:execute", elsewhere=OTHER_PROCESSES)
+    walked = walk("jobs.engine.execute:execute", beyond=(CLEANING, AWAITING, JUDGING), elsewhere=OTHER_PROCESSES)
     assert {"jobs/engine/settle.py", "jobs/sql/claiming/claim.sql"} <= {*walked.files}, "the walk is cut off"
     assert len(walked.climbs) <= 3, described(walked)
     assert len(walked.returns) <= 5, described(walked)
+
+
+@pytest.mark.parametrize(
+    ("start", "through", "climbs", "returns"),
+    [
+        (CLEANING, "jobs/engine/threads.py", 1, 2),
+        (JUDGING, "jobs/engine/failures.py", 0, 3),
+    ],
+)
+def test_what_follows_a_body_goes_down(start, through, climbs, returns) -> None:
+    walked = walk(start, elsewhere=OTHER_PROCESSES)
+    assert through in walked.files, "the walk is cut off"
+    assert len(walked.climbs) <= climbs, described(walked)
+    assert len(walked.returns) <= returns, described(walked)
 
 
 def test_a_hook_is_followed_to_the_higher_floor_where_it_was_given() -> None:
