@@ -202,7 +202,7 @@ def _tenant_id(target: Target, instance: models.Model | None, tenant: Tenant | N
         except NotMirrored as error:
             raise InvalidRequest("tenant", str(error)) from None
     if instance is not None:
-        path = path_of(type(instance))
+        path = path_of(target.model or type(instance))  # as the worker: a proxy may name another
         owner = path.tenant_id(instance)
         if owner is None:
             remedy = "; run: manage.py tenants mirror" if path.mirrored else ""

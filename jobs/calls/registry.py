@@ -71,8 +71,13 @@ def source_types(*, http: bool = False) -> dict[str, type[models.Model]]:
 
 
 def targets() -> list[Target]:
-    of_models = [target(model, method) for model in source_types().values() for method in methods(model)]
-    return of_models + [target_of(function) for function in functions.known().values()]
+    return of_models() + [target_of(function) for function in functions.known().values()]
+
+
+def of_models() -> list[Target]:
+    """The methods. Those that a proxy has from its model are the model's."""
+    every = (target(model, method) for model in source_types().values() for method in methods(model))
+    return list({str(one): one for one in every}.values())
 
 
 def resolve(source_type: str, source_method: str, *, http: bool = False) -> Target:
@@ -105,7 +110,24 @@ def target(model: type[models.Model], method: str, *, http: bool = False) -> Tar
     found = _marked(inspect.getattr_static(model, method, None))
     if found is None or (http and not found[1].http):
         raise _no_job(method, methods(model, http=http))
-    return Target(model, method, *found)
+    return Target(home(model, method), method, *found)
+
+
+def home(model: type[models.Model], method: str) -> type[models.Model]:
+    """The model whose job type the method is: a proxy is no model of its own, unless it overrides the method."""
+    concrete = model._meta.concrete_model
+    if concrete is None or concrete is model:
+        return model
+    own = _marked(inspect.getattr_static(model, method, None))
+    of_the_rows = (kind for kind in reversed(model.__mro__) if issubclass(kind, concrete))
+    return next(kind for kind in of_the_rows if _marked(inspect.getattr_static(kind, method, None)) == own)
+
+
+def is_inherited(target: Target) -> bool:
+    """Whether a model with a table of its own has the same method from another such model."""
+    above = [] if target.model is None else target.model._meta.get_parent_list()
+    statics = (_marked(inspect.getattr_static(parent, target.method, None)) for parent in above)
+    return any(static is not None and static[0] is target.function for static in statics)
 
 
 def _no_job(method: str, known: list[str]) -> UnknownTarget:

@@ -1,5 +1,7 @@
 """Pause and resume a job type. (Queues and tenants have a `paused` column, which the claim reads.)"""
 
+from contextlib import suppress
+
 from jobs import store
 from jobs.calls import registry
 from jobs.calls.refusals import InvalidRequest
@@ -14,7 +16,7 @@ def pause_job_type(source_type: str, source_method: str) -> int:
     The row is committed before the waiting jobs are held, so that later submits see it. Jobs that were being submitted
     at that moment, or were on their way to a worker, are put off at their start.
     """
-    registry.resolve(source_type, source_method)
+    source_type = registry.resolve(source_type, source_method).source_type  # of a proxy's method its model
     PausedJobType.objects.get_or_create(source_type=source_type, source_method=source_method)
     held = store.hold(source_type, source_method)
     dispatch.on_commit()  # a claim may have skipped the rows while they were being held; others behind them may start
@@ -24,9 +26,12 @@ def pause_job_type(source_type: str, source_method: str) -> int:
 def resume_job_type(source_type: str, source_method: str) -> int:
     """Start jobs of this type again; return the number released. Raises InvalidRequest if the type is not paused.
 
-    This does not ask the registry: a type whose code was removed while paused must not hold its jobs for ever.
+    A type whose code was removed while paused must not hold its jobs for ever, so the registry need not know it.
     """
-    resumed, _ = PausedJobType.objects.filter(source_type=source_type, source_method=source_method).delete()
+    names = {source_type}
+    with suppress(InvalidRequest):
+        names.add(registry.resolve(source_type, source_method).source_type)
+    resumed, _ = PausedJobType.objects.filter(source_type__in=names, source_method=source_method).delete()
     if not resumed:
         paused = ", ".join(sorted(map(str, PausedJobType.objects.all()))) or "none"
         raise InvalidRequest("source_method", f"{source_type}.{source_method} is not paused; paused: {paused}")

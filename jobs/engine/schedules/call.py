@@ -25,7 +25,7 @@ def requests_of(schedules: Sequence[Schedule]) -> list[JobRequest | InvalidReque
     tenants = all_tenants().select_related("jobs_queue").in_bulk({schedule.tenant_id for schedule in schedules})
     models = registry.source_types()
     find = sources.find_all(
-        (models[schedule.source_type], schedule.source_id, schedule.tenant_id)
+        (registry.home(models[schedule.source_type], schedule.source_method), schedule.source_id, schedule.tenant_id)
         for schedule in schedules
         if schedule.source_type in models and schedule.source_id is not None
     )

@@ -29,7 +29,7 @@ def declare() -> int:
     While a module cannot be imported, nobody knows what it declares: then no schedule is put to sleep.
     """
     broken = functions.discover()
-    recurring = [target for target in registry.targets() if target.spec.recurs]
+    recurring = [target for target in registry.targets() if target.spec.recurs and not registry.is_inherited(target)]
     declared = {str(target): target for target in recurring if _is_possible(target)}
     asleep = 0 if broken else _put_to_sleep(Schedule.objects.exclude(name__in=declared))
     return asleep + sum(_declare(name, target) for name, target in declared.items())

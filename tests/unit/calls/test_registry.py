@@ -4,6 +4,7 @@ from datetime import timedelta
 from unittest.mock import Mock
 
 import pytest
+from django.db import models
 from django.utils.functional import SimpleLazyObject
 
 from jobs import Retry, job
@@ -199,8 +200,11 @@ class TestArguments:
             bind("echo", value)
 
 
-class Open:
+class Open(models.Model):
     """Takes arguments of any name."""
+
+    class Meta:
+        abstract = True
 
     @job
     def open(self, a, **rest): ...
