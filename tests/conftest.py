@@ -11,7 +11,7 @@ from typing import Any
 import psycopg
 import pytest
 from django.conf import settings
-from django.db import connection
+from django.db import connection, connections
 from django.test import TransactionTestCase
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis
@@ -140,6 +140,13 @@ def fleet(register, settings) -> Callable[..., Fleet]:
         return Fleet(register(concurrency=processes, pool=pool), processes, habit)
 
     return fleet
+
+
+@pytest.fixture
+def as_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """This process may name its sessions, as one that runs bodies does, for the length of a test."""
+    monkeypatch.setattr(connections, "settings", dict(connections.settings))
+    monkeypatch.setenv("PGAPPNAME", "")
 
 
 @pytest.fixture

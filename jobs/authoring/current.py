@@ -45,6 +45,15 @@ class CurrentJob:
         if not math.isnan(fraction):
             self.report_progress(min(max(float(fraction), 0.0), 1.0), storable(note[:200]))
 
+    @contextmanager
+    def here(self) -> Iterator[None]:
+        """The body of this job runs in this process inside the block."""
+        _bodies.add(id(self))
+        try:
+            yield
+        finally:
+            _bodies.discard(id(self))
+
     @cached_property
     def batch(self) -> Any:
         """The batch that this job belongs to, to add to it; None if it belongs to none."""
@@ -77,10 +86,8 @@ class CurrentJob:
             raise Cancelled("stopped on request")
 
 
+_bodies: set[int] = set()  # ids of those that run in this process
 _current: ContextVar[CurrentJob | None] = ContextVar("current_job", default=None)
-
-
-_bodies: set[object] = set()  # that run in this process
 
 
 def current_job() -> CurrentJob:
@@ -103,14 +110,3 @@ def caller() -> CurrentJob:
 
 
 enter = _current.set
-
-
-@contextmanager
-def a_body() -> Iterator[None]:
-    """A body runs in this process inside the block."""
-    body = object()
-    _bodies.add(body)
-    try:
-        yield
-    finally:
-        _bodies.discard(body)

@@ -138,7 +138,7 @@ def _check_kind(function: Any) -> None:
     if isinstance(function, classmethod | staticmethod):
         raise TypeError(f"@job {function.__qualname__}: goes below @classmethod; a static method is no job")
     if inspect.iscoroutinefunction(function):
-        call = f"asyncio.run({function.__name__}(...))"
+        call = f"async_to_sync({function.__name__})(...)"
         raise TypeError(f"@job {function.__qualname__}: is async, and a job is not; let one without async call {call}")
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
         raise TypeError(f"@job {function.__qualname__}: is a generator, of which a call runs nothing; return a list")

@@ -21,12 +21,12 @@ from jobs.calls.refusals import InvalidRequest, UnknownTarget
 from jobs.calls.registry import Target
 from jobs.conf import settings
 from jobs.engine import process_state, user_code
+from jobs.engine.ask import ask
 from jobs.engine.batches import batch_of
 from jobs.engine.host import Host
 from jobs.engine.listening import Tail, listening
 from jobs.engine.memory import Remembering, StoredMemory
 from jobs.engine.patience import DATABASE_PATIENCE, patiently
-from jobs.engine.sync_thread import ask
 from jobs.lifecycle import Status
 from jobs.models import AnyJob, Batch, Job
 from jobs.store import End, Ending, Started, results
@@ -181,7 +181,7 @@ def _call(job: Started, outcome: Outcome, host: Host, found: Found) -> None:
     if failed := getattr(target.function, FAILED, None):
         outcome.tell = partial(_tell, failed, job, outcome, running)
     listened = listening() if target.spec.log else nullcontext()
-    with current.a_body(), listened as outcome.log, _around(running), host.of_a_body():
+    with running.here(), listened as outcome.log, _around(running), host.of_a_body():
         outcome.value = target.on(instance)(**job.args)
         # Here, where the time limit and the body's sessions are: both may contain lazy values, which are its author's
         # code.

@@ -105,10 +105,10 @@ def _fail(job: Started, outcome: Outcome, host: Host) -> bool:
 
 def _is_clean(job: Started, refusals: Sequence[Exception], host: Host) -> bool:
     """Clean the sessions of user code. Return whether this process may run another body."""
-    if left := host.end_threads():
+    left, cleaned = host.end_threads(), session_reset.clean()
+    if left:
         telemetry.noticed("process ends: what a body has started still runs", job=job.id, left=left)
-        session_reset.forget()  # they have ended, and a thread may still use their connections
-    elif not session_reset.clean():
+    elif not cleaned:
         telemetry.noticed("process ends: a transaction was left open in it", job=job.id)
     elif refusals:
         why = str(refusals[0])

@@ -4,7 +4,6 @@
 database sessions: transactions, settings, the role, the search path, temporary tables, advisory locks.
 """
 
-from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -12,13 +11,14 @@ from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg import pq, sql
 
+from jobs.engine.interrupt import interrupt
+
 # Like DISCARD ALL, but keep the prepared statements: a body cannot leave anything in them.
 # Then set the time zone as Django does for a new session: Django itself would do it in a round trip of its own.
 RESET = sql.SQL(
     "RESET SESSION AUTHORIZATION; RESET ROLE; RESET ALL; CLOSE ALL; UNLISTEN *;"
     " SELECT pg_advisory_unlock_all(); DISCARD TEMP; SET TIME ZONE {}"
 )
-CANCEL_PATIENCE = 2.0  # seconds
 SUCCEEDED = (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK)
 
 
@@ -53,21 +53,6 @@ def _clean(connection: BaseDatabaseWrapper) -> bool:
         interrupt(connection)
         connection.close()
     return True
-
-
-def interrupt(connection: Any) -> None:
-    """Cancel a statement that a time limit cut off here: the server would go on with it and keep its locks."""
-    if is_active(connection):
-        with suppress(Exception):  # the connection is closed anyway
-            connection.connection.cancel_safe(timeout=CANCEL_PATIENCE)
-
-
-def is_active(connection: Any) -> bool:
-    """Whether the server still executes a statement of it."""
-    raw = connection.connection
-    if raw is None or connection.vendor != "postgresql":
-        return False
-    return bool(raw.pgconn.transaction_status == pq.TransactionStatus.ACTIVE)
 
 
 def _can_be_reset(connection: BaseDatabaseWrapper) -> bool:

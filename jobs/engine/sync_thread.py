@@ -7,21 +7,17 @@ nothing of JOBS_AROUND, and would keep what one body has left for the next body,
 one that has the sessions of the body.
 """
 
-import asyncio
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from contextvars import copy_context
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
-from asgiref.sync import AsyncToSync, SyncToAsync
+from asgiref.sync import SyncToAsync
 from django.db import connections
 
-from jobs.engine.session_reset import CANCEL_PATIENCE, interrupt
-
-Answer = TypeVar("Answer")
+from jobs.engine.interrupt import CANCEL_PATIENCE, interrupt
 
 
 class SyncThread(ThreadPoolExecutor):
@@ -66,6 +62,10 @@ class SyncThread(ThreadPoolExecutor):
             self._used = not last.done()
         return not self._used
 
+    def keep_the_sessions(self) -> None:
+        """Leave the sessions of the body to what goes on here; the thread of the body gets others."""
+        _take([])
+
 
 def _take(sessions: Iterable[Any]) -> None:
     """Let these be the sessions of this thread."""
@@ -85,14 +85,3 @@ def sync_thread() -> Iterator[SyncThread]:
             yield mine
         finally:
             SyncToAsync.single_thread_executor = before
-
-
-def ask(question: Callable[[], Answer]) -> Answer:
-    """Ask the database in the session of the body, also from within its event loop: as `await sync_to_async` does."""
-    try:
-        loop = asyncio.get_running_loop()
-    except RuntimeError:
-        return question()
-    waiting = getattr(AsyncToSync.executors, "current", None) or AsyncToSync.loop_thread_executors.get(loop)
-    answer: Future[Answer] = (waiting or SyncToAsync.single_thread_executor).submit(copy_context().run, question)
-    return answer.result()

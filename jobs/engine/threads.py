@@ -21,7 +21,7 @@ from django.db import connections
 from django.db.backends.signals import connection_created
 
 from jobs import store
-from jobs.engine.session_reset import CANCEL_PATIENCE, interrupt, is_active
+from jobs.engine.interrupt import CANCEL_PATIENCE, interrupt, is_active
 from jobs.engine.sync_thread import SyncThread
 
 LOOK_AGAIN = 0.01  # seconds
@@ -35,6 +35,7 @@ class Threads:
     def __init__(self) -> None:
         self._mine = connections.all()
         self._opened: WeakKeyDictionary[Any, threading.Thread] = WeakKeyDictionary()  # sessions; it keeps none open
+        self._blocks: list[list[Any]] = []  # of each of them: the `atomic` blocks that are open, of a dead thread too
         self._lock = threading.Lock()
         self._others: set[threading.Thread] = set()  # which no body has started
         self._left: set[threading.Thread] = set()  # by earlier bodies: they wait
@@ -45,6 +46,7 @@ class Threads:
         if connection not in self._mine and not store.is_of_the_engine(connection):
             with self._lock:
                 self._opened[connection] = threading.current_thread()
+                self._blocks.append(connection.atomic_blocks)
 
     @contextmanager
     def of_a_body(self) -> Iterator[None]:
@@ -61,8 +63,9 @@ class Threads:
         The process must end then: the thread goes on with the body's data, and its sessions cannot be cleaned.
         """
         if not self._awaited.is_idle():
+            self._awaited.keep_the_sessions()
             return "sync_to_async"
-        if not self._find_left() and not self._opened:
+        if not self._find_left() and not self._blocks:
             return ""
         for session, _ in self._sessions():
             interrupt(session)
@@ -74,6 +77,7 @@ class Threads:
         for session, _ in self._sessions():
             _close(session)
         self._opened.clear()
+        self._blocks.clear()
         return ""
 
     def _find_left(self) -> set[threading.Thread]:
@@ -87,8 +91,10 @@ class Threads:
     def _running(self) -> str:
         frames = sys._current_frames()
         busy = [thread for thread in self._find_left() if _runs(thread, frames.get(thread.ident or 0))]
-        busy += [thread for session, thread in self._sessions() if session.in_atomic_block or is_active(session)]
-        return busy[0].name if busy else ""
+        busy += [thread for session, thread in self._sessions() if is_active(session)]
+        if busy:
+            return busy[0].name
+        return "transaction.atomic" if any(self._blocks) else ""
 
 
 def _runs(thread: threading.Thread, frame: FrameType | None) -> bool:

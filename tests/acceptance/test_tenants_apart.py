@@ -11,6 +11,7 @@ from tests.chaos.freezing import backends
 from tests.factories import TenantFactory
 from tests.sample import apart
 from tests.sample.models import Run
+from tests.sample.ways import LEFT, WAYS
 from tests.waiting import wait_until
 
 pytestmark = [
@@ -34,15 +35,15 @@ def value(job_id: int):
 def test_what_one_tenants_threads_leave_does_not_reach_the_other(start_worker, tenants, subtests):
     start_worker(concurrency=1)
     first, second = tenants
-    for way in apart.WAYS:
-        for left in apart.LEFT:
+    for way in WAYS:
+        for left in LEFT:
             with subtests.test(way, left=left):
                 process = value(async_(apart.leave, tenant=first)(way=way, left=left))
                 found = async_(apart.find, tenant=second)(way=way)
                 assert value(found) == ["", 0, None, False]
                 assert Run.objects.filter(job_id=found).count() == 1, "it was a success"
-                if way not in STAY | {"a pool of processes"} and left != "a block":
-                    assert value(async_(apart.leave, tenant=first)(way="the thread of the body", left=left)) == process
+                same = way not in STAY and left != "a block"
+                assert (process == Run.objects.get(job_id=found).pid) == (same and "process" not in way)
 
 
 def test_what_is_around_a_body_is_in_force_for_the_orm_that_it_awaits(start_worker, environ, tenants, subtests):

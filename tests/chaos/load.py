@@ -1,5 +1,5 @@
 """The load: jobs of many tenants, with retries, delays, snoozes, cancels, revivals, identical ones, litter, flows; some
-that expire, and some that the newest call replaces.
+that expire, some that the newest call replaces, and some whose ORM code leaves the thread of the body.
 """
 
 import random
@@ -20,6 +20,7 @@ from jobs.store import EVERY_TENANT
 from tests.factories import TenantFactory
 from tests.sample.litter import LITTER
 from tests.sample.models import Thing
+from tests.sample.ways import LEFT, WAYS
 
 SLOTS = (1, 1, 2, 2, 3, 4)  # of each tenant
 USERS = ("", "ada", "bob")
@@ -128,11 +129,13 @@ class Load:
             options["delay"] = chance.uniform(0.1, 1)
             number = chance.randrange(3)
         calls = chance.choice(self._things).async_(**options)
-        method = chance.choices(["work", "stumble", "fail", "litter"], [14, 4, 1, 2])[0]
+        method = chance.choices(["work", "stumble", "fail", "litter", "go_astray"], [14, 4, 1, 2, 2])[0]
         # Most do next to nothing; a few are long enough to be cancelled, or stopped, in the middle.
         dice = chance.random()
         seconds = chance.uniform(1, 4) if dice < 0.02 else chance.expovariate(1 / 0.05) if dice < 0.3 else 0.0
         what = {"kind": chance.choice(list(LITTER))} if method == "litter" else {}
+        if method == "go_astray":
+            what = {"way": chance.choice(list(WAYS)), "left": chance.choice(list(LEFT))}
         return getattr(calls, method).request(number, seconds=round(seconds, 4), **what)
 
     def _cancel(self, chance: random.Random, recent: list[int]) -> None:

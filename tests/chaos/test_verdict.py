@@ -10,6 +10,7 @@ from jobs.models import Batch, BatchTally, FailedAttempt, Job, JobEnd, Schedule,
 from tests.chaos.verdict import judge
 from tests.factories import TenantFactory, make_job
 from tests.integration.engine.test_record import attempt
+from tests.sample.models import Run
 
 pytestmark = pytest.mark.django_db
 
@@ -66,6 +67,18 @@ def test_what_a_stale_holder_wrote_is_found(job, evidence):
 def test_what_another_job_wrote_is_found(job, evidence):
     Job.objects.filter(pk=job.pk).update(args={"number": 7})
     assert judge(evidence, {job.pk: 1.0}, []) == [f"job {job.pk}, [7, 2]: stats of [0, 2]"]
+
+
+def test_what_a_body_finds_of_another_and_a_row_that_was_rolled_back_are_found(job, evidence):
+    evidence.write_text(f"{evidence.read_text()}{job.pk} 2 101 2.1 ['a stranger', 0, None, False]\n")
+    Job.objects.filter(pk=job.pk).update(source_method="go_astray")
+    leak = f"job {job.pk}, attempt 2: another body had left ['a stranger', 0, None, False] in its session"
+    assert judge(evidence, {job.pk: 1.0}, []) == [
+        leak,
+        f"job {job.pk} succeeded in attempt 2, and the row that it wrote is not there",
+    ]
+    Run.objects.create(job_id=job.pk, attempt=2, pid=101)
+    assert judge(evidence, {job.pk: 1.0}, []) == [leak]
 
 
 def test_a_batch_that_is_counted_wrong_is_found(job, evidence):

@@ -29,6 +29,7 @@ from jobs.reading import usage
 from jobs.recording.record import record_hours
 from jobs.store import results
 from tenants.models import Tenant
+from tests.sample.models import Run
 
 # How a process dies that is told to stop: by a signal, by an exception of Celery's whose text is a number, or in words.
 A_STOP = r"SIG(TERM|QUIT|HUP|INT|KILL)$|^\d+$|stopped$"
@@ -75,8 +76,12 @@ def judge(
     """
     started: dict[int, set[int]] = {}  # job id -> the attempts whose bodies started
     certain: dict[int, Counter[Start]] = {}  # job id -> how often, as far as PostgreSQL must know of it
+    leaks: list[str] = []
     for line in evidence.read_text().splitlines():
-        job_id, attempt, _pid, moment = line.split()
+        job_id, attempt, _pid, moment, *found = line.split(maxsplit=4)
+        if found:
+            leaks.append(f"job {job_id}, attempt {attempt}: another body had left {found[0]} in its session")
+            continue
         started.setdefault(int(job_id), set()).add(int(attempt))
         if not _within(lost, float(moment)):
             promotions = sum(end < float(moment) for _, end in lost)
@@ -89,6 +94,8 @@ def judge(
         *(f"job {job_id} was accepted, and is not there" for job_id in sorted(must_be - there)),
         *(f"job {job_id} ran, and is not there" for job_id in sorted(set(certain) - there)),
         *(f"job {job_id} is there {times} times" for job_id, times in ids.items() if times > 1),
+        *leaks,
+        *(() if lost else _missing_rows()),
         *_wrong_bills(),
         *_wrong_flows(),
         *_wrong_callbacks(callbacks or {}, revived),
@@ -101,6 +108,14 @@ def judge(
             for words in _foreign(job, started.get(job.pk, set()))
         ),
     ]
+
+
+def _missing_rows() -> Iterator[str]:
+    """Successes whose bodies wrote a row in another thread, where it was rolled back."""
+    written = set(Run.objects.values_list("job_id", "attempt"))
+    for one in AnyJob.objects.filter(status=Status.SUCCESS, source_method="go_astray").order_by("id"):
+        if (one.pk, one.attempt) not in written:
+            yield f"job {one.pk} succeeded in attempt {one.attempt}, and the row that it wrote is not there"
 
 
 def _wrong_bills() -> Iterator[str]:

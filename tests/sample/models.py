@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -21,6 +22,8 @@ from jobs import Asynchronous, Retry, RetryLater, current_job, job
 from tenants.conf import TENANT_MODEL
 from tenants.models import Tenant
 from tests.sample.litter import LITTER
+from tests.sample.ways import NOTHING, WAYS, look
+from tests.sample.ways import leave as leave_there
 
 
 class Run(models.Model):
@@ -68,13 +71,16 @@ def swallow(mib: int) -> None:
         time.sleep(3600)
 
 
-def leave_evidence(number: int) -> tuple[int, int]:
-    """That this body has started, and when: outside PostgreSQL, which may forget it. Returns what is its own."""
-    current = current_job()
-    line = f"{current.id} {current.attempt} {os.getpid()} {time.time():.3f}\n"
+def tell_evidence(line: str) -> None:
     evidence = os.open(os.environ["CHAOS_EVIDENCE"], os.O_WRONLY | os.O_APPEND)
     os.write(evidence, line.encode())  # one write: whole, also when the process is killed
     os.close(evidence)
+
+
+def leave_evidence(number: int) -> tuple[int, int]:
+    """That this body has started, and when: outside PostgreSQL, which may forget it. Returns what is its own."""
+    current = current_job()
+    tell_evidence(f"{current.id} {current.attempt} {os.getpid()} {time.time():.3f}\n")
     current.stats.update(number=number, attempt=current.attempt)
     return number, current.attempt
 
@@ -87,6 +93,14 @@ def labour(number: int, seconds: float) -> tuple[int, int]:
     if number % 2:
         current_job().check_cancelled()
     return own
+
+
+def meet(job_id: int, attempt: int, left: str) -> None:
+    """Tell what others have left in this thread, write a row, and leave something."""
+    if (found := look()) != NOTHING:
+        tell_evidence(f"{job_id} {attempt} {os.getpid()} {time.time():.3f} {found}\n")
+    Run.objects.create(job_id=job_id, attempt=attempt, pid=os.getpid())
+    leave_there(left)
 
 
 def wait_for(path: str) -> None:
@@ -394,6 +408,14 @@ class Thing(Asynchronous, models.Model):
         result = labour(number, seconds)
         LITTER[kind]()
         return result
+
+    @job(retry=Retry.every(0.3, max_retries=1000))
+    def go_astray(self, number: int, *, way: str, left: str, seconds: float = 0) -> tuple[int, int]:
+        """Its ORM code leaves the thread of the body: it tells what others have left there, writes a row, and leaves
+        something itself."""
+        own = labour(number, seconds)
+        WAYS[way](partial(meet, current_job().id, current_job().attempt, left))
+        return own
 
     # What survives a failover: their bodies need PostgreSQL only when a file says that they may go on.
 

@@ -59,7 +59,7 @@ def test_in_a_thread_of_a_workers_parent(otherwise, elsewhere):
     assert elsewhere(in_a_thread).result() == "read committed"
 
 
-def test_a_body_has_the_level_of_its_project(otherwise, elsewhere):
+def test_a_body_has_the_level_of_its_project(otherwise, elsewhere, as_a_process):
     def in_a_thread() -> str:
         store.name_sessions(uuid.uuid4(), 1)
         return level()

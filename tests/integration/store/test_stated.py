@@ -71,7 +71,7 @@ def test_in_a_thread_of_a_workers_parent(elsewhere):
     assert elsewhere(in_a_thread).result() == stated | {"lock_timeout": "1s", "statement_timeout": "10s"}
 
 
-def test_a_body_has_those_of_its_project(elsewhere):
+def test_a_body_has_those_of_its_project(elsewhere, as_a_process):
     def in_a_thread() -> dict[str, str]:
         store.name_sessions(uuid.uuid4(), 1)
         return said(ODD)

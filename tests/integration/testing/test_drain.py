@@ -1,6 +1,9 @@
 """`drain()` and `run()` make real attempts in the test's own process: alike in a TestCase's transaction and outside."""
 
+import asyncio
+
 import pytest
+from asgiref.sync import async_to_sync
 from django.db import transaction
 
 from jobs import cancel, current_job
@@ -40,6 +43,20 @@ class TestDrain:
         body(submits)
         thing.async_.echo()
         assert len(drain()) == 4
+
+    @pytest.mark.parametrize("by", [asyncio.run, lambda made: async_to_sync(lambda: made)()])
+    @pytest.mark.filterwarnings("ignore:async_to_sync was passed")
+    def test_what_a_body_awaits_sees_the_rows_of_the_test_and_the_running_job_answers(self, by, thing, body):
+        async def look() -> list[object]:
+            run = current_job()
+            run.progress(0.5, "half")
+            run.check_cancelled()
+            return [await Run.objects.acount(), run.memory.increment("runs"), run.tenant.pk]
+
+        body(lambda self: by(look()))
+        Run.objects.create(job_id=1, attempt=0, pid=0)
+        thing.async_.echo()
+        assert drain()[0].value == [1, 1, thing.tenant_id]
 
     def test_what_a_body_asks_for_on_commit_is_done(self, thing, body):
         def asks(self):

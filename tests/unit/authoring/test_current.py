@@ -1,6 +1,9 @@
 """`current_job()`, in a job and outside of one."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from functools import partial
 
 import pytest
 
@@ -64,3 +67,32 @@ def test_another_thread_is_not_in_the_job(said):
     thread.start()
     thread.join()
     assert seen == [None]
+
+
+class TestInAThread:
+    @pytest.fixture
+    def in_a_thread(self):
+        with ThreadPoolExecutor(1) as pool:
+            yield lambda call: pool.submit(call).result()
+
+    def test_of_a_body_it_is_no_stand_in_that_would_lose_reports_but_an_error_that_names_the_ways(
+        self, said, in_a_thread
+    ):
+        with CurrentJob(id=8).here():
+            with pytest.raises(RuntimeError, match=r"run = current_job\(\).*copy_context\(\)\.run"):
+                in_a_thread(current_job)
+            run = current_job()
+            in_a_thread(lambda: run.progress(0.5, "by a variable"))
+            in_a_thread(partial(copy_context().run, lambda: current_job().progress(0.7, "by a context")))
+        assert said == [(0.5, "by a variable"), (0.7, "by a context")]
+
+    def test_that_an_earlier_job_has_left_it_is_not_the_present_one(self, in_a_thread):
+        earlier = copy_context()
+        earlier.run(current.enter, CurrentJob(id=6))
+        with CurrentJob(id=8).here():
+            assert in_a_thread(partial(earlier.run, lambda: current_job().id)) == 6
+
+    def test_whoever_submits_there_is_nobody(self, said, in_a_thread):
+        with CurrentJob(id=8).here():
+            assert in_a_thread(lambda: current.caller().id) is None
+            assert current.caller().id == 7

@@ -65,7 +65,7 @@ class TestMarking:
         async def does_both():
             yield
 
-        for unfit, why in ((waits, r"asyncio\.run\(waits"), (yields, "return a list"), (does_both, "return a list")):
+        for unfit, why in ((waits, r"async_to_sync\(waits\)"), (yields, "return a list"), (does_both, "return a list")):
             with pytest.raises(TypeError, match=rf"{unfit.__name__}: .*{why}"):
                 job(unfit)
 
