@@ -17,7 +17,7 @@ from tests.waiting import wait_until
 from tests.warm import WarmProcesses
 
 BLOCKS = [block.text for block in blocks(REPOSITORY / "deploy/README.md", "sh")]
-[DUMP] = [text for text in BLOCKS if "pg_dump" in text]
+[DUMP] = [text for text in BLOCKS if "pg_dump --format" in text]
 [RESTORE] = [text for text in BLOCKS if "pg_restore" in text]
 TypeIn = Callable[[str, dict[str, str]], str]
 

@@ -121,16 +121,17 @@ def test_no_address_is_missing_here(things):
     assert here == {name for name in names if not name.endswith("-progress")}
 
 
-@pytest.mark.parametrize("path", PAGES)
-def test_a_page_opens_with_its_permission_and_to_nobody_else(operator, things, path):
-    others = set(PAGES.values()) - {PAGES[path]}
-    with_it, without = operator(PAGES[path]), operator(*sorted(others))
-    assert with_it.get(path.format(**things)).status_code == 200
-    refused = without.get(path.format(**things))
-    assert refused.status_code == 403
-    assert PAGES[path] in refused.content.decode()
-    assert browser_of(MemberFactory().user).get(path.format(**things)).status_code == 404
-    assert Client().get(path.format(**things))["Location"].startswith("/accounts/login/?next=/ops/")
+def test_a_page_opens_with_its_permission_and_to_nobody_else(operator, things, subtests):
+    for path, needed in PAGES.items():
+        with subtests.test(path):
+            others = set(PAGES.values()) - {needed}
+            with_it, without = operator(needed), operator(*sorted(others))
+            assert with_it.get(path.format(**things)).status_code == 200
+            refused = without.get(path.format(**things))
+            assert refused.status_code == 403
+            assert needed in refused.content.decode()
+            assert browser_of(MemberFactory().user).get(path.format(**things)).status_code == 404
+            assert Client().get(path.format(**things))["Location"].startswith("/accounts/login/?next=/ops/")
 
 
 @pytest.mark.parametrize("path", ACTIONS)
@@ -142,48 +143,50 @@ def test_an_action_works_with_its_permission(operator, things, path):
     assert state() != before
 
 
-@pytest.mark.parametrize("path", ACTIONS)
-def test_an_action_needs_a_post_with_its_permission_and_the_token(operator, things, path):
-    member = browser_of(MemberFactory().user)
-    before = state()
-    permission, body = ACTIONS[path]
-    others = {
-        "change_tenantqueue",
-        "change_queue",
-        "change_job",
-        "change_deadletter",
-        "change_schedule",
-        "change_worker",
-        *PAGES.values(),
-    }
-    assert posted(operator(*sorted(others - {permission})), path, body, things).status_code == 403
-    assert posted(member, path, body, things).status_code == 404
-    to_login = posted(Client(), path, {**body, "next": "/ops/dead/"}, things)["Location"]
-    assert to_login == "/accounts/login/?next=/ops/dead/"
-    strict = browser_of(staff(permission), enforce_csrf_checks=True)
-    assert strict.get(path.format(**things)).status_code == 405
-    assert posted(strict, path, body, things).status_code == 403
-    assert state() == before
+def test_an_action_needs_a_post_with_its_permission_and_the_token(operator, things, subtests):
+    for path, (permission, body) in ACTIONS.items():
+        with subtests.test(path):
+            member = browser_of(MemberFactory().user)
+            before = state()
+            others = {
+                "change_tenantqueue",
+                "change_queue",
+                "change_job",
+                "change_deadletter",
+                "change_schedule",
+                "change_worker",
+                *PAGES.values(),
+            }
+            assert posted(operator(*sorted(others - {permission})), path, body, things).status_code == 403
+            assert posted(member, path, body, things).status_code == 404
+            to_login = posted(Client(), path, {**body, "next": "/ops/dead/"}, things)["Location"]
+            assert to_login == "/accounts/login/?next=/ops/dead/"
+            strict = browser_of(staff(permission), enforce_csrf_checks=True)
+            assert strict.get(path.format(**things)).status_code == 405
+            assert posted(strict, path, body, things).status_code == 403
+            assert state() == before
 
 
-@pytest.mark.parametrize("path", PAGES)
-def test_the_policy_of_the_pages_has_no_exception(admin_client, things, path):
-    response = admin_client.get(path.format(**things))
-    policy, page = response["Content-Security-Policy"], response.content.decode()
-    assert "default-src 'none'; script-src 'self'; style-src 'self'" in policy
-    assert "unsafe" not in policy
-    assert " style=" not in page
-    assert " onclick=" not in page
-    assert "<script>" not in page
-    assert "no-store" in response["Cache-Control"]
+def test_the_policy_of_the_pages_has_no_exception(admin_client, things, subtests):
+    for path in PAGES:
+        with subtests.test(path):
+            response = admin_client.get(path.format(**things))
+            policy, page = response["Content-Security-Policy"], response.content.decode()
+            assert "default-src 'none'; script-src 'self'; style-src 'self'" in policy
+            assert "unsafe" not in policy
+            assert " style=" not in page
+            assert " onclick=" not in page
+            assert "<script>" not in page
+            assert "no-store" in response["Cache-Control"]
 
 
-@pytest.mark.parametrize("path", PAGES)
-def test_a_page_shows_no_control_to_those_who_may_not_use_it(operator, things, path):
-    page = operator(*sorted(set(PAGES.values()))).get(path.format(**things)).content.decode()
-    main = page.partition('<main id="main"')[2].partition("</main>")[0]
-    assert "<button formaction" not in main
-    assert 'action="/ops/tenants/' not in main
-    assert 'action="/ops/queues/' not in main
-    assert 'action="/ops/schedules/' not in main
-    assert 'name="verb"' not in main
+def test_a_page_shows_no_control_to_those_who_may_not_use_it(operator, things, subtests):
+    for path in PAGES:
+        with subtests.test(path):
+            page = operator(*sorted(set(PAGES.values()))).get(path.format(**things)).content.decode()
+            main = page.partition('<main id="main"')[2].partition("</main>")[0]
+            assert "<button formaction" not in main
+            assert 'action="/ops/tenants/' not in main
+            assert 'action="/ops/queues/' not in main
+            assert 'action="/ops/schedules/' not in main
+            assert 'name="verb"' not in main
