@@ -13,6 +13,7 @@ from tenants.bounds import is_number
 Function = TypeVar("Function", bound=Callable[..., Any])
 MARK = "job_spec"
 FAILED = "job_failed"  # of a function: what is told by which verb an attempt with which error was settled
+STANDS_IN = "job_stands_in"  # of a function: it runs another kind of task, which has its name in the module
 CELERY_TASK = "celery_task"  # of a function: the Celery task in whose place it runs
 FUNCTIONS: dict[tuple[str, str], Callable[..., Any]] = {}  # by module and name
 IDENTICAL = ("join", "replace", "supersede", "debounce")

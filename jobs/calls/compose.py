@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from django.db import models
 
 from jobs.authoring.current import caller
-from jobs.calls import permit, registry, sources
+from jobs.calls import functions, permit, registry, sources
 from jobs.calls.arguments import as_json, digest
 from jobs.calls.owners import path_of
 from jobs.calls.refusals import InvalidRequest
@@ -110,6 +110,8 @@ def _options(
     after_patience: float | timedelta | None = None,
 ) -> JobRequest:
     spec = target.spec
+    if target.model is None:
+        functions.check_can_be_imported(target.source_type)
     if expires is None:
         expires = spec.expires
     if target.class_level:

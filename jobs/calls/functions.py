@@ -1,5 +1,6 @@
 """The functions that may run as jobs: those marked @job at the top level of a module."""
 
+import sys
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
@@ -8,30 +9,68 @@ from typing import Any
 from django.apps import apps
 
 from jobs import telemetry
-from jobs.authoring.decorator import FUNCTIONS, MARK
-from jobs.calls.refusals import UnknownTarget
+from jobs.authoring.decorator import FUNCTIONS, MARK, STANDS_IN
+from jobs.calls.refusals import InvalidRequest, UnknownTarget
+
+HIDDEN = "is not the function marked @job: something else has its name, such as a decorator above @job; put @job on top"
 
 
-def find(module: str, name: str, *, http: bool = False) -> Callable[..., Any] | None:
-    """The function of that name; None if there is none. http: only if HTTP may call it.
+def find(module: str, name: str, *, http: bool = False, of_a_job: bool = False) -> Callable[..., Any] | None:
+    """The function of that name; None if there is none. http: only if HTTP may call it. of_a_job: a stored job has it.
 
-    A worker may meet a function whose module it has not imported yet. It imports that module, if it belongs to an
-    installed app; a tenant's request imports none but the apps' modules `tasks`. Raises UnknownTarget if the module's
-    own code fails. Tenants may read that message, so it has the error's class alone; its cause has the rest.
+    Who looks may not have imported its module yet. What a job names is imported, as whoever submitted it did;
+    what people name, if it belongs to an installed app; a tenant's request imports none but the apps' modules `tasks`.
+    Raises UnknownTarget if the module's own code fails, or if a decorator hides the function. Tenants may read that
+    message, so of an error it has the class alone; its cause has the rest.
     """
     if (module, name) not in FUNCTIONS:
         if http:
             discover()
-        else:
+        elif of_a_job or apps.get_containing_app_config(module) is not None:
             _import_for_a_call(module)
-    function = FUNCTIONS.get((module, name))
+    function = whole(module, name)
     return function if function is not None and (getattr(function, MARK).http or not http) else None
+
+
+def check_can_be_imported(module: str) -> None:
+    """Raises InvalidRequest for a module that no worker finds: `__main__`, a notebook's, or one made while running."""
+    spec = getattr(sys.modules.get(module), "__spec__", None)
+    if spec is None or spec.name != module:
+        raise InvalidRequest("source_type", f"no worker can import {module}: move the function into a module of a file")
 
 
 def known(*, http: bool = False) -> dict[tuple[str, str], Callable[..., Any]]:
     """All of them by module and name: those of the apps' modules `tasks`, and those imported otherwise."""
     discover()
-    return {named: function for named, function in FUNCTIONS.items() if getattr(function, MARK).http or not http}
+    standing = {named: _standing(*named) for named in FUNCTIONS}
+    return {named: one for named, one in standing.items() if one is not None and (getattr(one, MARK).http or not http)}
+
+
+def whole(module: str, name: str) -> Callable[..., Any] | None:
+    """The function marked @job with the decorators above the mark: what has its name in the module. None: no such job.
+
+    Raises UnknownTarget if it is not found there: to run what was marked would leave out a transaction, a lock or a
+    permission.
+    """
+    if (module, name) not in FUNCTIONS:
+        return None
+    if (found := _standing(module, name)) is None:
+        raise UnknownTarget("source_method", f"{module}.{name} {HIDDEN}")
+    return found
+
+
+def hidden() -> list[str]:
+    """The functions marked @job of the modules imported so far that are not found under their names."""
+    return [f"{module}.{name}" for module, name in FUNCTIONS if _standing(module, name) is None]
+
+
+def _standing(module: str, name: str) -> Callable[..., Any] | None:
+    marked = FUNCTIONS[module, name]
+    if hasattr(marked, STANDS_IN):
+        return marked
+    found = getattr(sys.modules.get(module), "__dict__", {}).get(name)
+    same = getattr(found, "__dict__", {}).get(MARK) is getattr(marked, MARK)
+    return found if same and callable(found) else None
 
 
 def discover() -> list[str]:
@@ -57,8 +96,6 @@ def _import_for_a_call(module: str) -> None:
 @cache
 def _import(module: str) -> None:
     """Import a module once; after an error in its own code, again at the next call."""
-    if apps.get_containing_app_config(module) is None:
-        return
     try:
         import_module(module)
     except ModuleNotFoundError as error:

@@ -9,7 +9,7 @@ from typing import Any
 from django.apps import apps
 from django.db import models
 
-from jobs.authoring.decorator import FUNCTIONS, MARK, Spec
+from jobs.authoring.decorator import MARK, Spec
 from jobs.calls import functions
 from jobs.calls.arguments import as_json
 from jobs.calls.refusals import InvalidRequest, UnknownTarget
@@ -80,12 +80,15 @@ def of_models() -> list[Target]:
     return list({str(one): one for one in every}.values())
 
 
-def resolve(source_type: str, source_method: str, *, http: bool = False) -> Target:
-    """The target of that name. Raises UnknownTarget, listing the known names. http: only those that HTTP may call."""
+def resolve(source_type: str, source_method: str, *, http: bool = False, of_a_job: bool = False) -> Target:
+    """The target of that name. Raises UnknownTarget, listing the known names. http: only those that HTTP may call.
+
+    of_a_job: a stored job names it, so that its module may be imported, wherever that is.
+    """
     known = source_types(http=http)
     if source_type in known:
         return target(known[source_type], source_method, http=http)
-    if function := functions.find(source_type, source_method, http=http):
+    if function := functions.find(source_type, source_method, http=http, of_a_job=of_a_job):
         return target_of(function)
     modules: dict[str, list[str]] = {}
     for module, name in functions.known(http=http):
@@ -99,10 +102,12 @@ def resolve(source_type: str, source_method: str, *, http: bool = False) -> Targ
 
 def target_of(function: Callable[..., Any]) -> Target:
     """The target of a function. Raises InvalidRequest unless it is marked @job, at the top level of its module."""
-    module, name = function.__module__, function.__qualname__
-    if FUNCTIONS.get((module, name)) is not function:
+    module, name = getattr(function, "__module__", ""), getattr(function, "__qualname__", type(function).__name__)
+    spec = getattr(function, "__dict__", {}).get(MARK)
+    found = functions.whole(module, name)
+    if found is None or spec is not getattr(found, MARK):
         raise InvalidRequest("source_method", f"{module}.{name} is no job: mark it @job, at the top level of a module")
-    return Target(None, name, function, getattr(function, MARK), class_level=True)
+    return Target(None, name, found, spec, class_level=True)
 
 
 def target(model: type[models.Model], method: str, *, http: bool = False) -> Target:

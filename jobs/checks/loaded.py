@@ -9,7 +9,7 @@ from django.core.checks import Tags
 from django.core.exceptions import ValidationError
 from django.utils.module_loading import import_string
 
-from jobs.calls import registry
+from jobs.calls import functions, registry
 from jobs.calls.owners import path_of
 from jobs.calls.refusals import InvalidRequest, by_field
 from jobs.conf import settings
@@ -36,6 +36,15 @@ def paths_to_the_tenant() -> Iterator[Fault]:
             else:
                 missing, hint = "object", "Mark methods of the class @job, and let them take the columns as arguments."
             yield f"The jobs of {model._meta.label} find no {missing}: {error.message}.", hint, model
+
+
+@check("jobs.E030")
+def functions_have_their_names() -> Iterator[Fault]:
+    """Otherwise a job would run without the decorators above @job, or its first submit would say so."""
+    functions.discover()
+    for name in functions.hidden():
+        hint = "Put @job on top of the decorators, or let them use functools.wraps."
+        yield f"{name} {functions.HIDDEN}.", hint
 
 
 @check("jobs.E021")

@@ -118,7 +118,7 @@ def _find(job: Started, outcome: Outcome, host: Host) -> Found:
     """The job, its code and its object. If PostgreSQL is away, it waits, as with an outcome: no body has begun."""
     drop_cut_connections()  # a restart may have cut them since the last body: nothing else would notice it
     try:
-        target = registry.resolve(job.source_type, job.source_method)
+        target = registry.resolve(job.source_type, job.source_method, of_a_job=True)
     except UnknownTarget as refused:
         why = f"{refused.message}; if the code is newer than this worker, restart this worker"
         raise UnknownJobType(refused.field, why) from refused

@@ -9,7 +9,7 @@ from typing import Any
 from billiard.einfo import ExceptionInfo
 
 from jobs.authoring.current import current_job
-from jobs.authoring.decorator import CELERY_TASK, FAILED
+from jobs.authoring.decorator import CELERY_TASK, FAILED, STANDS_IN
 
 
 def body_of(task: Any) -> Callable[..., Any]:
@@ -36,6 +36,7 @@ def body_of(task: Any) -> Callable[..., Any]:
     run.__module__, run.__qualname__ = task.__module__, task.__name__
     setattr(run, FAILED, failed)
     setattr(run, CELERY_TASK, task)
+    setattr(run, STANDS_IN, True)
     return run
 
 

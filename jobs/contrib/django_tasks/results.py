@@ -106,7 +106,7 @@ def _read(job: AnyJob, task: AnyTask, backend: str) -> AnyResult:
 def _task(job: AnyJob) -> AnyTask | None:
     """The task of a job, with its options as it was enqueued; None if the job is none of a task."""
     try:
-        functions.find(job.source_type, job.source_method)  # its module may have to be imported
+        functions.find(job.source_type, job.source_method, of_a_job=True)  # its module may have to be imported
     except InvalidRequest:
         return None
     found = TASKS.get((job.source_type, job.source_method))

@@ -6,7 +6,7 @@ from time import monotonic
 from typing import Any
 
 from jobs.authoring.current import current_job
-from jobs.authoring.decorator import FUNCTIONS, job
+from jobs.authoring.decorator import FUNCTIONS, STANDS_IN, job
 from jobs.authoring.exceptions import Cancelled, RetryLater
 from jobs.authoring.groups import means
 from jobs.contrib.django_tasks import results
@@ -39,6 +39,7 @@ def declare(task: AnyTask) -> None:
 
     run.__module__, run.__qualname__ = named
     run.__name__ = task.func.__name__
+    setattr(run, STANDS_IN, True)
     job(dedup=False)(run)
 
 

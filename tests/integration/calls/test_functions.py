@@ -202,11 +202,11 @@ class TestABrokenModule:
             tenant=tenant, name="reports.tasks.sweep", starts_at=now, next_at=now, next_due=now, **call
         )
         declare()
-        assert Schedule.objects.filter(name="reports.tasks.sweep").exists()
+        assert Schedule.objects.get(name="reports.tasks.sweep").undeclared_at is None
         monkeypatch.undo()
         functions._import.cache_clear()
         declare()
-        assert not Schedule.objects.filter(name="reports.tasks.sweep").exists()
+        assert Schedule.objects.get(name="reports.tasks.sweep").undeclared_at is not None
 
 
 class TestElsewhere:

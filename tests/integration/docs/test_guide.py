@@ -4,9 +4,12 @@ import doctest
 import io
 import json
 import re
+import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
+from importlib.machinery import ModuleSpec
+from importlib.util import module_from_spec
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +39,10 @@ def names(transactional_db: None) -> Iterator[Names]:
     cache.clear()
     receivers = list(signals.job_died.receivers)
     tenant = TenantFactory(queue__num_slots=50)
-    yield {"__name__": "reports.guide", "tenant": tenant}
+    module = sys.modules["reports.guide"] = module_from_spec(ModuleSpec("reports.guide", None))  # jobs are found there
+    module.__dict__["tenant"] = tenant
+    yield module.__dict__
+    del sys.modules["reports.guide"]
     signals.job_died.receivers = receivers
     signals.job_died.sender_receivers_cache.clear()
     model = apps.all_models["reports"].pop("letter")

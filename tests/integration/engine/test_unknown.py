@@ -109,7 +109,7 @@ def test_those_that_wait_for_it_go_on_waiting(job_id, thing, sent):
 
 
 def test_one_that_was_asked_to_stop_is_cancelled(job_id, sent, monkeypatch):
-    def asked(*names: str) -> None:
+    def asked(*names: str, **_: bool) -> None:
         cancel(job_id, tenant_id=EVERY_TENANT)
         raise UnknownTarget("source_method", "is unknown")
 
