@@ -19,6 +19,7 @@ from django.http.response import HttpResponseBase
 from django.urls import set_script_prefix
 
 from scheduler_project import errors, health
+from scheduler_project.shares import Shares
 
 Scope = dict[str, Any]
 GONE = {"type": "http.disconnect"}  # Django then drops what it has read
@@ -32,6 +33,8 @@ class ThreadedHandler(ASGIHandler):
         super(ASGIHandler, self).__init__()
         self.load_middleware(is_async=False)
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="view")
+        self._probes = ThreadPoolExecutor(1, thread_name_prefix="ready")  # which wait for no view
+        self._shares = Shares(threads)
 
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
         if scope["type"] != "http":  # tells the server that "lifespan" is not supported
@@ -56,7 +59,11 @@ class ThreadedHandler(ASGIHandler):
             await self.send_response(refused(path), send)
             return
         in_thread = asyncio.get_running_loop().run_in_executor
-        response = await in_thread(self._threads, self._view, scope, body, path)
+        if path == health.READY:
+            await self.send_response(await in_thread(self._probes, self._view, scope, body, path), send)
+            return
+        async with self._shares.turn(scope):
+            response = await in_thread(self._threads, self._view, scope, body, path)
         if not isinstance(response, StreamingHttpResponse):
             await self.send_response(response, send)
             return

@@ -21,7 +21,9 @@ def two_threads() -> Iterator[ThreadedHandler]:
     together = threading.Barrier(THREADS)
     for _ in range(THREADS):
         handler._threads.submit(lambda: (together.wait(30), connections.close_all()))
+    handler._probes.submit(connections.close_all)
     handler._threads.shutdown()
+    handler._probes.shutdown()
 
 
 class Client:

@@ -45,6 +45,20 @@ class Undecided(RuntimeError):
         super().__init__("Identical jobs start and end too fast to tell whether one exists. Submit this job again")
 
 
+class Locked(RuntimeError):
+    """Another transaction holds what this request would change. What was committed before stays.
+
+    retry_after: seconds after which to try again.
+    """
+
+    retry_after = 1
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Another transaction holds what this would change. Some of this request may be done; try again"
+        )
+
+
 class TooManyWaiting(RuntimeError):
     """The tenant's backlog is full. Nothing was stored.
 

@@ -35,6 +35,7 @@ from jobs.store.due import hold, next_moment, promote, release
 from jobs.store.history import archive, forget_old, next_to_archive, restore
 from jobs.store.inspection import excesses, find_lane, heads, odd_states, open_lanes, recount_books, wrong_books
 from jobs.store.leading import clear_door, database_now, database_time, depose, lead, wake_clock
+from jobs.store.lock_wait import briefly
 from jobs.store.owner import EVERY_TENANT, TenantId
 from jobs.store.rows import ANY_PROCESS, Claimed, Holder, Process, Started
 from jobs.store.schedules import (

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from jobs import telemetry
 from jobs.sql import statement
-from jobs.store import clock
+from jobs.store import clock, lock_wait
 from jobs.store.session import session
 from tenants.prepared import objects_on, prepared_on
 
@@ -122,8 +122,8 @@ def prepared_objects(kind: type[Row], name: str, /, **parameters: Any) -> list[R
 
 
 def _timed(parameters: dict[str, Any]) -> dict[str, Any]:
-    """With the time: only a test sets a clock, or a caller that knows better."""
-    return parameters | {"now": parameters.get("now") or clock.moment()}
+    """With the time: only a test sets a clock, or a caller that knows better. And with the patience for locks."""
+    return parameters | {"now": parameters.get("now") or clock.moment(), "lock_wait": lock_wait.asked()}
 
 
 def moved(verb: str, found: Sequence[tuple[Any, ...]], **facts: object) -> list[Applied]:

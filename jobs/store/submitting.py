@@ -15,7 +15,7 @@ from jobs.conf import settings
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL
 from jobs.sql import statement
-from jobs.store import clock
+from jobs.store import clock, lock_wait
 from jobs.store.rows import Applied, log, rows
 from jobs.telemetry import traces
 from tenants.bounds import MAX_SECONDS
@@ -79,6 +79,7 @@ def insert(
         window=float(settings.JOBS_DEDUP_WINDOW),
         trace_parent=traces.parent(),
         now=clock.moment(),
+        lock_wait=lock_wait.asked(),
     )
     answers = [Answer(*row) for row in found]
     tenants = {request.tenant_id for request in requests}

@@ -1,16 +1,28 @@
 """A real web process, and requests that no client of good will sends."""
 
+import json
 import resource
 import shlex
 import socket
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from threading import Event
 from urllib.parse import urlsplit
 
 import pytest
+from django.db import transaction
 
 from embedded import fleet
+from jobs.calls.compose import compose_by_name
+from jobs.engine.cancel import cancel
+from jobs.engine.revive import revive
+from jobs.engine.submit import submit
+from jobs.lifecycle import Status
+from tenants import auth
+from tests.factories import QueueFactory, TenantFactory, make_job
 from tests.waiting import wait_until
 
 pytestmark = [
@@ -28,6 +40,60 @@ FILES = 1024  # what systemd gives a process, whose unit says nothing
 def connected(url: str) -> socket.socket:
     address = urlsplit(url)
     return socket.create_connection((address.hostname, address.port), timeout=60)
+
+
+def test_requests_that_wait_for_a_hosts_transaction_stop_no_stranger(environ, processes, tmp_path):
+    """A host's import holds jobs of its tenant; its programs ask for the same ones, and ask again. No lock
+    times out by itself.
+    """
+    QueueFactory(name="default")
+    tenant, log = TenantFactory(), tmp_path / "web.log"
+    (_, mine), (_, strangers) = auth.issue(tenant, "test"), auth.issue(TenantFactory(), "test")
+    waiting, ended = make_job(tenant, Status.CREATED), make_job(tenant, Status.CANCELLED)
+    processes.start("web", *fleet.web(port := fleet.free_port(), environ | {"DB_LOCK_TIMEOUT": "0"}), log=log)
+    url = f"http://127.0.0.1:{port}"
+    call = {"source_type": "reports.datareport", "source_method": "refresh_all"}
+
+    def ask(path, key="", body=None, **headers):
+        headers |= {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+        data = None if body is None else json.dumps(body).encode()
+        try:
+            with urllib.request.urlopen(urllib.request.Request(url + path, data, headers), timeout=60) as response:
+                return response.status, {}
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, error.headers
+        except OSError:
+            return 0, {}
+
+    wait_until(lambda: ask("/readyz")[0] == 200, "the web server is ready")
+    posts = [
+        ("/api/v1/jobs", mine, call),
+        ("/api/v1/jobs/bulk", mine, {"jobs": [call]}),
+        (f"/api/v1/jobs/{waiting.pk}/cancel", mine, {}),
+        (f"/api/v1/jobs/{ended.pk}/revive", mine, {}),
+    ]
+    over = Event()
+
+    def again_and_again(post, headers):
+        answers = [ask(*post, **headers)]
+        while not over.is_set():
+            answers.append(ask(*post, **headers))
+        return answers
+
+    with ThreadPoolExecutor(24) as clients, transaction.atomic():
+        submit(compose_by_name(tenant, by_tenant=True, source_id=None, args={}, **call))
+        assert cancel(waiting.pk, tenant_id=tenant.pk)
+        assert revive(ended.pk, tenant_id=tenant.pk)
+        keyed = [{"Idempotency-Key": "one"}, {}, {}]
+        asked = [clients.submit(again_and_again, post, more) for post in posts for more in keyed * 2]
+        looks = [(ask("/api/v1/stats", strangers)[0], ask("/readyz")[0]) for _ in range(20)]
+        over.set()
+        answers = [answer for one in asked for answer in one.result()]
+    assert looks == [(200, 200)] * 20
+    assert {(status, headers.get("Retry-After")) for status, headers in answers} == {(503, "1")}
+    assert "Traceback" not in log.read_text()
+    assert ask(*posts[0])[0] == 200, "the host has committed"
 
 
 def test_what_follows_a_request_with_two_lengths_is_not_served(web):

@@ -19,6 +19,7 @@ from ninja.operation import Operation
 from ninja.parser import Parser
 from ninja.signature import ViewSignature
 
+from jobs import store
 from jobs.portal.api import problems
 from jobs.portal.api.problems import ProblemError
 from tenants.rendering import kept_by_nobody, page
@@ -34,6 +35,7 @@ class ProblemAPI(NinjaAPI):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self.add_decorator(_without_unknown_names)
+        self.add_decorator(_waiting_briefly)
 
     @property
     def urls(self) -> tuple[list[Any], str, str]:
@@ -113,6 +115,17 @@ def _without_unknown_names(view: View) -> View:
         return view(request, **values)
 
     return strict
+
+
+def _waiting_briefly(view: View) -> View:
+    """A request waits only briefly for what a transaction of the host's code has locked."""
+
+    @wraps(view)
+    def brief(request: HttpRequest, **values: Any) -> Any:
+        with store.briefly():
+            return view(request, **values)
+
+    return brief
 
 
 def _with_405_as_problem(view: View) -> View:

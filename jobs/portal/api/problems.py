@@ -13,7 +13,7 @@ from django.views.decorators.csrf import csrf_exempt
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
-from jobs.calls.refusals import InvalidRequest, TooLarge, TooManyWaiting, Undecided
+from jobs.calls.refusals import InvalidRequest, Locked, TooLarge, TooManyWaiting, Undecided
 from jobs.models import Schedule
 from jobs.portal.api.schemas import FieldError
 from tenants.tenant_model import get_tenant_model
@@ -90,6 +90,7 @@ def add_to(api: NinjaAPI) -> None:
         InvalidRequest: lambda request, error: ProblemError.refused(error, error.field),
         TooManyWaiting: lambda request, error: _later(HTTPStatus.TOO_MANY_REQUESTS, error),
         Undecided: lambda request, error: _later(HTTPStatus.SERVICE_UNAVAILABLE, error),
+        Locked: lambda request, error: _later(HTTPStatus.SERVICE_UNAVAILABLE, error),
         RequestDataTooBig: _too_big,
         Schedule.DoesNotExist: lambda request, error: _missing("schedule"),  # somebody else was faster
         AuthenticationError: _unknown_caller,
@@ -124,7 +125,7 @@ def _message(error: dict[str, Any]) -> str:
     return str(error["msg"]).removeprefix("Value error, ")
 
 
-def _later(status: HTTPStatus, error: TooManyWaiting | Undecided) -> ProblemError:
+def _later(status: HTTPStatus, error: TooManyWaiting | Undecided | Locked) -> ProblemError:
     return ProblemError(status, f"{error}.", headers={"Retry-After": str(error.retry_after)})
 
 

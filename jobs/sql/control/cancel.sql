@@ -5,12 +5,13 @@
 -- Index:  primary key. `before` locks the rows, so it says what the update changes, even if a job moves meanwhile.
 WITH
 -- include shared/clock
+-- include shared/briefly
 before AS MATERIALIZED (
-    SELECT id, slot, %(tenant_id)s::bigint IS NULL AS barred, NULL AS reason FROM jobs
+    SELECT id, slot, %(tenant_id)s::bigint IS NULL AS barred, NULL AS reason FROM jobs CROSS JOIN briefly
     WHERE id = ANY(%(ids)s::bigint[])
       AND status IN ('blocked', 'scheduled', 'created', 'queued')  -- guard
       AND tenant_id = coalesce(%(tenant_id)s::bigint, tenant_id)  -- guard I8
     ORDER BY id
-    FOR NO KEY UPDATE
+    FOR NO KEY UPDATE OF jobs
 ),
 -- include shared/cancelled

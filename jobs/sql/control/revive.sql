@@ -2,7 +2,9 @@
 --         number keeps growing, so that no message of the old series can start the job.
 -- Who:    its tenant (tenant given), or an operator (null). Locks: the row. Index: primary key.
 -- The job gives up its key: an identical job may be under way by now. Nor does it expire any more: somebody wants it now.
-WITH revived AS (
+WITH
+-- include shared/briefly
+revived AS (
     UPDATE jobs
     SET status = 'created',
         ready_at = coalesce(%(now)s::timestamptz, clock_timestamp()),
@@ -19,6 +21,7 @@ WITH revived AS (
         crashes = 0,
         progress = NULL,
         progress_note = ''
+    FROM briefly
     WHERE id = %(id)s
       AND status IN ('error', 'dead', 'cancelled')  -- guard
       AND tenant_id = coalesce(%(tenant_id)s::bigint, tenant_id)  -- guard I8

@@ -47,13 +47,15 @@ RETURNING id, attempt, tenant_id
 -- Change: ask running jobs to stop. Not an arrow: the holder stops the job, and keeps the slot until then.
 -- Who:    its tenant (tenant given), or an operator (null). Locks: the rows, in the order of their ids. Index: primary key.
 -- The job gives up its key: an identical request must not get a job that is being stopped.
-WITH asked AS MATERIALIZED (
-    SELECT id FROM jobs
+WITH
+-- include shared/briefly
+asked AS MATERIALIZED (
+    SELECT id FROM jobs CROSS JOIN briefly
     WHERE id = ANY(%(ids)s::bigint[])
       AND status = 'running'  -- guard
       AND tenant_id = coalesce(%(tenant_id)s::bigint, tenant_id)  -- guard I8
     ORDER BY id
-    FOR NO KEY UPDATE
+    FOR NO KEY UPDATE OF jobs
 )
 UPDATE jobs
 SET cancel_requested_at = coalesce(cancel_requested_at, %(now)s::timestamptz, clock_timestamp()),

@@ -1,7 +1,7 @@
 -- Arrow:  submit, to created; or schedule, to scheduled, if the job is due later or its job type is paused; or block, to blocked,
 --         if it waits for others (their edges: awaiting/short.sql).
 -- Who:    any caller, inside the caller's own transaction.
--- Locks:  it waits for transactions that are storing identical jobs; sorted by key, so that two batches cannot deadlock.
+-- Locks:  it waits for transactions that are storing identical jobs, over HTTP only briefly; sorted by key, so that two batches cannot deadlock.
 -- Index:  jobs_one_identical finds the identical job, and decides which of two simultaneous ones is stored. The lanes give
 --         the size of the backlog (primary key); no jobs are counted.
 -- Returns the id of each request's job. The id is null if an identical job is no answer and must give up its key
@@ -11,6 +11,7 @@
 -- sub-selects of parameters, so it considers the generic plan as good as a custom one, and keeps it.
 WITH
 -- include shared/clock
+-- include shared/briefly
 kind AS MATERIALIZED (
     SELECT
         k.*, q.id AS queue_id,
@@ -38,6 +39,7 @@ kind AS MATERIALIZED (
         expires float8, expires_at timestamptz, predecessors bigint[], batch_id bigint, identical text
     )
     CROSS JOIN clock
+    CROSS JOIN briefly
     CROSS JOIN LATERAL (SELECT coalesce(k.at, clock.now + coalesce(k.delay, 0) * interval '1 second') AS at) begins
     LEFT JOIN tenants_tenant t ON t.id = k.tenant_id
     LEFT JOIN queues q ON q.name = k.queue

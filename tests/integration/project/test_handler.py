@@ -23,6 +23,7 @@ from tests.sql import sql, value
 pytestmark = pytest.mark.django_db(transaction=True)
 
 told: list[Any] = []
+gate = threading.Event()
 
 
 def which_thread(request):
@@ -48,16 +49,24 @@ def stream(request):
     return StreamingHttpResponse(parts())
 
 
+def wait(request):
+    """As for a lock: it holds its thread until the gate is open."""
+    told.append("waits")
+    assert gate.wait(30)
+    return HttpResponse("waited")
+
+
 def fail(request):
     raise RuntimeError("on purpose")
 
 
-urlpatterns = [path(view.__name__, view) for view in (which_thread, session, stream, fail)]
+urlpatterns = [path(view.__name__, view) for view in (which_thread, session, stream, wait, fail)]
 
 
 @pytest.fixture
 def handler() -> Iterator[ThreadedHandler]:
     told.clear()
+    gate.clear()
     with two_threads() as handler:
         yield handler
 
@@ -90,6 +99,45 @@ def test_readers_of_streams_hold_no_thread(handler):
     assert answer == "here"
     assert streamed == ["begun"] * 3 * THREADS
     assert told[1:] == ["ended"] * 3 * THREADS, "a stream ends when its reader hangs up"
+
+
+@override_settings(ROOT_URLCONF=__name__)
+def test_requests_of_one_caller_that_wait_in_their_threads_stop_nobody_else(handler):
+    """Half of the threads are its own: by key, by session, or as one of those who have neither."""
+
+    async def ask(who, others):
+        told.clear()
+        gate.clear()
+        waiting = [Client(handler, "/wait", **who) for _ in range(3 * THREADS)]
+        async with asyncio.timeout(30):
+            while not told:
+                await asyncio.sleep(0.01)
+        answers = [await Client(handler, "/which_thread", **other).answer() for other in others]
+        ready = await Client(handler, "/readyz").answer()
+        assert told.count("waits") == THREADS // 2
+        gate.set()
+        return answers, ready, [await one.answer() for one in waiting]
+
+    callers = [{"Authorization": "Bearer a"}, {"Authorization": "Bearer b"}, {"Cookie": "sessionid=a"}, {}]
+    for who in callers:
+        answers, ready, waited = asyncio.run(ask(who, [other for other in callers if other != who]))
+        assert (answers, ready) == (["here"] * 3, "ready\n")
+        assert waited == ["waited"] * 3 * THREADS, "each has its turn"
+    assert not handler._shares._turns, "nothing is kept of those who are gone"
+
+
+@override_settings(ROOT_URLCONF=__name__)
+def test_probes_wait_for_no_view(handler):
+    async def ask():
+        waiting = [Client(handler, "/wait", Authorization=f"Bearer {n}") for n in range(3 * THREADS)]
+        async with asyncio.timeout(30):
+            while told.count("waits") < THREADS:
+                await asyncio.sleep(0.01)
+        ready = await Client(handler, "/readyz").answer()
+        gate.set()
+        return ready, [await one.answer() for one in waiting]
+
+    assert asyncio.run(ask()) == ("ready\n", ["waited"] * 3 * THREADS)
 
 
 @override_settings(ROOT_URLCONF=__name__)
