@@ -24,14 +24,15 @@ MOST_TRIES = 10  # each waits for another transaction that decides about an iden
 class Submitted(NamedTuple):
     """The answer to a request: the id and status of its job, and whether that job existed before.
 
-    created_at, due_at: of a new job.
+    created_at, due_at, expires_at: of a new job.
     """
 
     id: int
     deduplicated: bool
     status: str
-    created_at: datetime | None
-    due_at: datetime | None
+    created_at: datetime | None = None
+    due_at: datetime | None = None
+    expires_at: datetime | None = None
 
 
 def submit(request: JobRequest) -> Submitted:
@@ -138,14 +139,14 @@ def _place(requests: Sequence[JobRequest], left: Sequence[int], newest: Newest) 
     untils = [(a.id, a.until) for a in answers if a.id and a.until]
     prolonged = _prolong(untils) if untils else set()
     placed = {
-        left[a.nth]: Submitted(a.id, a.deduplicated, a.status, now, a.due_at)
+        left[a.nth]: Submitted(a.id, a.deduplicated, a.status, now, a.due_at, a.expires_at)
         for a in answers
         if a.id and (not a.until or a.id in prolonged)
     }
     hastened = [(a.id, requests[left[a.nth]]) for a in answers if a.id and a.hastens and left[a.nth] in placed]
     if holders := [(left[a.nth], a.holder) for a in answers if a.holder]:
         going_on = newest.take(holders)
-        placed |= {index: Submitted(one.id, True, one.status, None, one.due_at) for index, one in going_on.items()}
+        placed |= {index: Submitted(one.id, True, one.status, due_at=one.due_at) for index, one in going_on.items()}
     if len(placed) < len(left):
         # If two requests are identical, the first one stores the job.
         first = {requests[index].identity: index for index in placed if not placed[index].deduplicated}

@@ -33,7 +33,7 @@ class Answer(NamedTuple):
 
     id: of its job; None if another transaction is deciding about an identical job, or the request is refused.
     status: of the job at that moment. created_at: of all stored jobs; only the first answer has it, since parsing a
-    moment is slow. due_at: of a stored job. holder: the job that must give up its key first. until: the
+    moment is slow. due_at, expires_at: of a stored job. holder: the job that must give up its key first. until: the
     identical job must not expire before that moment, as PostgreSQL writes it. hastens: the identical job waits, and
     should be more urgent, or due now.
     refused: why nothing was stored: tenant, queue, past, far, expired, or full. bound: the limit of the tenant's
@@ -48,6 +48,7 @@ class Answer(NamedTuple):
     due_at: datetime | None
     holder: int | None
     until: str | None
+    expires_at: datetime | None
     hastens: bool | None
     refused: str | None
     bound: int | None

@@ -20,7 +20,7 @@ from ninja.parser import Parser
 from ninja.signature import ViewSignature
 
 from jobs import store
-from jobs.portal.api import problems
+from jobs.portal.api import idempotency, problems
 from jobs.portal.api.problems import ProblemError
 from tenants.rendering import kept_by_nobody, page
 
@@ -36,6 +36,7 @@ class ProblemAPI(NinjaAPI):
         super().__init__(**options)
         self.add_decorator(_without_unknown_names)
         self.add_decorator(_waiting_briefly)
+        self.add_decorator(idempotency.refusing)
 
     @property
     def urls(self) -> tuple[list[Any], str, str]:
@@ -100,7 +101,7 @@ def _fields(model: Any, path: tuple[str | int, ...]) -> list[str]:
 
 
 def _without_unknown_names(view: View) -> View:
-    """Refuse misspelt parameters: a list that ignored a filter would have all rows."""
+    """Refuse parameters that are misspelt or given twice: a list that ignored a filter would have other rows."""
     models = [model for model in ViewSignature("", view).models if model.__ninja_param_source__ == "query"]
     names = [name for model in models for name in model.__ninja_flatten_map__]
 
@@ -112,9 +113,17 @@ def _without_unknown_names(view: View) -> View:
             allowed = f"allowed: {', '.join(known)}" if known else "this address takes none"
             message = f"unknown parameter; {allowed}"
             raise problems.ProblemError.unfit(dict.fromkeys(sorted(unknown), message))
+        if unfit := {name: said for name, values in request.GET.lists() if (said := _unfit(values))}:
+            raise problems.ProblemError.unfit(unfit)
         return view(request, **values)
 
     return strict
+
+
+def _unfit(values: list[Any]) -> str | None:
+    if len(values) > 1:
+        return "given twice; give it once"
+    return "must be UTF-8" if "\ufffd" in values[0] else None  # which stands for bytes that are none
 
 
 def _waiting_briefly(view: View) -> View:
@@ -180,7 +189,13 @@ class StrictParser(Parser):
         if request.content_type != JSON:
             message = f"must be {JSON}, not {(request.content_type or 'left out')[:100]}"
             raise ProblemError.unfit({"Content-Type": message}, 415)
-        text = request.body.decode()
+        if (encoding := request.headers.get("Content-Encoding", "identity")).lower() != "identity":
+            message = f"must be left out, not {encoding[:100]}: a body is sent as it is"
+            raise ProblemError.unfit({"Content-Encoding": message}, 415)
+        try:
+            text = request.body.decode()
+        except UnicodeDecodeError:
+            raise ValueError("it is not UTF-8") from None
         try:
             return json.loads(text, object_pairs_hook=_once)
         except json.JSONDecodeError:

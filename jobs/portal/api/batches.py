@@ -57,8 +57,11 @@ def add_to_batch(request: CallerRequest, batch_id: inputs.PathId, batch: inputs.
     return _answer(tenant_id, batch_id)
 
 
-@router.post("batches/{batch_id}/close", response={200: Batch, 409: schemas.Problem})
-def close_batch(request: CallerRequest, batch_id: inputs.PathId) -> Batch:
+@router.post(
+    "batches/{batch_id}/close", response={200: Batch, 409: schemas.Problem}, openapi_extra=idempotency.PARAMETER
+)
+@idempotency.repeatable
+def close_batch(request: CallerRequest, batch_id: inputs.PathId) -> HttpResponse:
     """Close a batch: only its own jobs add to it now, and it is over when all have ended. 409: it is closed.
 
     One to which nothing is added for 30 days (`JOBS_DEAD_TTL`) is closed by itself when all have ended.
@@ -66,7 +69,7 @@ def close_batch(request: CallerRequest, batch_id: inputs.PathId) -> Batch:
     tenant_id = request.auth.tenant.pk
     if not whole_batch.close_batch(one(tenant_id, batch_id).id, tenant_id=tenant_id):
         raise ProblemError(409, "The batch is closed.")
-    return Batch.of(one(tenant_id, batch_id))
+    return schemas.answer(200, Batch.of(one(tenant_id, batch_id)).model_dump())
 
 
 @router.get("batches", response=Batches)
@@ -83,7 +86,8 @@ def read_batch(request: CallerRequest, batch_id: inputs.PathId) -> Batch:
     return Batch.of(one(request.auth.tenant.pk, batch_id))
 
 
-@router.post("batches/{batch_id}/cancel", response={202: Batch})
+@router.post("batches/{batch_id}/cancel", response={202: Batch}, openapi_extra=idempotency.PARAMETER)
+@idempotency.repeatable
 def cancel_batch(request: CallerRequest, batch_id: inputs.PathId) -> HttpResponse:
     """Cancel those of its jobs that wait, and ask those that run to stop. `on_end` runs when they have ended.
 
@@ -94,7 +98,8 @@ def cancel_batch(request: CallerRequest, batch_id: inputs.PathId) -> HttpRespons
     return _answer(tenant_id, batch_id)
 
 
-@router.post("batches/{batch_id}/revive", response={202: Batch})
+@router.post("batches/{batch_id}/revive", response={202: Batch}, openapi_extra=idempotency.PARAMETER)
+@idempotency.repeatable
 def revive_batch(request: CallerRequest, batch_id: inputs.PathId) -> HttpResponse:
     """Give those of its jobs that did not end well a new series of attempts, 5000 at a time.
 

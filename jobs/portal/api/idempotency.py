@@ -4,10 +4,11 @@ import hashlib
 import re
 from collections.abc import Callable
 from functools import partial, wraps
-from typing import Any
+from inspect import unwrap
+from typing import Any, TypeVar, cast
 
 from django.db import transaction
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 
 from jobs.models import KeptAnswer
 from jobs.portal.api import schemas
@@ -16,6 +17,8 @@ from jobs.portal.api.problems import ProblemError
 from jobs.store import answers
 
 View = Callable[..., HttpResponse]
+Kind = TypeVar("Kind", bound=Callable[..., Any])
+KEEPING: set[Callable[..., Any]] = set()  # the views that know the header
 HEADER = "Idempotency-Key"
 KEY = r"[!-~]{1,255}"
 PARAMETER: dict[str, Any] = {
@@ -39,7 +42,27 @@ def repeatable(view: View) -> View:
         key = request.headers.get(HEADER)
         return view(request, **values) if key is None else _once(request, key, partial(view, request, **values))
 
-    return once
+    return keeping(once)
+
+
+def keeping(view: Kind) -> Kind:
+    """Mark a view that knows the header. One that changes nothing need not keep its answer."""
+    KEEPING.add(unwrap(view))
+    return view
+
+
+def refusing(view: Kind) -> Kind:
+    """Let a POST without kept answers refuse the header: a client that sends it relies on it."""
+    if unwrap(view) in KEEPING:
+        return view
+
+    @wraps(view)
+    def refuse(request: HttpRequest, **values: Any) -> Any:
+        if request.method == "POST" and HEADER in request.headers:
+            raise ProblemError.unfit({HEADER: "is not known at this address: leave it out"})
+        return view(request, **values)
+
+    return cast(Kind, refuse)
 
 
 def _once(request: CallerRequest, key: str, answer: Callable[[], HttpResponse]) -> HttpResponse:

@@ -15,6 +15,9 @@ from pydantic import (
     StrictBool,
     StrictFloat,
     StrictInt,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
     model_validator,
 )
 from pydantic_core.core_schema import CoreSchema, no_info_after_validator_function
@@ -47,11 +50,21 @@ def as_moment(written: Any) -> Any:
     if written is None:
         return None
     try:
-        moment = datetime.fromisoformat(written)
+        moment = datetime.fromisoformat(str.upper(written))  # RFC 3339 allows t and z
         # PostgreSQL rejects offsets of 16 hours or of half a second, so convert the moment to UTC.
         return moment if moment.tzinfo is None else moment.astimezone(UTC)
     except (TypeError, ValueError, OverflowError):
         raise ValueError('must be a date and time with a zone, such as "2030-01-31T09:00:00+01:00"') from None
+
+
+def _either(written: Any, handler: ValidatorFunctionWrapHandler) -> Any:
+    """Seconds or a moment: one refusal, of the field, and not one of each kind."""
+    try:
+        return handler(written)
+    except ValidationError:
+        raise ValueError(
+            'must be seconds, 0.1 or more, or a date and time with a zone, such as "2030-01-31T09:00:00+01:00"'
+        ) from None
 
 
 def _whole(number: Any) -> Any:
@@ -68,6 +81,13 @@ def _in_digits(written: Any) -> Any:
     """A number in an address, in plain digits: not +1, 1.0 or ١, each of which Python reads as 1."""
     if isinstance(written, str) and not re.fullmatch("-?[0-9]{1,100}", written):
         raise ValueError("must be an integer in decimal digits")
+    return written
+
+
+def _in_decimals(written: Any) -> Any:
+    """The same with a fraction: not 1_0, nan or ١.5."""
+    if isinstance(written, str) and not re.fullmatch(r"-?[0-9]{0,100}\.?[0-9]{1,100}([eE][+-]?[0-9]{1,9})?", written):
+        raise ValueError("must be a number in decimal digits")
     return written
 
 
@@ -102,6 +122,8 @@ Whole = Annotated[int, BeforeValidator(_in_digits)]
 PathId = Annotated[Whole, Path()]
 RowId = Annotated[int, Field(ge=1), BeforeValidator(_in_digits)]
 Moment = Annotated[datetime, BeforeValidator(as_moment)]
+Expiry = Annotated[Annotated[StrictFloat, Field(ge=0.1, allow_inf_nan=False)] | Moment | None, WrapValidator(_either)]
+IN_DECIMALS = BeforeValidator(_in_decimals)
 AS_INTEGER = BeforeValidator(_whole)  # after the bounds: otherwise pydantic's schema does not tell them
 Integer = Annotated[StrictInt, AS_INTEGER]
 Priority = Annotated[StrictInt, Field(ge=0, le=LAST_PRIORITY), AS_INTEGER]
@@ -137,7 +159,7 @@ class Submission(Call):
         None, description="Seconds to wait; not together with `at`."
     )
     at: Moment | None = Field(None, description="The moment to start, in the future, with a time zone.")
-    expires: Annotated[StrictFloat, Field(ge=0.1, allow_inf_nan=False)] | Moment | None = Field(
+    expires: Expiry = Field(
         None,
         description="No attempt starts so many seconds after the job may start, or from this moment on: then the job is"
         " cancelled. Default: the method's own.",

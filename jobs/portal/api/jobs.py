@@ -11,7 +11,6 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 from ninja import Query, Router
-from ninja import Status as Answer
 
 from jobs import models
 from jobs.calls.compose import compose_by_name
@@ -31,7 +30,11 @@ router = Router(tags=["jobs"])
 
 FILTERS, COLUMNS = {"source_type", "source_id", "source_method", "user"}, {"user": "user_key"}
 
-Wait = Annotated[float, Query(ge=0, le=waiting.MAX_SECONDS, description="Seconds to wait for a change.")]
+Wait = Annotated[
+    float,
+    Query(ge=0, le=waiting.MAX_SECONDS, description="Seconds to wait for a change."),
+    inputs.IN_DECIMALS,
+]
 Seen = Annotated[Status, Query(description="The status you know. If it has changed, the answer comes at once.")]
 
 
@@ -135,19 +138,29 @@ def _read_again(job: models.JobRow) -> dict[str, Any]:
     return schemas.read(queries.job(job.tenant_id, job.pk) or job)
 
 
-@router.post("jobs/{job_id}/cancel", response={200: schemas.Job, 202: schemas.Job, 409: schemas.Problem})
-def cancel_job(request: CallerRequest, job_id: inputs.PathId) -> Answer[schemas.Job]:
+@router.post(
+    "jobs/{job_id}/cancel",
+    response={200: schemas.Job, 202: schemas.Job, 409: schemas.Problem},
+    openapi_extra=idempotency.PARAMETER,
+)
+@idempotency.repeatable
+def cancel_job(request: CallerRequest, job_id: inputs.PathId) -> HttpResponse:
     """Cancel a job. 200: it was waiting and will not run. 202: it runs and was asked to stop. 409: it has ended."""
     tenant_id = request.auth.tenant.pk
     outcome = cancel(job_id, tenant_id=tenant_id)
     job = _job_of(tenant_id, job_id)
     if outcome is Cancellation.TOO_LATE:
         raise ProblemError(409, f"The job has already ended as {job.status}.")
-    return Answer(200 if outcome is Cancellation.CANCELLED else 202, schemas.Job.of(job))
+    return schemas.answer(200 if outcome is Cancellation.CANCELLED else 202, schemas.read(job))
 
 
-@router.post("jobs/{job_id}/revive", response={202: schemas.Job, 409: schemas.Problem})
-def revive_job(request: CallerRequest, job_id: inputs.PathId) -> Answer[schemas.Job]:
+@router.post(
+    "jobs/{job_id}/revive",
+    response={202: schemas.Job, 409: schemas.Problem},
+    openapi_extra=idempotency.PARAMETER,
+)
+@idempotency.repeatable
+def revive_job(request: CallerRequest, job_id: inputs.PathId) -> HttpResponse:
     """Give a job that ended badly a new series of attempts.
 
     409: it is under way, it ended well, an operator ended it, or its arguments were erased. 429: your backlog is full.
@@ -157,7 +170,7 @@ def revive_job(request: CallerRequest, job_id: inputs.PathId) -> Answer[schemas.
     job = _job_of(tenant_id, job_id)
     if not revived:
         raise ProblemError(409, why_not(job, tenant_id=tenant_id))
-    return Answer(202, schemas.Job.of(job))
+    return schemas.answer(202, schemas.read(job))
 
 
 def _job_of(tenant_id: int, job_id: int) -> models.AnyJob:
@@ -174,5 +187,6 @@ def _stored(asked: JobRequest, submitted: Submitted) -> models.Job:
         created_at=submitted.created_at,  # type: ignore[misc]  # set for a new job
         ready_at=submitted.created_at if submitted.status == Status.CREATED else None,
         due_at=submitted.due_at,
+        expires_at=submitted.expires_at,
         **{name: getattr(asked, name) for name in same},
     )

@@ -37,6 +37,7 @@ def create_schedule(request: CallerRequest, wanted: taken.NewSchedule) -> HttpRe
 
 
 @router.post("schedules/preview", response=told.RulePreview)
+@idempotency.keeping
 def preview_rule(request: CallerRequest, rule: taken.ScheduleRule) -> dict[str, Any]:
     """Check a rule, and say when it is due; nothing is stored."""
     schedule = schedule_view.previewed(**rule.model_dump())
@@ -66,16 +67,18 @@ def delete_schedule(request: CallerRequest, schedule_id: inputs.PathId) -> Answe
     return Answer(204, None)
 
 
-@router.post("schedules/{schedule_id}/pause", response=told.Schedule)
-def pause_schedule(request: CallerRequest, schedule_id: inputs.PathId) -> dict[str, Any]:
+@router.post("schedules/{schedule_id}/pause", response=told.Schedule, openapi_extra=idempotency.PARAMETER)
+@idempotency.repeatable
+def pause_schedule(request: CallerRequest, schedule_id: inputs.PathId) -> HttpResponse:
     """Nothing is due until it is resumed."""
-    return told.whole(change.pause(_schedule_of(request, schedule_id)))
+    return schemas.answer(200, told.whole(change.pause(_schedule_of(request, schedule_id))))
 
 
-@router.post("schedules/{schedule_id}/resume", response=told.Schedule)
-def resume_schedule(request: CallerRequest, schedule_id: inputs.PathId) -> dict[str, Any]:
+@router.post("schedules/{schedule_id}/resume", response=told.Schedule, openapi_extra=idempotency.PARAMETER)
+@idempotency.repeatable
+def resume_schedule(request: CallerRequest, schedule_id: inputs.PathId) -> HttpResponse:
     """Due again from now on; what was missed is not made good. 422: its call is not possible."""
-    return told.whole(change.resume(_schedule_of(request, schedule_id)))
+    return schemas.answer(200, told.whole(change.resume(_schedule_of(request, schedule_id))))
 
 
 @router.post("schedules/{schedule_id}/run-now", response={202: told.StartedRun}, openapi_extra=idempotency.PARAMETER)

@@ -4,13 +4,14 @@ from datetime import datetime
 from typing import Any
 
 from django.db.models import QuerySet
+from django.http import HttpResponse
 from ninja import Router, Schema
 from ninja import Status as Answer
 from pydantic import Field
 
 from jobs.engine.webhooks import endpoints
 from jobs.models import WebhookEndpoint
-from jobs.portal.api import inputs
+from jobs.portal.api import idempotency, inputs, schemas
 from jobs.portal.api.auth import CallerRequest
 from jobs.portal.api.problems import existing
 from jobs.reading.webhooks import standings
@@ -78,25 +79,28 @@ def remove_webhook(request: CallerRequest, endpoint_id: inputs.PathId) -> Answer
     return Answer(204, None)
 
 
-@router.post("webhooks/{endpoint_id}/switch-on", response=Endpoint)
-def switch_webhook_on(request: CallerRequest, endpoint_id: inputs.PathId) -> dict[str, Any]:
+@router.post("webhooks/{endpoint_id}/switch-on", response=Endpoint, openapi_extra=idempotency.PARAMETER)
+@idempotency.repeatable
+def switch_webhook_on(request: CallerRequest, endpoint_id: inputs.PathId) -> HttpResponse:
     """Send to an endpoint again that was switched off, also what waits. What ended in between is not told."""
     endpoints.switch_on(_one(request, endpoint_id))
-    return _told(request, endpoint_id)
+    return schemas.answer(200, _told(request, endpoint_id))
 
 
-@router.post("webhooks/{endpoint_id}/switch-off", response=Endpoint)
-def switch_webhook_off(request: CallerRequest, endpoint_id: inputs.PathId) -> dict[str, Any]:
+@router.post("webhooks/{endpoint_id}/switch-off", response=Endpoint, openapi_extra=idempotency.PARAMETER)
+@idempotency.repeatable
+def switch_webhook_off(request: CallerRequest, endpoint_id: inputs.PathId) -> HttpResponse:
     """Send nothing to an endpoint until it is switched on. What waits is kept for three days."""
     endpoints.switch_off(_one(request, endpoint_id))
-    return _told(request, endpoint_id)
+    return schemas.answer(200, _told(request, endpoint_id))
 
 
-@router.post("webhooks/{endpoint_id}/try-now", response=Endpoint)
-def try_webhook_now(request: CallerRequest, endpoint_id: inputs.PathId) -> dict[str, Any]:
+@router.post("webhooks/{endpoint_id}/try-now", response=Endpoint, openapi_extra=idempotency.PARAMETER)
+@idempotency.repeatable
+def try_webhook_now(request: CallerRequest, endpoint_id: inputs.PathId) -> HttpResponse:
     """Send what waits for an endpoint now, and not at its next try."""
     endpoints.try_now(_one(request, endpoint_id))
-    return _told(request, endpoint_id)
+    return schemas.answer(200, _told(request, endpoint_id))
 
 
 @router.post("webhooks/{endpoint_id}/replace-secret", response=MadeEndpoint)

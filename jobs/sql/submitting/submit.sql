@@ -118,7 +118,7 @@ stored AS (
       AND NOT EXISTS (SELECT FROM refused)
     ORDER BY r.tenant_id, r.dedup_key, r.nth
     ON CONFLICT (tenant_id, dedup_key) WHERE dedup_key IS NOT NULL AND end_time IS NULL DO NOTHING  -- guard I5
-    RETURNING id, tenant_id, queue_id, priority, status, ready_at, due_at
+    RETURNING id, tenant_id, queue_id, priority, status, ready_at, due_at, expires_at
 ),
 arriving AS (
     SELECT queue_id, tenant_id, CASE WHEN ready_at IS NOT NULL THEN job_place(priority, id) END AS place, 1 AS jobs
@@ -129,7 +129,7 @@ SELECT
     r.nth - 1, coalesce(s.id, CASE WHEN r.answered THEN r.job END), s.id IS NULL, coalesce(s.status, r.job_status),
     CASE WHEN r.nth = 1 THEN clock.now END, s.due_at, CASE WHEN NOT r.answered AND s.id IS NULL THEN r.job END,
     CASE WHEN r.answered AND r.prolongs THEN coalesce(r.last_start, 'infinity')::text END,
-    r.answered AND r.hastens, NULL, NULL
+    s.expires_at, r.answered AND r.hastens, NULL, NULL
 FROM request r
 CROSS JOIN clock
 LEFT JOIN stored s USING (id)

@@ -65,6 +65,8 @@ UNFIT = [
     ({"source_id": "1\x00"}, "source_id", ["U+0000"]),
     ({"queue": "nonsense"}, "queue", ["reports"]),
     ({"queue": "repo\x00rts"}, "queue", ["U+0000"]),
+    *(({"expires": odd}, "expires", ["seconds", "zone"]) for odd in ("tomorrow", 0, True, [1])),
+    ({"expires": "2030-01-01T00:00:00"}, "expires", ["zone"]),
     ({"priority": -1}, "priority", ["0"]),
     ({"priority": 11}, "priority", ["10"]),
     ({"priority": 2.5}, "priority", ["integer"]),
@@ -236,7 +238,7 @@ def test_an_unfit_filter_is_named(owner, query, field):
     assert_problem(owner.get(f"/api/v1/jobs?{query}"), 422, field)
 
 
-@pytest.mark.parametrize("query", ["wait=31", "wait=-1", "wait=long", "wait=nan", "wait=1&seen=asleep"])
+@pytest.mark.parametrize("query", ["wait=31", "wait=-1", "wait=long", "wait=nan", "wait=1_0", "wait=1&seen=asleep"])
 def test_an_unfit_wait_is_named(owner, query):
     assert_problem(owner.get(f"/api/v1/jobs/1?{query}"), 422, "seen" if "seen" in query else "wait")
 

@@ -1,6 +1,7 @@
 """What comes in and what goes out is bounded, whoever asks."""
 
 import asyncio
+import gzip
 import json
 import time
 
@@ -8,9 +9,11 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
+from jobs.lifecycle import Status
 from jobs.models import Job
 from jobs.portal.api.problems import LONGEST_MESSAGE, MOST_ERRORS
 from scheduler_project.handler import ThreadedHandler
+from tests.factories import make_job
 
 pytestmark = pytest.mark.django_db
 FEW = 20_000  # bytes
@@ -143,6 +146,35 @@ def test_an_unknown_parameter_is_told_with_those_that_there_are(owner):
     response = owner.get("/api/v1/jobs/1?wiat=20")
     assert response.status_code == 422
     assert response.json()["errors"] == [{"field": "wiat", "message": "unknown parameter; allowed: wait, seen"}]
+
+
+def test_a_parameter_that_is_given_twice_or_is_no_text_is_named_and_not_guessed(owner, tenant, subtests):
+    job = make_job(tenant, Status.SUCCESS)
+    for path, query, said in (
+        ("jobs", "status=success&status=error", "given twice"),
+        ("jobs", "user=a&limit=5&user=a", "given twice"),
+        (f"jobs/{job.pk}", "wait=30&wait=0", "given twice"),
+        ("usage", "by=day&by=type&from=2026-11-01&to=2026-11-02", "given twice"),
+        ("usage", "from=2026-11-01&from=2026-11-02&to=2026-11-03", "given twice"),
+        ("jobs", "user=%ff", "UTF-8"),
+    ):
+        with subtests.test(query):
+            response = owner.get(f"/api/v1/{path}?{query}")
+            [error] = response.json()["errors"]
+            assert (response.status_code, error["field"]) == (422, query.partition("=")[0])
+            assert said in error["message"]
+
+
+def test_a_body_is_sent_as_it_is(owner):
+    for sent, encoding, status, field in (
+        (gzip.compress(b"{}"), "gzip", 415, "Content-Encoding"),
+        (b"{}", "gzip", 415, "Content-Encoding"),
+        (b'{"args": "\xff"}', "identity", 400, "body"),
+    ):
+        headers = {"Content-Encoding": encoding}
+        refused = owner.post("/api/v1/jobs", sent, content_type="application/json", headers=headers)
+        assert (refused.status_code, refused.json()["errors"][0]["field"]) == (status, field)
+    assert refused.json()["detail"] == "body: must be JSON: it is not UTF-8"
 
 
 @pytest.mark.parametrize("path", ["/api/v1/jobs/1/cancel", "/api/v1/schedules/1/pause", "/api/v1/batches/1/close"])

@@ -1,12 +1,15 @@
 """What the endpoints that programs call most cost: statements, however they came by the answer."""
 
+from datetime import timedelta
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from jobs.lifecycle import Status
 from jobs.models import AnyJob, Job
-from jobs.portal.api import schemas
+from jobs.portal.api import inputs, schemas
 from jobs.reading import queries
 from tenants.models import TenantQueue
 from tests.factories import QueueFactory, make_job
@@ -58,15 +61,45 @@ def test_a_status_takes_two_statements_and_while_the_job_waits_a_third_says_when
     assert len(queries) == statements
 
 
-@pytest.mark.parametrize("said", [{}, {"delay": 60}, {"args": {"parameters": {"region": "ü"}}, "user": "ann"}], ids=str)
-def test_what_is_told_of_a_new_job_is_what_was_stored(submit, owner, tenant, said):
+def test_what_is_told_of_a_new_one_is_what_was_stored(submit, owner, tenant, subtests):
+    """With each option, alone and beside others; and of what else is made by a POST."""
     QueueFactory(name="critical")
     TenantQueue.objects.filter(tenant=tenant).update(queues=["critical"])
-    response, _ = submit(queue="critical", priority=3, max_retries=2, **said)
-    read = owner.get(response["Location"]).json()
+    moment = (timezone.now() + timedelta(hours=1)).isoformat()
+    ended, waiting = (make_job(tenant, status).pk for status in (Status.SUCCESS, Status.CREATED))
+    options = [
+        {},
+        {"delay": 60},
+        {"at": moment, "expires": 60.5},
+        {"at": moment.replace("+00:00", "z").lower()},
+        {"expires": 600},
+        {"expires": moment, "delay": 1},
+        {"after": [waiting], "expires": 60, "after_patience": 30},
+        {"after_end": [ended, waiting], "timeout": 7.5},
+        {"args": {"parameters": {"region": "ü"}}, "user": "ann"},
+        {"queue": "critical", "priority": 3, "max_retries": 2, "dedup": False},
+        *({"identical": one, "delay": 60, "expires": 60} for one in ("join", "replace", "supersede", "debounce")),
+    ]
+    assert {name for one in options for name in one} >= inputs.Submission.model_fields.keys() - {
+        *("source_type", "source_id", "source_method")
+    }
     grows = {"wait_seconds": 0, "waited": 0, "starts": None}  # no forecast was made in between
-    assert response.json() | grows == read | grows | {"deduplicated": False}
-    assert (response.json()["waited"] is None) == (read["waited"] is None)
+    for number, said in enumerate(options):
+        with subtests.test(said=said):
+            response, _ = submit(**{"args": {"parameters": {"n": number}}} | said)
+            assert response.status_code == 202, response.content
+            read = owner.get(response["Location"]).json()
+            assert response.json() | grows == read | grows | {"deduplicated": False}
+            assert (response.json()["waited"] is None) == (read["waited"] is None)
+    call = {"source_type": "reports.datareport", "source_method": "refresh_all"}
+    made = [
+        ("batches", {"name": "nightly", "jobs": [call], "close": False}),
+        ("schedules", {"name": "nightly", "cron": "0 3 * * *", "tz": "UTC", **call}),
+    ]
+    for path, said in made:
+        with subtests.test(path):
+            response = owner.post(f"/api/v1/{path}", said, content_type="application/json")
+            assert response.json() == owner.get(response["Location"]).json()
 
 
 @pytest.mark.parametrize("status", Status)

@@ -5,15 +5,18 @@ from concurrent.futures import wait
 from datetime import timedelta
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.utils import timezone
 
+from jobs.api import api
 from jobs.engine import prune
+from jobs.engine.webhooks import endpoints
 from jobs.lifecycle import Status
-from jobs.models import Job, KeptAnswer
+from jobs.models import Job, KeptAnswer, WebhookEndpoint
 from jobs.store import answers
 from tests.callers import caller_with_key
 from tests.clock import call_at
-from tests.factories import TenantFactory
+from tests.factories import TenantFactory, make_job
 
 pytestmark = pytest.mark.django_db
 
@@ -94,6 +97,50 @@ def test_answers_that_are_too_old_are_deleted_although_nobody_asks(monkeypatch):
         assert call_at(now - timedelta(hours=hours), answers.reserve, tenant.pk, str(number), "x")
     call_at(now, prune.prune)
     assert KeptAnswer.objects.get().key == "3"
+
+
+def test_a_verb_that_is_repeated_is_done_once(owner, tenant, subtests):
+    """Its answer was lost; meanwhile the job has run, and failed again."""
+    job = make_job(tenant, Status.ERROR)
+    endpoint, _ = endpoints.add(tenant, "https://example.com/hook")
+    batch = owner.post("/api/v1/batches", {"name": "a", "close": False}, content_type="application/json").json()["id"]
+    for path in (
+        f"jobs/{job.pk}/revive",
+        f"jobs/{job.pk}/cancel",
+        f"batches/{batch}/close",
+        f"batches/{batch}/revive",
+        f"batches/{batch}/cancel",
+        f"webhooks/{endpoint.pk}/switch-off",
+        f"webhooks/{endpoint.pk}/switch-on",
+        f"webhooks/{endpoint.pk}/try-now",
+    ):
+        with subtests.test(path):
+            first = owner.post(f"/api/v1/{path}", headers={"Idempotency-Key": path})
+            assert first.status_code in (200, 202)
+            changes = list(LogEntry.objects.values_list("pk", flat=True))
+            again = owner.post(f"/api/v1/{path}", headers={"Idempotency-Key": path})
+            assert (again.status_code, again.content) == (first.status_code, first.content)
+            assert list(LogEntry.objects.values_list("pk", flat=True)) == changes, "nothing was done"
+
+
+def test_where_no_answer_is_kept_the_header_is_refused_and_nothing_done(owner, tenant):
+    """Answers with a secret are not kept."""
+    new = {"url": "https://example.com/hook"}
+    for path in ("webhooks", f"webhooks/{endpoints.add(tenant, new['url'])[0].pk}/replace-secret"):
+        refused = owner.post(f"/api/v1/{path}", new, content_type="application/json", headers={"Idempotency-Key": "a"})
+        assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "Idempotency-Key")
+    assert WebhookEndpoint.objects.get().former_salt == ""
+
+
+def test_each_post_says_whether_it_knows_the_header(subtests):
+    """Of the tenants' all do but those with a secret; an operator's POSTs may be repeated, and refuse it."""
+    without = {"add_webhook", "replace_webhook_secret", "preview_rule"}
+    for path, operations in api.get_openapi_schema()["paths"].items():
+        if "post" in operations:
+            with subtests.test(path):
+                named = {one["name"] for one in operations["post"].get("parameters", ())}
+                expected = "/operator/" not in path and operations["post"]["operationId"] not in without
+                assert ("Idempotency-Key" in named) == expected
 
 
 @pytest.mark.django_db(transaction=True)
