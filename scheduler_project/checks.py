@@ -66,11 +66,17 @@ def no_embedded_engines() -> Iterator[Fault]:
 @check("scheduler.E003")
 @_in_production
 def secret_key() -> Iterator[Fault]:
-    """The key signs sessions: everybody knows the default, and a short key can be guessed."""
-    key = settings.SECRET_KEY
-    if len(key) < SECRET_KEY_LENGTH or key.startswith("insecure-"):
+    """The key signs sessions: everybody knows the default, and a short key can be guessed. A former one signs, too."""
+    if _is_weak(settings.SECRET_KEY):
         hint = "Set SECRET_KEY to the output of: openssl rand -hex 32"
         yield f"SECRET_KEY is the default, or shorter than {SECRET_KEY_LENGTH} characters.", hint
+    if any(map(_is_weak, settings.SECRET_KEY_FALLBACKS)):
+        hint = "Set SECRET_KEY_FALLBACKS to former values of SECRET_KEY, separated by commas, or unset it."
+        yield f"SECRET_KEY_FALLBACKS has the default, or a key shorter than {SECRET_KEY_LENGTH} characters.", hint
+
+
+def _is_weak(key: str) -> bool:
+    return len(key) < SECRET_KEY_LENGTH or key.startswith("insecure-")
 
 
 @check("scheduler.E004")

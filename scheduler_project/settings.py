@@ -22,6 +22,7 @@ ENVIRONMENT = env.str("ENVIRONMENT", "development")
 DEPLOYMENT = env.str("DEPLOYMENT", "scheduler")  # prefixes its keys in broker and cache: two can share one Redis
 DEBUG = env.bool("DEBUG", False)
 SECRET_KEY = env.str("SECRET_KEY", "insecure-development-key-never-for-production")
+SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", default=[])  # former keys: docs/change-a-secret.md
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 EMBEDDED_ENGINES = env.list("EMBEDDED_ENGINES", default=[])  # set by `python -m embedded`, for checks.py

@@ -62,6 +62,7 @@ UNSAFE = [
     ("scheduler.E002", "EMBEDDED_ENGINES", ["postgresql"], "DATABASE_URL"),
     ("scheduler.E003", "SECRET_KEY", "k" * (checks.SECRET_KEY_LENGTH - 1), "SECRET_KEY"),
     ("scheduler.E003", "SECRET_KEY", "insecure-" + KEY, "SECRET_KEY"),
+    ("scheduler.E003", "SECRET_KEY_FALLBACKS", [KEY, KEY[1:]], "SECRET_KEY_FALLBACKS"),
     ("scheduler.E004", "DEBUG", True, "DEBUG"),
     ("scheduler.E005", "ALLOWED_HOSTS", [], "ALLOWED_HOSTS"),
     ("scheduler.E005", "ALLOWED_HOSTS", ["scheduler.example.com", "*"], "ALLOWED_HOSTS"),
