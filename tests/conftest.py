@@ -85,6 +85,11 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[N
         )
 
 
+@pytest.fixture(scope="class", autouse=True)
+def jobs_follow_time() -> None:
+    """Not as the plugin has it for other projects: these are the tests of the database's clock."""
+
+
 @pytest.fixture(autouse=True)
 def sent() -> Iterator[list[Claimed]]:
     """The messages handed over, instead of a broker."""

@@ -3,11 +3,19 @@
 from jobs.contrib.testing.assertions import assert_not_submitted, assert_submitted, submitted
 from jobs.contrib.testing.failures import fail_next
 from jobs.contrib.testing.running import drain, run
-from jobs.contrib.testing.time import freeze_time
+from jobs.contrib.testing.time import following, freeze_time
 
 
 class JobAssertions:
-    """Mix into a Django TestCase or TransactionTestCase. Each method is a function of `jobs.contrib.testing`."""
+    """Mix into a Django TestCase or TransactionTestCase. Each method is a function of `jobs.contrib.testing`.
+
+    The jobs of its tests take the time of `timezone.now()`, so any library may freeze that.
+    """
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.enterClassContext(following())  # type: ignore[attr-defined] - the TestCase's, as the next one
+        super().setUpClass()  # type: ignore[misc]
 
     drain_jobs = staticmethod(drain)
     run_job = staticmethod(run)

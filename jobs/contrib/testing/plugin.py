@@ -10,6 +10,20 @@ if TYPE_CHECKING:
     from jobs.contrib.testing.time import FrozenTime
 
 
+@pytest.fixture(scope="class", autouse=True)
+def jobs_follow_time() -> Iterator[None]:
+    """Let jobs take the time of `timezone.now()` in all tests, also if a library freezes it while a class sets up."""
+    from django.apps import apps
+
+    if not (apps.ready and apps.is_installed("jobs")):  # the wheel lies beside another project
+        yield
+        return
+    from jobs.contrib.testing.time import following
+
+    with following():
+        yield
+
+
 @pytest.fixture
 def drain_jobs(db: None) -> "Callable[..., list[Attempt]]":
     """The function `jobs.contrib.testing.drain`; the test may use the database."""

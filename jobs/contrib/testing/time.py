@@ -40,7 +40,7 @@ class FrozenTime:
 def freeze_time(moment: datetime | None = None) -> Iterator[FrozenTime]:
     """Freeze the time of jobs and of `timezone.now()` inside the block: at that moment, or now.
 
-    Raises ValueError for a moment without a time zone.
+    Raises ValueError for a moment without a time zone, and for a date or a text.
     """
     frozen = FrozenTime(timezone.now() if moment is None else _aware(moment))
     with mock.patch.object(timezone, "now", frozen), following():
@@ -58,6 +58,6 @@ def following() -> Iterator[None]:
 
 
 def _aware(moment: datetime) -> datetime:
-    if timezone.is_naive(moment):
-        raise ValueError(f"{moment.isoformat()} needs a time zone, for example datetime(2030, 1, 31, tzinfo=UTC)")
+    if not isinstance(moment, datetime) or timezone.is_naive(moment):
+        raise ValueError(f"{moment!r} is no datetime with a time zone, for example datetime(2030, 1, 31, tzinfo=UTC)")
     return moment.astimezone(UTC)

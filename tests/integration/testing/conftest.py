@@ -2,6 +2,7 @@
 
 import pytest
 
+from jobs.contrib.testing.plugin import jobs_follow_time  # noqa: F401 - here as in any project
 from tests.factories import TenantFactory, ThingFactory
 from tests.sample.models import Thing
 

@@ -1,12 +1,18 @@
 """The helpers in Django's own test classes."""
 
+from datetime import UTC, datetime, timedelta
+from unittest import mock
+
 from django.test import TestCase, TransactionTestCase
+from django.utils import timezone
 
 from jobs.contrib.testing import JobAssertions
 from jobs.engine import dispatch
 from jobs.models import Door, Job
 from tests.factories import ThingFactory
 from tests.sql import sql
+
+NEW_YEAR = datetime(2031, 1, 1, tzinfo=UTC)
 
 
 class InATransaction(JobAssertions, TestCase):
@@ -34,6 +40,22 @@ class InATransaction(JobAssertions, TestCase):
     def test_the_session_is_as_before(self) -> None:
         self.drain_jobs()
         assert sql("SELECT current_setting('enable_seqscan'), current_setting('jobs.door')")[0] == ("on", "left")
+
+
+class AtAnotherTime(JobAssertions, TestCase):
+    """Frozen by whatever is patched around the class's own setting up, as freezegun's decorator does."""
+
+    @classmethod
+    def setUpTestData(cls) -> None:
+        with mock.patch.object(timezone, "now", lambda: NEW_YEAR):
+            cls.thing = ThingFactory()
+            cls.thing.async_(delay=60).echo()
+
+    def test_a_job_of_the_class_is_due_after_its_delay(self) -> None:
+        assert Job.objects.get().created_at == NEW_YEAR
+        assert self.drain_jobs() == []
+        with mock.patch.object(timezone, "now", lambda: NEW_YEAR + timedelta(seconds=60)):
+            assert len(self.drain_jobs()) == 1
 
 
 class WithCommits(JobAssertions, TransactionTestCase):

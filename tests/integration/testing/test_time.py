@@ -1,12 +1,14 @@
 """The frozen time, and planned failures."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 from django.utils import timezone
 
+from jobs import cancel
 from jobs.contrib.testing import drain, fail_next, freeze_time, submitted
-from jobs.models import Job, Schedule
+from jobs.models import AnyJob, Job, Schedule
+from jobs.reading.explain.explanation import explain
 from tests.factories import TenantFactory, ThingFactory
 from tests.sample.models import Run, Thing
 
@@ -87,12 +89,29 @@ class TestFrozen:
         drain()
         assert Job.objects.get().end_time == NEW_YEAR
 
+    @pytest.mark.parametrize("frozen", [NEW_YEAR, datetime(2019, 1, 1, tzinfo=UTC)], ids=["to come", "past"])
+    def test_whoever_freezes_django_time_freezes_the_time_of_every_statement(self, thing, monkeypatch, frozen):
+        monkeypatch.setattr(timezone, "now", lambda: frozen)
+        delayed = thing.async_(delay=3600).echo(1)
+        thing.async_(expires=60).echo(2)
+        dated = thing.async_(at=frozen + timedelta(hours=1)).echo(3)
+        gone = thing.async_(delay=60).echo(4)
+        cancel(gone, tenant_id=thing.tenant_id)
+        assert explain(delayed, tenant_id=thing.tenant_id).now == frozen
+        monkeypatch.setattr(timezone, "now", lambda: frozen + timedelta(minutes=2))
+        assert drain() == []
+        monkeypatch.setattr(timezone, "now", lambda: frozen + timedelta(hours=1))
+        assert [made.job_id for made in drain()] == [delayed, dated]
+        ends = dict(AnyJob.objects.values_list("args__value", "end_time"))
+        assert ends == {n: frozen + timedelta(minutes=m) for n, m in ((1, 60), (2, 2), (3, 60), (4, 0))}
+
     def test_it_does_not_go_back(self):
         with freeze_time(NEW_YEAR) as time, pytest.raises(ValueError, match="time does not go back"):
             time.move(-1)
 
-    def test_a_moment_needs_a_time_zone(self):
-        with pytest.raises(ValueError, match="needs a time zone"), freeze_time(datetime(2031, 1, 1)):  # noqa: DTZ001
+    @pytest.mark.parametrize("moment", [datetime(2031, 1, 1), date(2031, 1, 1), "2031-01-01"])  # noqa: DTZ001
+    def test_a_moment_is_a_datetime_with_a_time_zone(self, moment):
+        with pytest.raises(ValueError, match="is no datetime with a time zone"), freeze_time(moment):
             pass
 
 
