@@ -14,7 +14,7 @@ class JobAssertions:
 
     @classmethod
     def setUpClass(cls) -> None:
-        cls.enterClassContext(following())  # type: ignore[attr-defined] - the TestCase's, as the next one
+        cls.enterClassContext(following())  # type: ignore[attr-defined]
         super().setUpClass()  # type: ignore[misc]
 
     drain_jobs = staticmethod(drain)

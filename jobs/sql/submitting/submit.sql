@@ -140,4 +140,4 @@ CROSS JOIN (  -- the clock learns of an earlier moment at once, unless a listene
 ) woken
 WHERE NOT EXISTS (SELECT FROM refused)
 UNION ALL
-SELECT nth - 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, why, bound FROM refused
+SELECT nth - 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, why, bound FROM refused
