@@ -22,8 +22,8 @@ Find = Callable[[Target, Any, int], models.Model | None]
 MALFORMED = (ValueError, TypeError, OverflowError, ValidationError)  # what Django says of an id that cannot be one
 
 
-def find(target: Target, source_id: Any, tenant_id: int) -> models.Model | None:
-    """The tenant's object; None if the id is missing, malformed or another tenant's.
+def find(target: Target, source_id: Any, tenant_id: int, *, of_a_job: bool = False) -> models.Model | None:
+    """The tenant's object; None if the id is missing, malformed or another tenant's. of_a_job: a stored job names it.
 
     Raises InvalidRequest if its model has no path to a tenant.
     """
@@ -34,8 +34,11 @@ def find(target: Target, source_id: Any, tenant_id: int) -> models.Model | None:
         found = _find(target.model, source_id, tenant_id)
     except MALFORMED:
         return None
-    # Other spellings of the id (" 9", "0_9") do not count: nobody was given them.
-    return found if found is not None and str(found.pk) == str(source_id) else None
+    # Other spellings of the id (" 9", "0_9") do not count: nobody was given them. But a job has that of the object on
+    # which it was called: 1.5 for 1.50, or a moment in another zone.
+    if found is None or str(found.pk) == str(source_id):
+        return found
+    return found if of_a_job and found.pk == found._meta.pk.to_python(source_id) else None
 
 
 def find_in_sight(target: Target, source_id: Any, tenant_id: int) -> models.Model | None:

@@ -133,7 +133,7 @@ def _find(job: Started, outcome: Outcome, host: Host) -> Found:
             raise StillAway from error
         raise
     if instance is None:
-        gone = f"{job.source_type} {job.source_id} is gone"
+        gone = f"{job.source_type} {job.source_id} is gone, or is another tenant's"
         own_manager = target.model is not None and type(target.model._default_manager) is not Manager
         hidden = ", or hidden: the default manager of its model does not find it" if own_manager else ""
         raise SourceGone(gone + hidden)
@@ -142,7 +142,7 @@ def _find(job: Started, outcome: Outcome, host: Host) -> Found:
 
 def _find_object(running: current.CurrentJob, target: Target, job: Started) -> Model | None:
     with _around(running):
-        return sources.find(target, job.source_id, job.tenant_id)
+        return sources.find(target, job.source_id, job.tenant_id, of_a_job=True)
 
 
 def _around(running: current.CurrentJob) -> AbstractContextManager[object]:

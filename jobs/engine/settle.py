@@ -14,7 +14,7 @@ from django.db import DataError
 from jobs import store, telemetry
 from jobs.authoring.exceptions import Abandon, Cancelled, RetryLater, delay_of
 from jobs.authoring.groups import means
-from jobs.engine.body import Outcome, UnknownJobType
+from jobs.engine.body import Outcome, SourceGone, UnknownJobType
 from jobs.engine.deaths.announce import announce
 from jobs.engine.failures import as_failure, without_text
 from jobs.engine.patience import patiently
@@ -99,7 +99,7 @@ def judge(job: Started, error: BaseException, stats: dict[str, Any] | None, ask:
         if later.error is None:
             return Verdict("snooze", stats, delay=later.value)
         error, first = later.error, error  # a class of its author's own, without seconds
-    policy = policy_of(job)
+    policy = None if isinstance(error, SourceGone) else policy_of(job)  # no retry brings a row back
     delay = None
     abandoned = means(error, Abandon)
     if policy is not None and not abandoned:

@@ -7,7 +7,7 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import redirect_stdout
+from contextlib import contextmanager, redirect_stdout
 from importlib.machinery import ModuleSpec
 from importlib.util import module_from_spec
 from pathlib import Path
@@ -39,10 +39,8 @@ def names(transactional_db: None) -> Iterator[Names]:
     cache.clear()
     receivers = list(signals.job_died.receivers)
     tenant = TenantFactory(queue__num_slots=50)
-    module = sys.modules["reports.guide"] = module_from_spec(ModuleSpec("reports.guide", None))  # jobs are found there
-    module.__dict__["tenant"] = tenant
-    yield module.__dict__
-    del sys.modules["reports.guide"]
+    with names_of("reports.guide", tenant=tenant) as names:
+        yield names
     signals.job_died.receivers = receivers
     signals.job_died.sender_receivers_cache.clear()
     model = apps.all_models["reports"].pop("letter")
@@ -50,6 +48,17 @@ def names(transactional_db: None) -> Iterator[Names]:
         editor.delete_model(model)
     apps.clear_cache()
     registry.source_types.cache_clear()
+
+
+@contextmanager
+def names_of(name: str, **given: Any) -> Iterator[Names]:
+    """The names of a module, as if it were a file: its functions are jobs, which are found there."""
+    module = sys.modules[name] = module_from_spec(ModuleSpec(name, None))
+    module.__dict__.update(given)
+    try:
+        yield module.__dict__
+    finally:
+        del sys.modules[name]
 
 
 def declare(block: Block, names: Names, page: Path = GUIDE) -> None:

@@ -224,12 +224,19 @@ class TestWhatTheJobNames:
     def test_an_object_that_was_deleted_is_gone(self, thing, run):
         pk, job_id = thing.pk, thing.async_.echo()
         thing.delete()
-        assert run(job_id).last_error == f"SourceGone: sample.thing {pk} is gone"
+        assert run(job_id).last_error == f"SourceGone: sample.thing {pk} is gone, or is another tenant's"
+
+    def test_no_retry_looks_again_for_what_is_gone_and_nobody_is_told_of_a_death(self, thing, run):
+        job_id = thing.async_(max_retries=5).fail_first()
+        thing.delete()
+        ended = run(job_id)
+        assert (ended.status, ended.attempt, ended.retries) == ("error", 1, 0)
 
     def test_an_object_that_its_models_manager_hides_is_said_to_be_that_or_gone(self, thing, run, monkeypatch):
         exhibit = Exhibit.objects.create(tenant=thing.tenant)
         monkeypatch.setattr(Shown, "hidden", {exhibit.pk})
-        said = f"sample.exhibit {exhibit.pk} is gone, or hidden: the default manager of its model does not find it"
+        said = f"sample.exhibit {exhibit.pk} is gone, or is another tenant's, or hidden: the default manager of its"
+        said += " model does not find it"
         assert run(async_(exhibit.dust)()).last_error == f"SourceGone: {said}"
 
     def test_an_object_that_is_another_tenants_now_is_as_one_that_is_gone(self, thing, run):

@@ -4,7 +4,7 @@ import pytest
 
 from embedded import REPOSITORY
 from tests.factories import QueueFactory, TenantFactory
-from tests.integration.docs.test_guide import converse
+from tests.integration.docs.test_guide import converse, names_of
 from tests.pages import blocks
 
 PAGE = REPOSITORY / "docs/from-celery.md"
@@ -14,9 +14,9 @@ PAGE = REPOSITORY / "docs/from-celery.md"
 def test_the_page_runs() -> None:
     QueueFactory()
     TenantFactory(slug="acme")
-    names = {"__name__": "reports.from_celery_page"}
-    for block in blocks(PAGE, "python", "pycon"):
-        if block.language == "python":
-            exec(compile(block.text, PAGE.name, "exec"), names)
-        else:
-            converse(block, names, lambda: None, PAGE)
+    with names_of("reports.from_celery_page") as names:
+        for block in blocks(PAGE, "python", "pycon"):
+            if block.language == "python":
+                exec(compile(block.text, PAGE.name, "exec"), names)
+            else:
+                converse(block, names, lambda: None, PAGE)
