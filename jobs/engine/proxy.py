@@ -51,6 +51,8 @@ class Options(TypedDict, total=False):
 class Call(Generic[Arguments]):
     """One @job method or function, ready to be called asynchronously. instance: its object, if it has one."""
 
+    alters_data = True  # a template that names it does not call it
+
     def __init__(self, target: Target, instance: models.Model | None, options: Mapping[str, Any]) -> None:
         self.target = target
         self.instance = instance
@@ -87,9 +89,15 @@ class Call(Generic[Arguments]):
         """
         return await sync_to_async(self.many)(calls)
 
+    for verb in (asubmit, many, amany):
+        verb.__dict__["alters_data"] = True
+    del verb
+
 
 class Calls:
     """The value of `async_`: the @job methods of an object or a class, with options."""
+
+    do_not_call_in_templates = True  # it is called for its options; what is behind its dot is wanted
 
     def __init__(
         self, model: type[models.Model], instance: models.Model | None, options: Mapping[str, Any] | None = None

@@ -37,7 +37,8 @@ def sources(jobs: Iterable[JobRow], tenant_id: int) -> dict[tuple[str, str | Non
             own = {f"{owner.lookup}__in": owner.keys([tenant_id]).values()}
             rows = model._default_manager.filter(pk__in=wanted).filter(**own)
             for found in in_sight(partial(list[Any], rows)) or []:
-                names[source_type, str(found.pk)] = str(found)
+                with suppress(Exception):  # of its author's code; the others keep their names
+                    names[source_type, str(found.pk)] = str(found)
     return names
 
 

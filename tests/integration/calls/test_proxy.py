@@ -10,6 +10,7 @@ from asgiref.sync import async_to_sync, sync_to_async
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import SynchronousOnlyOperation
 from django.db import models, transaction
+from django.template import Context, Template
 from django.test.utils import isolate_apps
 from django.utils import timezone
 
@@ -281,6 +282,16 @@ class TestOfAFunctionOrMethodItself:
     def test_what_is_no_job_is_refused(self, thing, other):
         with pytest.raises(InvalidRequest, match="source_method"):
             async_(other(thing))
+
+
+def test_a_template_submits_nothing(thing):
+    names = ("", ".echo", ".echo.asubmit", ".everything")
+    text = "|".join(f"{{{{ thing.async_{name} }}}}" for name in names)
+    rendered = Template(text).render(Context({"thing": thing}))
+    assert rendered.endswith("|||")
+    assert not Job.objects.exists()
+    calls = thing.async_.echo  # Jinja's sandbox asks whatever it is to call
+    assert all(one.alters_data for one in (calls, calls.many, calls.amany, calls.asubmit))
 
 
 @pytest.mark.django_db(transaction=True)

@@ -64,6 +64,20 @@ def test_a_job_about_what_is_not_there_is_shown_all_the_same(mate, tenant, sourc
     assert mate.get(f"{LIST}{job.pk}/").status_code == 200
 
 
+def test_an_object_that_cannot_say_its_name_takes_none_from_the_others(mate, job, report, make_report, monkeypatch):
+    other = make_job(job.tenant, source_id=str(make_report(job.tenant).pk))
+
+    def name(self) -> str:
+        if self.pk == report.pk:
+            raise AttributeError("'NoneType' object has no attribute 'name'")
+        return "the other one"
+
+    monkeypatch.setattr(type(report), "__str__", name)
+    assert f"reports.datareport {report.pk}" in row(mate, job)
+    assert "the other one" in row(mate, other)
+    assert mate.get(f"{LIST}{job.pk}/").status_code == 200
+
+
 def test_a_status_and_only_mine_can_be_chosen(mate, tenant, job):
     mine = make_job(tenant, Status.SUCCESS, user_key=str(mate.user.pk))
     assert (row(mate, mine, "/jobs/?status=success") != "", row(mate, job, "/jobs/?status=success")) == (True, "")

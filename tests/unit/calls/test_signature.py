@@ -1,6 +1,7 @@
 """Arguments are bound as Python binds them, and `inspect` is asked only where it has to be."""
 
 import inspect
+import subprocess
 import sys
 from itertools import product
 from typing import TYPE_CHECKING
@@ -71,6 +72,20 @@ def test_a_method_is_looked_at_once():
 
 def test_defaults_complete_a_call():
     assert Signature(by_name).complete({"a": 1, "c": 3}) == {"a": 1, "c": 3, "d": 4}
+
+
+def test_a_default_that_is_no_json_is_the_same_call_in_each_process():
+    """An object's text has its address in it; that of a set depends on the process, too."""
+    code = """
+from jobs.calls.arguments import digest
+from jobs.calls.signature import Signature
+def plain(*, region=object(), kinds={"a", "b", "c"}, compare=lambda one: one, day="today"): ...
+print(digest(Signature(plain, method=False).complete_json({})))
+"""
+    command = [sys.executable, "-c", f"import django; django.setup(){code}"]
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    keys = [process.communicate()[0] for process in running]
+    assert (len(set(keys)), len(keys[0].strip())) == (1, 36)
 
 
 def test_it_is_shown_without_self():
