@@ -62,6 +62,19 @@ def role() -> Iterator[Fault]:
         yield told, f"GRANT pg_signal_backend, pg_read_all_stats TO {we};"
 
 
+@check("jobs.W015", Tags.database)
+def vacuum() -> Iterator[Fault]:
+    """Each claim leaves dead rows. They cost nothing as long as they are removed; and plans need fresh statistics."""
+    ours = [model for label in map(named, OURS) for model in apps.get_app_config(label).get_models()]
+    for table, option in rows("vacuum_off", tables=sorted({model._meta.db_table for model in ours})):
+        if table:
+            hint = f"ALTER TABLE {table} RESET (autovacuum_enabled);"
+            yield f"Autovacuum is off for {table}, so nothing removes its dead rows.", hint
+        else:
+            hint = f"Set {option} = on in PostgreSQL's configuration, and reload it."
+            yield f"{option} of PostgreSQL is off, so nothing removes dead rows of jobs.", hint
+
+
 @check("jobs.E018", Tags.database)
 def numbers() -> Iterator[Fault]:
     """After a failover or a restore no number of a job may come again: bodies, messages and results may know it."""

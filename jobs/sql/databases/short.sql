@@ -17,3 +17,15 @@ WHERE
 -- Who:    a system check (jobs/checks/databases.py). Locks: none. Index: all of pg_class.
 SELECT relnamespace::regnamespace::text FROM pg_class
 WHERE relkind = 'r' AND relname LIKE '%%' || %(ending)s AND NOT pg_table_is_visible(oid)
+
+-- name: vacuum_off
+-- Reads:  the settings of this server without which no dead row is removed ('': of the server), and our tables that are excepted.
+-- Who:    a system check (jobs/checks/databases.py). Locks: none. Index: pg_class by oid, pg_inherits by parent.
+SELECT '' AS ours, name FROM pg_settings WHERE name IN ('autovacuum', 'track_counts') AND setting = 'off'
+UNION ALL
+SELECT c.oid::regclass::text, option_name
+FROM unnest(%(tables)s::text[]) AS t (name)
+JOIN pg_class c ON c.oid = to_regclass(t.name) OR c.oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = to_regclass(t.name)),
+    pg_options_to_table(c.reloptions)
+WHERE option_name = 'autovacuum_enabled' AND NOT option_value::boolean
+ORDER BY 1, 2

@@ -3,11 +3,13 @@ told, a check tells."""
 
 import uuid
 
+import psycopg
 import pytest
 from django.core.checks import run_checks
 from django.db import connection
 from psycopg import IsolationLevel
 
+from embedded import postgresql
 from jobs import store
 from jobs.checks import databases
 from jobs.store.session import session
@@ -126,3 +128,30 @@ def test_a_role_that_may_not_do_what_workers_must_hears_what_to_type(onlooker):
         connection.close()
         onlooker.execute(f"DROP ROLE {role}")
     assert hints == [f"GRANT {owner} TO {role};", f"GRANT pg_signal_backend, pg_read_all_stats TO {role};"]
+
+
+def test_a_server_or_a_table_without_autovacuum_is_told(onlooker):
+    assert found("jobs.W015") == []
+    [part, *_] = [
+        name
+        for (name,) in sql("SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'attempts'::regclass")
+    ]
+    tables = sorted([part, "jobs"])
+    try:
+        for table in tables:
+            onlooker.execute(f"ALTER TABLE {table} SET (autovacuum_enabled = no)")
+        assert found("jobs.W015") == [f"ALTER TABLE {table} RESET (autovacuum_enabled);" for table in tables]
+    finally:
+        for table in tables:
+            onlooker.execute(f"ALTER TABLE {table} RESET (autovacuum_enabled)")
+    name = connection.settings_dict["NAME"]
+    there = connection.get_connection_params() | {"user": postgresql.ADMIN}
+    with psycopg.connect(**there, autocommit=True) as admin:
+        admin.execute(f'ALTER DATABASE "{name}" SET track_counts = off')
+        connection.close()
+        try:
+            [hint] = found("jobs.W015")
+        finally:
+            admin.execute(f'ALTER DATABASE "{name}" RESET track_counts')
+            connection.close()
+    assert hint.startswith("Set track_counts = on")
