@@ -101,8 +101,13 @@ def resolve(source_type: str, source_method: str, *, http: bool = False, of_a_jo
 
 
 def target_of(function: Callable[..., Any]) -> Target:
-    """The target of a function. Raises InvalidRequest unless it is marked @job, at the top level of its module."""
-    module, name = getattr(function, "__module__", ""), getattr(function, "__qualname__", type(function).__name__)
+    """The target of a function. Raises InvalidRequest unless it is marked @job, at the top level of its module.
+
+    Raises TypeError for what is no function, such as a mock.
+    """
+    if not hasattr(function, "__qualname__"):
+        raise TypeError(f"async_ takes a @job function or method, not {function!r}; a test patches what a job calls")
+    module, name = function.__module__, function.__qualname__
     spec = getattr(function, "__dict__", {}).get(MARK)
     found = functions.whole(module, name)
     if found is None or spec is not getattr(found, MARK):

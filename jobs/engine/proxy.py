@@ -116,7 +116,9 @@ class Calls:
         try:
             return Call(target(self._model, method), self._instance, self._options)
         except InvalidRequest as error:
-            raise AttributeError(f"{self._model.__name__}.async_.{method}: {error.message}") from None
+            lost = hasattr(self._model, method)  # a function without the mark, or a mock
+            hint = "; a test patches what a job calls, not the job" if lost else ""
+            raise AttributeError(f"{self._model.__name__}.async_.{method}: {error.message}{hint}") from None
 
 
 class _Async:

@@ -9,6 +9,7 @@ from psycopg import pq
 
 from jobs import store
 from jobs.contrib.testing.failures import planned
+from jobs.contrib.testing.patched import refuse_patched
 from jobs.engine import body, user_code
 from jobs.engine.body import Outcome, UnknownJobType
 from jobs.engine.host import Host
@@ -43,6 +44,7 @@ def execute(message: Claimed, host: Host) -> Attempt | None:
         return None
     outcome = Outcome(error=planned(job))
     if outcome.error is None:
+        refuse_patched(job)
         savepoints = _Savepoints()
         outcome = body.run(job, host)
         if isinstance(outcome.error, UnknownJobType):  # in a test no other worker knows it

@@ -1,0 +1,40 @@
+"""Jobs that a test has patched: a patched function would run all the same, as it was declared."""
+
+import inspect
+import sys
+from typing import Any
+from unittest import mock
+
+from django.apps import apps
+
+from jobs.authoring.decorator import FUNCTIONS, MARK
+from jobs.store import Started
+
+
+def refuse_patched(job: Started) -> None:
+    """Raises AssertionError if what stands under the job's name is no longer what was declared there."""
+    there: Any
+    if job.source_type in sys.modules:
+        function = FUNCTIONS.get((job.source_type, job.source_method))
+        there = getattr(sys.modules[job.source_type], job.source_method, None)
+        patched = function is not None and _is_code(there) and inspect.unwrap(there) is not function
+    else:
+        there = _method(job)
+        patched = _is_code(there) and MARK not in vars(there)
+    if patched:
+        name = f"{job.source_type}.{job.source_method}"
+        raise AssertionError(f"{name} is patched in this test: patch what it calls, or use fail_next")
+
+
+def _method(job: Started) -> Any:
+    try:
+        model = apps.get_model(job.source_type)
+    except (LookupError, ValueError):
+        return None
+    static = inspect.getattr_static(model, job.source_method, None)
+    return static.__func__ if isinstance(static, classmethod | staticmethod) else static
+
+
+def _is_code(thing: Any) -> bool:
+    """A mock or a function; not what a library makes of a job, such as a task."""
+    return issubclass(type(thing), mock.NonCallableMock) or inspect.isfunction(thing)
