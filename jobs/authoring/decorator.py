@@ -138,6 +138,8 @@ def job(function: Any = None, **options: Any) -> Any:
 def _check_kind(function: Any) -> None:
     if isinstance(function, classmethod | staticmethod):
         raise TypeError(f"@job {function.__qualname__}: goes below @classmethod; a static method is no job")
+    if isinstance(function, type) or not hasattr(function, "__qualname__"):  # a class, or a partial
+        raise TypeError(f"@job {function!r}: is no function; mark one that calls it")
     if inspect.iscoroutinefunction(function):
         call = f"async_to_sync({function.__name__})(...)"
         raise TypeError(f"@job {function.__qualname__}: is async, and a job is not; let one without async call {call}")

@@ -110,6 +110,8 @@ def target_of(function: Callable[..., Any]) -> Target:
     module, name = function.__module__, function.__qualname__
     spec = getattr(function, "__dict__", {}).get(MARK)
     found = functions.whole(module, name)
+    if found is None and spec is not None and "<locals>" not in name and "." in name:
+        raise InvalidRequest("source_method", f"{name} is a method: call async_ with that of an object")
     if found is None or spec is not getattr(found, MARK):
         raise InvalidRequest("source_method", f"{module}.{name} is no job: mark it @job, at the top level of a module")
     return Target(None, name, found, spec, class_level=True)
@@ -119,6 +121,8 @@ def target(model: type[models.Model], method: str, *, http: bool = False) -> Tar
     """The target on a model. Raises UnknownTarget unless the method is marked @job (http: with http=True)."""
     found = _marked(inspect.getattr_static(model, method, None))
     if found is None or (http and not found[1].http):
+        if not http and (why := unheeded(model).get(method)):
+            raise UnknownTarget("source_method", f"{method} is not a job: {why}")
         raise _no_job(method, methods(model, http=http))
     return Target(home(model, method), method, *found)
 
@@ -150,6 +154,22 @@ def methods(model: type[models.Model], *, http: bool = False) -> list[str]:
     statics = {name: static for kind in reversed(model.__mro__) for name, static in vars(kind).items()}
     marked = ((name, _marked(static)) for name, static in statics.items())
     return sorted(name for name, found in marked if found is not None and (found[1].http or not http))
+
+
+def unheeded(model: type[models.Model]) -> dict[str, str]:
+    """The methods that are no jobs although something of their name is marked @job, each with the reason."""
+    found: dict[str, str] = {}
+    for kind in reversed(model.__mro__):
+        for name, static in vars(kind).items():
+            wrapper = type(static)
+            inner = static.fget if wrapper is property else static.__func__ if wrapper is staticmethod else None
+            if _marked(static) is not None:
+                found.pop(name, None)
+            elif _marked(inner) is not None:
+                found[name] = f"@job does not reach through {wrapper.__name__}; mark a method, or a @classmethod"
+            elif callable(static) and any(_marked(vars(above).get(name)) for above in kind.__mro__[1:]):
+                found[name] = f"{kind.__name__} overrides a job; mark the override @job, too"
+    return found
 
 
 def _marked(static: Any) -> tuple[Callable[..., Any], Spec, bool] | None:

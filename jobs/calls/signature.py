@@ -21,9 +21,9 @@ class Signature:
         named = [p for p in parameters if p.name != self._rest]
         self._names = frozenset(p.name for p in named)
         self._by_position = [p.name for p in named if p.kind is p.POSITIONAL_OR_KEYWORD]
-        self._defaults = {p.name: p.default for p in named if p.default is not p.empty}
-        self._json_defaults = {name: said for name, said in self._defaults.items() if _is_json(said)}
-        self._required = self._names - self._defaults.keys()
+        self.defaults = {p.name: p.default for p in named if p.default is not p.empty}
+        self._json_defaults = {name: said for name, said in self.defaults.items() if _is_json(said)}
+        self._required = self._names - self.defaults.keys()
         plain = [parameter.replace(annotation=parameter.empty) for parameter in parameters]
         self.shown = str(inspect.Signature(plain))  # without types, which are for programmers
 
@@ -35,7 +35,7 @@ class Signature:
 
     def complete(self, bound: Mapping[str, Any]) -> dict[str, Any]:
         """Fill in the defaults, as the function itself sees the call."""
-        return {**self._defaults, **bound}
+        return {**self.defaults, **bound}
 
     def complete_json(self, bound: Mapping[str, Any]) -> dict[str, Any]:
         """Fill in the defaults that are JSON: f() and f(region=None) are the same call.

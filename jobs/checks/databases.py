@@ -62,7 +62,7 @@ def role() -> Iterator[Fault]:
         yield told, f"GRANT pg_signal_backend, pg_read_all_stats TO {we};"
 
 
-@check("jobs.W015", Tags.database)
+@check("jobs.W018", Tags.database)
 def vacuum() -> Iterator[Fault]:
     """Each claim leaves dead rows. They cost nothing as long as they are removed; and plans need fresh statistics."""
     ours = [model for label in map(named, OURS) for model in apps.get_app_config(label).get_models()]

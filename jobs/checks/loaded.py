@@ -3,17 +3,19 @@
 from collections.abc import Iterator
 from typing import Any
 
+from django.apps import apps
 from django.conf import settings as project
 from django.contrib.messages.middleware import MessageMiddleware
 from django.core.checks import Tags
 from django.core.exceptions import ValidationError
+from django.db.models import Model
 from django.utils.module_loading import import_string
 
 from jobs.calls import functions, registry
 from jobs.calls.owners import path_of
 from jobs.calls.refusals import InvalidRequest, by_field
 from jobs.conf import settings
-from jobs.models import Queue
+from jobs.models import Job, Queue
 from tenants.addresses import address
 from tenants.checks import is_function_or_unset
 from tenants.faults import Fault, check
@@ -24,9 +26,7 @@ FIELDS = {field.name for field in Queue._meta.concrete_fields} - {"id", "name"}
 @check("jobs.E020")
 def paths_to_the_tenant() -> Iterator[Fault]:
     """Otherwise the first submit would say so, or the worker."""
-    # Of a method of the class, whoever submits names the tenant.
-    for model in dict.fromkeys(target.model for target in registry.of_models() if not target.class_level):
-        assert model is not None  # noqa: S101 - for the type checker
+    for model in _of_objects():
         try:
             path_of(model)
         except InvalidRequest as error:
@@ -36,6 +36,40 @@ def paths_to_the_tenant() -> Iterator[Fault]:
             else:
                 missing, hint = "object", "Mark methods of the class @job, and let them take the columns as arguments."
             yield f"The jobs of {model._meta.label} find no {missing}: {error.message}.", hint, model
+
+
+@check("jobs.W015")
+def marks_have_an_effect() -> Iterator[Fault]:
+    """Otherwise the first call would say so, or jobs that wait since before an override end as errors."""
+    for model in apps.get_models():
+        for name, why in registry.unheeded(model).items():
+            hint = 'Or say that it is meant: add "jobs.W015" to SILENCED_SYSTEM_CHECKS.'
+            yield f"{model._meta.label}.{name} is not a job: {why}.", hint, model
+
+
+@check("jobs.W016")
+def keys_are_short() -> Iterator[Fault]:
+    """A longer key is refused at the submit."""
+    most = Job._meta.get_field("source_id").max_length
+    for model in _of_objects():
+        longest = _key(model).max_length
+        if longest is not None and longest > most:
+            hint = f"Take a key of at most {most} characters, or let jobs of the class take the key as an argument."
+            yield (
+                f"Keys of {model._meta.label} may have {longest} characters, and no job names one over {most}.",
+                hint,
+                model,
+            )
+
+
+@check("jobs.W017")
+def defaults_are_of_one_call() -> Iterator[Fault]:
+    """A process runs the jobs of many tenants: what one adds to a default, another reads."""
+    for target in registry.targets():
+        for name, default in target.signature.defaults.items():
+            if isinstance(default, (list, dict, set, bytearray)):
+                hint = "Take None as the default, and make the value in the body."
+                yield f"{target}: the default of {name} is a {type(default).__name__}, which all tenants share.", hint
 
 
 @check("jobs.E030")
@@ -73,6 +107,20 @@ def messages_are_kept() -> Iterator[Fault]:
     if has_pages and not any(map(_keeps_messages, project.MIDDLEWARE)):
         hint = 'Add "django.contrib.messages.middleware.MessageMiddleware" to MIDDLEWARE, after SessionMiddleware.'
         yield "The pages of operators and members cannot say what an action did.", hint
+
+
+def _of_objects() -> list[type[Model]]:
+    """The models with jobs of objects. Of a method of the class, whoever submits names the tenant."""
+    found = {one.model: None for one in registry.of_models() if one.model is not None and not one.class_level}
+    return list(found)
+
+
+def _key(model: type[Model]) -> Any:
+    """The field that has the key, perhaps of what a reference leads to."""
+    key: Any = model._meta.pk
+    while key.remote_field:
+        key = key.target_field
+    return key
 
 
 def _keeps_messages(path: str) -> bool:

@@ -14,6 +14,7 @@ import resource
 import signal
 import socket
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -59,6 +60,10 @@ def _put_streams(before: tuple[Any, Any]) -> None:
     sys.stdout, sys.stderr = before
 
 
+def _put_temporary(before: str | None) -> None:
+    tempfile.tempdir = before
+
+
 def _put_handler(number: signal.Signals, before: Any) -> None:
     if before is not None:  # None: not of Python
         signal.signal(number, before)
@@ -94,6 +99,7 @@ _PARTS: tuple[tuple[Callable[[], Any], Callable[[Any], object]], ...] = (
     (gc.isenabled, lambda on: gc.enable() if on else gc.disable()),
     (lambda: logging.root.manager.disable, logging.disable),
     (lambda: (sys.stdout, sys.stderr), _put_streams),
+    (lambda: tempfile.tempdir, _put_temporary),
     (partial(signal.pthread_sigmask, signal.SIG_BLOCK, ()), partial(signal.pthread_sigmask, signal.SIG_SETMASK)),
     *((partial(signal.getsignal, number), partial(_put_handler, number)) for number in SIGNALS),
     (_fork_server, _end_fork_server),  # after SIGCHLD, without which nobody hears of its end

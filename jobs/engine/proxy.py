@@ -111,7 +111,7 @@ class Calls:
         return Calls(self._model, self._instance, {**self._options, **options})
 
     def __getattr__(self, method: str) -> Call[...]:
-        if method.startswith("_"):
+        if method.startswith("__"):  # what Python asks of any object
             raise AttributeError(method)
         try:
             return Call(target(self._model, method), self._instance, self._options)
@@ -146,10 +146,19 @@ def async_(function: Callable[Arguments, Any], **options: Unpack[Options]) -> Ca
     """
     owner = getattr(function, "__self__", None)
     if isinstance(owner, models.Model):
-        return Call(target(type(owner), function.__name__), owner, options)
+        return Call(_of(type(owner), function), owner, options)
     if isinstance(owner, type) and issubclass(owner, models.Model):
-        return Call(target(owner, function.__name__), None, options)
+        return Call(_of(owner, function), None, options)
     return Call(target_of(function), None, options)
+
+
+def _of(model: type[models.Model], method: Callable[..., Any]) -> Target:
+    found = target(model, method.__name__)
+    if getattr(method, "__func__", found.function) is not found.function:
+        raise InvalidRequest(
+            "source_method", f"{model.__name__} overrides {found.method}: a job would call the override"
+        )
+    return found
 
 
 def submit_many(requests: Iterable[JobRequest]) -> list[int]:

@@ -3,6 +3,7 @@
 import asyncio
 import re
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -32,7 +33,7 @@ from jobs import (
 from jobs.authoring import current
 from jobs.authoring.current import CurrentJob
 from jobs.calls import registry
-from jobs.checks.loaded import paths_to_the_tenant
+from jobs.checks.loaded import defaults_are_of_one_call, keys_are_short, paths_to_the_tenant
 from jobs.models import Job
 from jobs.reading.waiting import afinished
 from tenants.models import Tenant
@@ -282,6 +283,58 @@ class TestOfAFunctionOrMethodItself:
     def test_what_is_no_job_is_refused(self, thing, other):
         with pytest.raises(InvalidRequest, match="source_method"):
             async_(other(thing))
+
+
+def test_what_cannot_be_called_so_says_how_it_can(thing):
+    with isolate_apps("tests.sample"):
+
+        class Careful(Thing):
+            class Meta:
+                proxy = True
+                app_label = "sample"
+
+            @job
+            def echo(self, value: object = None, *, times: int = 1): ...
+
+            @job
+            def _recount(self) -> None: ...
+
+            def parents(self):
+                return super().echo
+
+    careful = Careful.objects.get(pk=thing.pk)
+    with pytest.raises(InvalidRequest, match="Careful overrides echo: a job would call the override"):
+        async_(careful.parents())
+    with pytest.raises(InvalidRequest, match=r"Thing\.echo is a method: call async_ with that of an object"):
+        async_(Thing.echo)
+    with pytest.raises(InvalidRequest, match=r"functools\.partial is no job"):
+        async_(partial(thing.echo, 1))
+    assert stored(careful.async_._recount()).source_method == "_recount"
+
+
+def test_checks_name_keys_that_no_job_can_have_and_defaults_that_tenants_share(monkeypatch):
+    with isolate_apps("tests.sample"):
+
+        class Page(Asynchronous, models.Model):
+            address = models.CharField(max_length=255, primary_key=True)
+            tenant = models.ForeignKey(Tenant, models.CASCADE)
+
+            class Meta:
+                app_label = "sample"
+
+            @job
+            def fetch(self, *, seen: list[str] = [], depth: int = 1): ...  # noqa: B006
+
+        class Draft(Page):
+            class Meta:
+                app_label = "sample"
+
+        known = {"sample.page": Page, "sample.draft": Draft, "sample.thing": Thing}
+    monkeypatch.setattr(registry, "source_types", lambda **_: known)
+    assert [text.split()[2] for text, *_ in keys_are_short()] == ["sample.Page", "sample.Draft"]
+    assert ["sample.page.fetch:", "seen"] in [
+        [text.split()[0], text.split()[4]] for text, _ in defaults_are_of_one_call()
+    ]
 
 
 def test_a_template_submits_nothing(thing):

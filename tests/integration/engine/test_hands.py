@@ -12,6 +12,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
@@ -323,6 +324,7 @@ class TestTheProcess:
             "a locale": lambda: locale.setlocale(locale.LC_NUMERIC, "C.UTF-8"),
             "an impatient network": lambda: socket.setdefaulttimeout(0.001),
             "a depth": lambda: sys.setrecursionlimit(5000),
+            "a place of temporary files": lambda: setattr(tempfile, "tempdir", "/nowhere"),
             "no collection of garbage": gc.disable,
             "silence": lambda: logging.disable(logging.CRITICAL),
             "a stream": lambda: setattr(sys, "stdout", None),
@@ -341,6 +343,7 @@ class TestTheProcess:
             "locale": lambda: locale.setlocale(locale.LC_ALL),
             "network": socket.getdefaulttimeout,
             "depth": sys.getrecursionlimit,
+            "temporary files": lambda: tempfile.tempdir,
             "garbage": gc.isenabled,
             "silence": lambda: logging.getLogger().isEnabledFor(logging.CRITICAL),
             "stream": lambda: sys.stdout is not None,

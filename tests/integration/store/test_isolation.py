@@ -131,7 +131,7 @@ def test_a_role_that_may_not_do_what_workers_must_hears_what_to_type(onlooker):
 
 
 def test_a_server_or_a_table_without_autovacuum_is_told(onlooker):
-    assert found("jobs.W015") == []
+    assert found("jobs.W018") == []
     [part, *_] = [
         name
         for (name,) in sql("SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'attempts'::regclass")
@@ -140,7 +140,7 @@ def test_a_server_or_a_table_without_autovacuum_is_told(onlooker):
     try:
         for table in tables:
             onlooker.execute(f"ALTER TABLE {table} SET (autovacuum_enabled = no)")
-        assert found("jobs.W015") == [f"ALTER TABLE {table} RESET (autovacuum_enabled);" for table in tables]
+        assert found("jobs.W018") == [f"ALTER TABLE {table} RESET (autovacuum_enabled);" for table in tables]
     finally:
         for table in tables:
             onlooker.execute(f"ALTER TABLE {table} RESET (autovacuum_enabled)")
@@ -150,7 +150,7 @@ def test_a_server_or_a_table_without_autovacuum_is_told(onlooker):
         admin.execute(f'ALTER DATABASE "{name}" SET track_counts = off')
         connection.close()
         try:
-            [hint] = found("jobs.W015")
+            [hint] = found("jobs.W018")
         finally:
             admin.execute(f'ALTER DATABASE "{name}" RESET track_counts')
             connection.close()

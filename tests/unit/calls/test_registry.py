@@ -1,16 +1,20 @@
 """What may run as a job, and which arguments fit it."""
 
 from datetime import timedelta
+from functools import partial
 from unittest.mock import Mock
 
 import pytest
+from django.apps import apps
 from django.db import models
+from django.test.utils import isolate_apps
 from django.utils.functional import SimpleLazyObject
 
 from jobs import Retry, job
 from jobs.calls.arguments import MAX_DEPTH
 from jobs.calls.refusals import InvalidRequest
-from jobs.calls.registry import methods, resolve, source_types, target
+from jobs.calls.registry import methods, resolve, source_types, target, unheeded
+from jobs.checks.loaded import marks_have_an_effect
 from tests.sample.models import Run, Thing
 
 
@@ -78,6 +82,46 @@ class TestMarking:
     def test_an_option_that_does_not_exist_is_refused(self):
         with pytest.raises(TypeError, match="prio"):
             job(prio=1)
+
+    def test_what_is_no_function_is_refused_where_it_stands(self):
+        for unfit in (type("Report", (), {}), partial(print, "x"), property(print)):
+            with pytest.raises(TypeError, match="is no function; mark one that calls it"):
+                job(unfit)
+
+    def test_a_mark_without_effect_is_named_by_the_check_and_by_a_call(self, monkeypatch):
+        with isolate_apps("tests.sample"):
+
+            class Careful(Thing):
+                class Meta:
+                    proxy = True
+                    app_label = "sample"
+
+                def echo(self, value: object = None, *, times: int = 1): ...
+
+                @job
+                def urgent(self) -> None: ...
+
+                @property
+                @job
+                def size(self) -> int: ...
+
+                @staticmethod
+                @job
+                def count() -> int: ...
+
+        said = {
+            "echo": "Careful overrides a job; mark the override @job, too",
+            "size": "@job does not reach through property; mark a method, or a @classmethod",
+            "count": "@job does not reach through staticmethod; mark a method, or a @classmethod",
+        }
+        assert unheeded(Careful) == said
+        assert unheeded(Thing) == {}
+        for name, why in said.items():
+            with pytest.raises(InvalidRequest, match=f"{name} is not a job: {why}"):
+                target(Careful, name)
+        monkeypatch.setattr(apps, "get_models", lambda: [Thing, Careful])
+        named = [text.split()[0] for text, _, _ in marks_have_an_effect()]
+        assert named == ["sample.Careful.echo", "sample.Careful.size", "sample.Careful.count"]
 
 
 class TestNames:
