@@ -53,6 +53,12 @@ class Connection(H11Protocol):
         if not served and not self.transport.is_closing():
             self._await_request()
 
+    def shutdown(self) -> None:
+        super().shutdown()
+        from jobs.reading import waiting  # late: this module is imported before Django is set up
+
+        waiting.stop()  # uvicorn cuts off who is not answered in three seconds, with a status and no body
+
     def _await_request(self) -> None:
         self._arrived()
         self.arriving[self] = None

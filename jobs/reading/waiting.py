@@ -5,6 +5,7 @@ their jobs.
 """
 
 import asyncio
+import threading
 import time
 from collections.abc import Awaitable, Callable
 
@@ -16,8 +17,19 @@ from jobs.reading.together import Together
 MAX_SECONDS = 30
 FIRST_PAUSE, LAST_PAUSE, GROWTH = 0.05, 0.5, 1.5  # seconds, seconds, factor
 
+_stop = threading.Event()
+
 Sleep = Callable[[float], Awaitable[None]]
 Clock = Callable[[], float]
+
+
+def stop() -> None:
+    """Let nobody in this process wait any more: the server stops, and would cut them off."""
+    _stop.set()
+
+
+def stopping() -> bool:
+    return _stop.is_set()
 
 
 async def until_changed(
@@ -27,14 +39,15 @@ async def until_changed(
     sleep: Sleep = asyncio.sleep,
     clock: Clock = time.monotonic,
 ) -> None:
-    """Return when the status differs from `seen`, when it cannot change any more, or after that many seconds.
+    """Return when the status differs from `seen`, when it cannot change any more, after that many seconds,
+    or when the server stops.
 
     `seen` None: the status at the first read. If the job does not exist (status None), return at once.
     """
     deadline, pause = clock() + seconds, FIRST_PAUSE
     status = await read_status()
     seen = seen or status
-    while status and status == seen and status not in FINAL and (left := deadline - clock()) > 0:
+    while status and status == seen and status not in FINAL and not stopping() and (left := deadline - clock()) > 0:
         await sleep(min(pause, left))
         pause = min(pause * GROWTH, LAST_PAUSE)
         status = await read_status()

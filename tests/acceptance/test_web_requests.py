@@ -1,8 +1,10 @@
 """A real web process, and requests that no client of good will sends."""
 
 import json
+import os
 import resource
 import shlex
+import signal
 import socket
 import urllib.error
 import urllib.request
@@ -94,6 +96,35 @@ def test_requests_that_wait_for_a_hosts_transaction_stop_no_stranger(environ, pr
     assert {(status, headers.get("Retry-After")) for status, headers in answers} == {(503, "1")}
     assert "Traceback" not in log.read_text()
     assert ask(*posts[0])[0] == 200, "the host has committed"
+
+
+def test_who_waits_when_the_server_stops_is_answered_whole(environ, processes, tmp_path):
+    tenant = TenantFactory()
+    job, (_, key) = make_job(tenant, Status.RUNNING), auth.issue(tenant, "test")
+    process = processes.start(
+        "web", *fleet.web(port := fleet.free_port(), environ | {"WEB_CONCURRENCY": "1"}), log=tmp_path / "web.log"
+    )
+    url = f"http://127.0.0.1:{port}"
+
+    def is_there() -> bool:
+        try:
+            return urllib.request.urlopen(f"{url}/healthz", timeout=60).status == 200
+        except OSError:
+            return not process.alive
+
+    wait_until(is_there, "it answers")
+    asked = f"GET /api/v1/jobs/{job.pk}%s HTTP/1.0\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\n\r\n"
+    with connected(url) as poll, connected(url) as stream:
+        for client, path in ((poll, "?wait=30"), (stream, "/events")):
+            client.sendall((asked % path).encode())
+        heads = [poll.recv(1), stream.recv(1)]  # both are admitted
+        os.kill(process.pid, signal.SIGTERM)
+        polled, streamed = (
+            head + b"".join(iter(lambda c=client: c.recv(65536), b""))
+            for head, client in zip(heads, (poll, stream), strict=True)
+        )
+    assert json.loads(polled.partition(b"\r\n\r\n")[2])["id"] == job.pk
+    assert streamed.endswith(b": the server stops\n\n")
 
 
 def test_what_follows_a_request_with_two_lengths_is_not_served(web):

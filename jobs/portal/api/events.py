@@ -11,11 +11,10 @@ from ninja import Router
 
 from jobs.portal.api import batches, inputs, throttle
 from jobs.portal.api.auth import CallerRequest
-from jobs.portal.api.following import CHECK, BatchWatch, Event, Watch, follow
+from jobs.portal.api.following import BatchWatch, Event, Watch, follow, ways
 from jobs.portal.api.problems import existing
 from jobs.reading import queries
-from jobs.reading.together import Together
-from tenants.auth import Way, open_ways
+from tenants.auth import Way
 
 router = Router(tags=["jobs"])
 MEDIA_TYPE = "text/event-stream"
@@ -38,7 +37,6 @@ DESCRIBED: dict[str, Any] = {
         }
     },
 }
-ways = Together(open_ways, every=CHECK / 10)  # of all callers with a stream in this process
 
 
 @router.get("jobs/{job_id}/events", url_name="job_events", openapi_extra=DESCRIBED)
@@ -64,12 +62,12 @@ def _answer(
     request: CallerRequest, first: Event | None, look: Callable[[], Awaitable[Event | None]]
 ) -> StreamingHttpResponse:
     tenant_id = request.auth.tenant.pk
-    throttle.admit_wait(tenant_id)
+    place = throttle.Place(tenant_id)
     # nginx would keep small parts back, and so would Django where it compresses; other proxies know the media type.
     headers = {"X-Accel-Buffering": "no", "Content-Encoding": "identity"}
-    stream = _stream(request.auth.way, tenant_id, first, look)
+    stream = _stream(request.auth.way, place, first, look)
     parts = stream if isinstance(request, ASGIRequest) else _in_this_thread(stream)
-    return StreamingHttpResponse(parts, content_type=MEDIA_TYPE, headers=headers)
+    return throttle.Waiting(place, parts, content_type=MEDIA_TYPE, headers=headers)
 
 
 def _in_this_thread(stream: AsyncGenerator[str, None]) -> Iterator[str]:
@@ -83,10 +81,13 @@ def _in_this_thread(stream: AsyncGenerator[str, None]) -> Iterator[str]:
 
 
 async def _stream(
-    way: Way, tenant_id: int, first: Event | None, look: Callable[[], Awaitable[Event | None]]
+    way: Way, place: throttle.Place, first: Event | None, look: Callable[[], Awaitable[Event | None]]
 ) -> AsyncGenerator[str, None]:
     """The text of the stream. It runs in the event loop, and holds no thread and no connection."""
     events = follow(first, look, lambda: ways.ask(way))
-    async with throttle.waiting(tenant_id), aclosing(events):
-        async for event in events:
-            yield event
+    try:
+        async with aclosing(events):
+            async for event in events:
+                yield event
+    finally:
+        place.leave()

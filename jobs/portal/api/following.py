@@ -21,6 +21,7 @@ from jobs.reading.queries import State
 from jobs.reading.starts import starts_of
 from jobs.reading.together import Together
 from jobs.store import EVERY_TENANT, Progress
+from tenants.auth import open_ways
 
 MAX_STREAM_SECONDS = 300.0  # seconds of one stream; the client then comes again, and proves again who it is
 BEAT = 15.0  # seconds without an event, after which a comment shows proxies and clients that the stream lives
@@ -122,6 +123,7 @@ def _progress_of(keys: Collection[tuple[int, int]]) -> dict[tuple[int, int], Pro
 
 
 forecasts = Together(starts_of, every=waiting.LAST_PAUSE)  # of all that wait, and that somebody follows in this process
+ways = Together(open_ways, every=CHECK / 10)  # of all callers who wait in this process
 batches = Together(_progress_of, every=waiting.FIRST_PAUSE)  # of all that somebody follows in this process
 
 
@@ -143,8 +145,9 @@ async def follow(
     sleep: waiting.Sleep = asyncio.sleep,
     clock: waiting.Clock = time.monotonic,
 ) -> AsyncGenerator[str, None]:
-    """Yield a stream: this event, then those that looks find; until the end, MAX_STREAM_SECONDS, or a lost permission.
+    """Yield a stream: this event, then those that looks find; until the end, or MAX_STREAM_SECONDS.
 
+    A lost permission, or the end of the server, ends it too.
     While the database is away the stream stays open: it goes on when the database does.
     """
     began = told = checked = clock()
@@ -159,6 +162,9 @@ async def follow(
         if event and event.name == "status":  # often the next change is near
             pause = waiting.FIRST_PAUSE
         await sleep(pause)
+        if waiting.stopping():
+            yield ": the server stops\n\n"
+            return
         pause = min(pause * waiting.GROWTH, waiting.LAST_PAUSE)
         event = None
         with suppress(DatabaseError, InterfaceError):

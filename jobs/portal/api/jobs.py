@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from asgiref.sync import sync_to_async
 from django.db import DatabaseError, InterfaceError, transaction
 from django.db.models import Q
-from django.http import HttpResponse, StreamingHttpResponse
+from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 from ninja import Query, Router
@@ -22,9 +22,11 @@ from jobs.engine.submit import Submitted, submit, submit_all
 from jobs.lifecycle import Status
 from jobs.portal.api import idempotency, inputs, pages, schemas, throttle
 from jobs.portal.api.auth import Caller, CallerRequest
+from jobs.portal.api.following import ways
 from jobs.portal.api.problems import ProblemError, existing
 from jobs.reading import listing, queries, waiting
 from jobs.reading.listing import Sought
+from tenants.auth import Way
 
 router = Router(tags=["jobs"])
 
@@ -120,17 +122,23 @@ def read_job(
     job = _job_of(request.auth.tenant.pk, job_id)
     if not wait:
         return schemas.answer(200, schemas.read(job))
-    throttle.admit_wait(job.tenant_id)
+    place = throttle.Place(job.tenant_id)
     # The wait runs in the event loop and holds no thread.
-    return StreamingHttpResponse(_when_changed(job, seen, wait), content_type=schemas.MEDIA_TYPE)
+    changed = _when_changed(job, seen, wait, request.auth.way, place)
+    return throttle.Waiting(place, changed, content_type=schemas.MEDIA_TYPE)
 
 
-async def _when_changed(job: models.JobRow, seen: str | None, seconds: float) -> AsyncIterator[str]:
+async def _when_changed(
+    job: models.JobRow, seen: str | None, seconds: float, way: Way, place: throttle.Place
+) -> AsyncIterator[str]:
     told = schemas.shown(job)
-    async with throttle.waiting(job.tenant_id):
+    try:
         with suppress(DatabaseError, InterfaceError):  # too late for a 503: answer with the job as it was
             await waiting.until_changed(waiting.status_reader(job.tenant_id, job.pk), seen or job.status, seconds)
-            told = await sync_to_async(_read_again)(job)
+            if await ways.ask(way):  # or with the job as it was while the caller might see it
+                told = await sync_to_async(_read_again)(job)
+    finally:
+        place.leave()
     yield schemas.text(told)  # the job may be deleted by now, but existed when the request came
 
 

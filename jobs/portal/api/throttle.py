@@ -1,11 +1,12 @@
 """Limit the request rate of a caller: a client in a loop must not starve the others of the web process."""
 
 import math
+import threading
 from collections import Counter
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
 
-from django.http import HttpRequest
+from django.http import HttpRequest, StreamingHttpResponse
 
 from jobs.conf import settings
 from jobs.portal.api.problems import ProblemError
@@ -16,6 +17,7 @@ STRANGERS, STRANGERS_AT_ONCE = 1.0, 100  # wrong keys from one address: per seco
 
 callers, strangers = Throttle(), Throttle()
 waits = Counter[int]()  # long polls and event streams open in this process, by tenant
+_counting = threading.Lock()  # views of several threads take places, and the event loop gives them back
 LATER = 5  # seconds after which a full process may have places again
 
 
@@ -34,25 +36,39 @@ def refuse_stranger(request: HttpRequest) -> None:
         raise _too_fast(wait, "This address sent too many wrong keys")
 
 
-@asynccontextmanager
-async def waiting(tenant_id: int) -> AsyncIterator[None]:
-    """Count a long poll or an event stream while it is open."""
-    waits[tenant_id] += 1
-    try:
-        yield
-    finally:
-        waits[tenant_id] -= 1
-        if not waits[tenant_id]:
-            del waits[tenant_id]
+class Place:
+    """A long poll or an event stream is counted from its admission until `leave`, which may be called twice."""
+
+    def __init__(self, tenant_id: int) -> None:
+        """Raises a problem if the tenant, or this process, has too many of them open."""
+        self._tenant_id, self._kept = tenant_id, True
+        with _counting:
+            if waits[tenant_id] >= settings.JOBS_API_WAITS:
+                raise _too_fast(1, f"At most {settings.JOBS_API_WAITS} of your requests may wait at once")
+            if waits.total() >= settings.JOBS_API_WAITS_OF_ALL:
+                detail = f"Too many requests wait at this server; try again in {LATER} s."
+                raise ProblemError(503, detail, headers={"Retry-After": str(LATER)})
+            waits[tenant_id] += 1
+
+    def leave(self) -> None:
+        with _counting:
+            if self._kept:
+                self._kept = False
+                waits.subtract([self._tenant_id])
+                if not waits[self._tenant_id]:
+                    del waits[self._tenant_id]
 
 
-def admit_wait(tenant_id: int) -> None:
-    """Raise a problem if the tenant, or this process, has too many open long polls and event streams."""
-    if waits[tenant_id] >= settings.JOBS_API_WAITS:
-        raise _too_fast(1, f"At most {settings.JOBS_API_WAITS} of your requests may wait at once")
-    if waits.total() >= settings.JOBS_API_WAITS_OF_ALL:
-        detail = f"Too many requests wait at this server; try again in {LATER} s."
-        raise ProblemError(503, detail, headers={"Retry-After": str(LATER)})
+class Waiting(StreamingHttpResponse):
+    """A response that waits, and leaves its place when it is closed, even if nobody has read it."""
+
+    def __init__(self, place: Place, parts: AsyncIterator[str] | Iterator[str], **more: Any) -> None:
+        super().__init__(parts, **more)
+        self._place = place
+
+    def close(self) -> None:
+        super().close()
+        self._place.leave()
 
 
 def _too_fast(wait: float, why: str) -> ProblemError:

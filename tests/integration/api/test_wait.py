@@ -15,6 +15,7 @@ from jobs.reading import queries, waiting
 from jobs.reading.together import Together
 from jobs.store import EVERY_TENANT
 from tenants import auth
+from tenants.models import ApiKey
 from tests.factories import TenantFactory, make_job
 
 
@@ -71,6 +72,11 @@ def test_a_status_that_has_changed_since_it_was_seen_is_not_waited_for():
     assert Time().wait(["running", "running", "success"], seen="running") > 0
 
 
+def test_nobody_is_kept_waiting_by_a_server_that_stops(monkeypatch):
+    monkeypatch.setattr(waiting, "stopping", lambda: True)
+    assert Time().wait(["running"]) == 0
+
+
 @pytest.fixture
 def answer(transactional_db):
     """Asks as the owner of a running job would, in the event loop of this test."""
@@ -106,6 +112,20 @@ def test_a_long_poll_is_answered_as_soon_as_the_job_moves_on(answer, monkeypatch
     assert looks == ["created", "created", "cancelled"]
     assert body["status"] == "cancelled"
     assert seconds < 20
+
+
+def test_a_key_that_is_revoked_meanwhile_is_told_nothing_that_came_after(answer, monkeypatch):
+    tenant = TenantFactory()
+    job = make_job(tenant, Status.CREATED)
+
+    def revoke_and_change(asked):
+        auth.revoke(ApiKey.objects.get(tenant=tenant))
+        assert cancel(job.pk, tenant_id=EVERY_TENANT)
+        return queries.states(asked)
+
+    monkeypatch.setattr(waiting, "states", Together(revoke_and_change, every=0.01))
+    body, _ = answer(tenant, f"/api/v1/jobs/{job.pk}?wait=30")
+    assert (body["id"], body["status"]) == (job.pk, "created")
 
 
 def test_a_long_poll_without_a_change_answers_with_the_job_as_it_is(answer):
