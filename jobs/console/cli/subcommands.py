@@ -11,12 +11,13 @@ from functools import partial
 from operator import methodcaller
 from typing import Any, ClassVar, NoReturn
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError, InterfaceError
 
 from jobs.authoring.text import in_one_line
 from jobs.calls.refusals import InvalidRequest
 from jobs.conf import documented
+from jobs.console.cli.output import WritingCommand
 from jobs.console.cli.screen import Screen
 from jobs.store.away import told
 from tenants import audit
@@ -53,7 +54,7 @@ class OneLineParser(CommandParser):
         raise CommandError(message)
 
 
-class SubcommandsCommand(BaseCommand):
+class SubcommandsCommand(WritingCommand):
     """A command made of subcommands. `default`: runs if the user names none."""
 
     subcommands: ClassVar[Sequence[Subcommand]]

@@ -4,14 +4,15 @@ import dataclasses
 import json
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError, InterfaceError
 
+from jobs.console.cli.output import WritingCommand
 from jobs.reading.health import Condition, conditions, look, runbook
 from jobs.store.away import told
 
 
-class Command(BaseCommand):
+class Command(WritingCommand):
     help = "Show what is not as it should be. Exits non-zero if anything is critical; --strict: if anything is found."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -28,14 +29,17 @@ class Command(BaseCommand):
                 Condition("no_database", "critical", f"The database does not answer: {why}.", runbook("no_database"))
             ]
         critical, warnings = (sum(one.severity == what for one in found) for what in ("critical", "warning"))
-        if options["json"]:
-            document = {"healthy": not critical, "conditions": [dataclasses.asdict(one) for one in found]}
-            self.stdout.write(json.dumps(document))
-        else:
-            for one in found:
-                self.stdout.write(f"{one.severity}: {one.code}: {one.text} See {one.runbook}")
         sum_up = "1 warning." if warnings == 1 else f"{warnings} warnings."
-        if critical or (options["strict"] and warnings):
-            raise CommandError(f"{critical} critical, {sum_up}")
-        if not options["json"]:
-            self.stdout.write(sum_up if warnings else "Healthy.")
+        fails = critical or (options["strict"] and warnings)
+        try:
+            if options["json"]:
+                document = {"healthy": not critical, "conditions": [dataclasses.asdict(one) for one in found]}
+                self.stdout.write(json.dumps(document))
+            else:
+                for one in found:
+                    self.stdout.write(f"{one.severity}: {one.code}: {one.text} See {one.runbook}")
+                if not fails:
+                    self.stdout.write(sum_up if warnings else "Healthy.")
+        finally:  # what was found is worse than an output that cannot be written
+            if fails:
+                raise CommandError(f"{critical} critical, {sum_up}")

@@ -5,16 +5,17 @@ import json
 import threading
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import connection
 
+from jobs.console.cli.output import WritingCommand
 from jobs.engine import repairs
 from jobs.recording import inspection
 
 BETWEEN_LOOKS = 3.0  # seconds: longer than the clock's tick, which claims every job that may start
 
 
-class Command(BaseCommand):
+class Command(WritingCommand):
     help = "Look for invariant violations: exceeded limits, half-states, stuck jobs. Exits non-zero if it finds any."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -27,14 +28,18 @@ class Command(BaseCommand):
         threading.Event().wait(BETWEEN_LOOKS)
         found = inspection.findings(before, inspection.look())
         made = repairs.counts()
-        if options["json"]:
-            document = {"findings": [dataclasses.asdict(finding) for finding in found], "repairs": made}
-            self.stdout.write(json.dumps(document))
-        else:
-            for finding in found:
-                self.stdout.write(f"{finding.what}: {finding.subject}: {finding.detail}")
-            self.stdout.write(", ".join(f"{count} × {kind}" for kind, count in made.items()) or "No repairs so far.")
-        if found:
-            raise CommandError("1 violation found." if len(found) == 1 else f"{len(found):,} violations found.")
-        if not options["json"]:
-            self.stdout.write("No violations found.")
+        try:
+            if options["json"]:
+                document = {"findings": [dataclasses.asdict(finding) for finding in found], "repairs": made}
+                self.stdout.write(json.dumps(document))
+            else:
+                for finding in found:
+                    self.stdout.write(f"{finding.what}: {finding.subject}: {finding.detail}")
+                self.stdout.write(
+                    ", ".join(f"{count} × {kind}" for kind, count in made.items()) or "No repairs so far."
+                )
+                if not found:
+                    self.stdout.write("No violations found.")
+        finally:  # what was found is worse than an output that cannot be written
+            if found:
+                raise CommandError("1 violation found." if len(found) == 1 else f"{len(found):,} violations found.")

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
+from jobs.console.cli.output import WritingCommand
 from jobs.management.installing.report import write
 
 HELP = "Say what this project still lacks for jobs, as settings with reasons. Fails if it lacks anything."
@@ -12,7 +13,7 @@ HELP = "Say what this project still lacks for jobs, as settings with reasons. Fa
 CHECK: dict[str, Any] = {"action": "store_true", "required": True, "help": "Look, and change nothing."}
 
 
-class Command(BaseCommand):
+class Command(WritingCommand):
     help = "Jobs are not installed: INSTALLED_APPS has no tenants."
     requires_system_checks = []
 

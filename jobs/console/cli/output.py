@@ -1,0 +1,61 @@
+"""The output of a command that may not be writable: a full disk, a pipe that nobody reads, a stdout that is closed."""
+
+import os
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, OutputWrapper
+
+Style = Callable[[str], str] | None
+
+
+class OutputFailed(CommandError):
+    """The output could not be written: one line on stderr, and status 74 (EX_IOERR), which says nothing of the jobs."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"the output cannot be written: {why}", returncode=os.EX_IOERR)
+
+
+class Output(OutputWrapper):
+    """stdout. Flush each write, so that it fails here, and not when Python ends."""
+
+    def write(self, msg: str = "", style_func: Style = None, ending: str | None = None) -> None:
+        if self._out is None:  # as Python has it, if it was started with a closed one
+            raise OutputFailed("stdout is closed")
+        try:
+            super().write(msg, style_func, ending)
+            super().flush()
+        except OSError as error:
+            if self._out is sys.stdout:  # what is still in its buffer would fail again, and change the status to 120
+                null = os.open(os.devnull, os.O_WRONLY)
+                os.dup2(null, sys.stdout.fileno())
+                os.close(null)
+            raise OutputFailed(error.strerror or type(error).__name__) from error
+
+
+class Errors(OutputWrapper):
+    """stderr. There is no place to tell that it cannot be written; the status stays what it is."""
+
+    def write(self, msg: str = "", style_func: Style = None, ending: str | None = None) -> None:
+        with suppress(OSError):
+            if self._out is not None:
+                super().write(msg, style_func, ending)
+
+
+class WritingCommand(BaseCommand):
+    """A command whose status tells a failed output from what it has found."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._write_to(self.stdout._out, self.stderr._out)
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        given = (options.pop("stdout", None), options.pop("stderr", None))
+        self._write_to(given[0] or self.stdout._out, given[1] or self.stderr._out)
+        return super().execute(*args, **options)
+
+    def _write_to(self, out: Any, err: Any) -> None:
+        self.stdout, self.stderr = Output(out), Errors(err)
+        self.stderr.style_func = self.style.ERROR
