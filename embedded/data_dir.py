@@ -18,9 +18,13 @@ def kept() -> Iterator[Path]:
     """Lock DATA_DIR, or `.data` in the repository, and create it if missing. Raises `EmbeddedError` while another
     launcher has the lock."""
     path = Path(os.environ.get("DATA_DIR") or REPOSITORY / ".data")
-    path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path = path.resolve()
-    with (path / "lock").open("a+") as lock:  # not inherited by children (PEP 446)
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = path.resolve()
+        lock = (path / "lock").open("a+")  # not inherited by children (PEP 446)
+    except OSError as error:
+        raise EmbeddedError(f"cannot write to {path}: {error.strerror}. Set DATA_DIR to another directory.") from None
+    with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

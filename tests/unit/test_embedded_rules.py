@@ -5,7 +5,7 @@ from pathlib import Path
 import environ
 import pytest
 
-from embedded import EmbeddedError, binaries, engines, fleet, postgresql, valkey
+from embedded import EmbeddedError, binaries, data_dir, engines, fleet, postgresql, valkey
 
 SERVERS = {
     "DATABASE_URL": "postgres://db/x",
@@ -137,3 +137,12 @@ def test_web_and_worker_get_the_environment_they_are_given():
     assert fleet.web(8000, {"WEB_THREADS": "3"}).env["WEB_THREADS"] == "3"
     command = fleet.worker("heavy", 2, "heavy-1", environ={})
     assert command.argv[-8:-2] == ["-Q", "heavy", "-n", "heavy-1@%h", "-c", "2"]
+
+
+def test_a_data_directory_that_cannot_be_written_is_told_in_one_sentence(monkeypatch):
+    monkeypatch.setenv("DATA_DIR", "/proc/data")  # not even root makes a directory there
+    with (
+        pytest.raises(EmbeddedError, match=r"^cannot write to /proc/data: .*\. Set DATA_DIR to another directory\.$"),
+        data_dir.kept(),
+    ):
+        pass
