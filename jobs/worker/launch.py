@@ -6,11 +6,17 @@ import socket
 import subprocess
 import sys
 import threading
+from importlib import import_module
 
+from django.apps import apps
+from django.core.management import call_command
 from django.utils.autoreload import StatReloader
 
+from jobs.calls.functions import discover
 from jobs.celery import celery_app, is_configured
 from jobs.checks import refuse_to_start
+
+LOAD = "from jobs.worker import launch; launch.load()"
 
 
 def run(pool: str, concurrency: int | None) -> int:
@@ -30,11 +36,23 @@ def run(pool: str, concurrency: int | None) -> int:
 def run_reloading(pool: str, concurrency: int | None) -> int:
     """Run, and start anew when code that this process has imported changes. For development."""
     changes = Changes()
+    # Before the first look, and before the children are forked: what they all have is what is watched.
+    broken = discover()
+    for app in apps.get_app_configs():
+        if f"{app.name}.tasks" in broken:
+            changes.watch_dir(app.path, "**/*.py")
     threading.Thread(target=changes.run_loop, name="changes", daemon=True).start()
     status = run(pool, concurrency)
     if changes.should_stop:
         os.execv(sys.executable, [sys.executable, *sys.argv])  # noqa: S606 - the same process: a terminal keeps it
     return status
+
+
+def load() -> None:
+    """Load all that a worker loads. Raises what a check finds, and the error of a module's own code."""
+    call_command("check")
+    for module in discover():
+        import_module(module)
 
 
 class Changes(StatReloader):
@@ -47,7 +65,8 @@ class Changes(StatReloader):
 
     def _can_be_loaded(self) -> bool:
         """Not, if an editor has saved half a line; the next change is looked at again."""
-        checked = subprocess.run([sys.executable, sys.argv[0], "check"], capture_output=True, text=True, check=False)
+        load = [sys.executable, sys.argv[0], "shell", "--verbosity", "0", "--command", LOAD]
+        checked = subprocess.run(load, capture_output=True, text=True, check=False)
         if checked.returncode:
             print(checked.stderr, file=sys.__stderr__)  # the other one is sent to the log
         return not checked.returncode

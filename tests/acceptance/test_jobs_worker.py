@@ -3,15 +3,19 @@
 import os
 import signal
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from embedded.process import Process
+from jobs.calls.request import JobRequest
+from jobs.engine.submit import submit
 from jobs.models import Job, Worker
+from jobs.store import results
 from tenants.models import Change
 from tests.acceptance.following import ended
-from tests.factories import QueueFactory, ThingFactory
+from tests.factories import QueueFactory, TenantFactory, ThingFactory
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -77,3 +81,40 @@ def test_it_starts_anew_when_code_changes_that_can_be_loaded(jobs_worker, enviro
     os.kill(worker.pid, signal.SIGINT)
     assert worker.wait(30) == 1, "Celery's status for Ctrl-C; 0 is for SIGTERM"
     assert "Warm shutdown" in log.read_text()
+
+
+@pytest.mark.long("a reload, for development")
+def test_a_broken_module_of_tasks_is_watched_and_keeps_the_worker_as_it_is(jobs_worker, environ, tmp_path) -> None:
+    app, log, tenant = tmp_path / "edited", tmp_path / "jobs-worker.log", TenantFactory()
+    app.mkdir()
+    (app / "__init__.py").touch()
+    tasks = app / "tasks.py"
+    tasks.write_text("def half(:\n")
+    code = "from jobs import job\n\n@job\ndef version():\n    return {}\n"
+    settings = "from tests.settings import *\nINSTALLED_APPS = [*INSTALLED_APPS, 'edited']\n"
+    (tmp_path / "edited_settings.py").write_text(settings)
+    environ |= {"PYTHONPATH": f"{tmp_path}:{Path.cwd()}", "DJANGO_SETTINGS_MODULE": "edited_settings"}
+    worker = jobs_worker("--concurrency", "1", "--reload")
+
+    def save(text: str, seconds: int) -> None:
+        tasks.write_text(text)
+        os.utime(tasks, (time.time() + seconds, time.time() + seconds))  # no two saves at one time
+
+    def version() -> object:
+        whose = {"tenant_id": tenant.pk, "source_id": None, "args": {}}
+        request = JobRequest(source_type="edited.tasks", source_method="version", **whose)
+        return results.load(ended(submit(request).id)).value
+
+    first = Worker.objects.get(gone_at=None)
+    save(code.format(1), 10)
+    wait_until(lambda: Worker.objects.filter(gone_at=None, pid=worker.pid).exclude(pk=first.pk).exists(), "mended")
+    second = Worker.objects.get(gone_at=None)
+    assert version() == 1
+    said = log.read_text().count("SyntaxError: ")
+    save("def half(:\n", 20)
+    wait_until(lambda: log.read_text().count("SyntaxError: ") > said, "it says what is wrong")
+    assert Worker.objects.get(gone_at=None) == second
+    assert version() == 1
+    save(code.format(2), 30)
+    wait_until(lambda: Worker.objects.filter(gone_at=None, pid=worker.pid).exclude(pk=second.pk).exists(), "new code")
+    assert version() == 2
