@@ -7,6 +7,7 @@ from typing import Any
 
 from jobs.calls.arguments import as_json
 from jobs.calls.compose import user_key
+from jobs.calls.refusals import InvalidRequest
 from jobs.calls.sources import key_text
 from jobs.engine.proxy import Call
 from jobs.models import AnyJob
@@ -93,11 +94,19 @@ def calls(job: AnyJob | Started, call: Call[...]) -> bool:
 def differences(job: AnyJob, call: Call[...], args: Mapping[str, Any]) -> list[str]:
     """The names of the given arguments and options in which the job differs from the call."""
     passed = as_json(call.target.signature.complete_json(job.args))
-    wanted: dict[str, Any] = as_json(dict(args))
+    wanted = {name: _comparable(value) for name, value in args.items()}
     return [
-        *(name for name, value in wanted.items() if name not in passed or passed[name] != value),
+        *(name for name, value in wanted.items() if name not in passed or value != passed[name]),
         *(name for name, value in call.options.items() if not _has(job, name, value)),
     ]
+
+
+def _comparable(value: Any) -> Any:
+    """The value as JSON. What is none, such as `mock.ANY`, is asked itself whether it equals the stored value."""
+    try:
+        return as_json(value)
+    except InvalidRequest:
+        return value
 
 
 def _has(job: AnyJob, option: str, value: Any) -> bool:

@@ -1,6 +1,7 @@
 """Assertions about submitted jobs: what they find, and what they tell when they find nothing."""
 
 from datetime import UTC, date, datetime, timedelta
+from unittest import mock
 
 import pytest
 
@@ -47,6 +48,10 @@ class TestSubmitted:
             ({"value": [1, "ü"]}, True),
             ({"value": (1, "ü")}, True),
             ({"times": 2}, True),
+            ({"value": mock.ANY, "times": pytest.approx(2.0)}, True),
+            ({"value": [1, mock.ANY]}, True),
+            ({"value": [mock.ANY]}, False),
+            ({"colour": mock.ANY}, False),
             ({"times": 1}, False),
             ({"colour": "red"}, False),
         ],
