@@ -33,7 +33,7 @@ class InATransaction(JobAssertions, TestCase):
         assert self.run_job(self.thing.async_.echo, "ü", times=2) == ["ü", "ü"]
 
     def test_callbacks_on_commit_may_be_executed(self) -> None:
-        with self.captureOnCommitCallbacks(execute=True):
+        with self.assertNoLogs(level="WARNING"), self.captureOnCommitCallbacks(execute=True):
             self.thing.async_.echo(2)
         assert len(self.drain_jobs()) == 2
 
