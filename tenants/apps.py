@@ -6,9 +6,11 @@ from pathlib import Path
 from django.apps import AppConfig, apps
 from django.core.exceptions import ImproperlyConfigured
 from django.core.signals import request_started
+from django.db import DEFAULT_DB_ALIAS
 from django.db.migrations.loader import MigrationLoader
 from django.db.models.signals import pre_migrate
 
+from tenants.faults import NOT_POSTGRESQL, POSTGRESQL_HINT, on_postgresql
 from tenants.names import OURS, named
 
 if (jobs := find_spec("jobs")) and Path(jobs.origin or "").parents[1:2] != Path(__file__).parents[1:2]:
@@ -35,6 +37,7 @@ class TenantsConfig(AppConfig):
         if model := mirrored_model():
             watch(model)
         request_started.connect(drop_cut_connections)
+        pre_migrate.connect(refuse_another_database)
         pre_migrate.connect(refuse_tables_without_migrations)
         for model in (
             get_tenant_model(),
@@ -49,6 +52,15 @@ class TenantsConfig(AppConfig):
             from django.contrib.auth.models import Group
 
             audit.watch(Group)
+
+
+def refuse_another_database(sender: AppConfig, using: str, **_: object) -> None:
+    """Before migrate: tests make their database without the checks.
+
+    Raises ImproperlyConfigured if the default database is not PostgreSQL: the error of a statement would not say so.
+    """
+    if sender.name in OURS and using == DEFAULT_DB_ALIAS and not on_postgresql():
+        raise ImproperlyConfigured(f"{NOT_POSTGRESQL} {POSTGRESQL_HINT} (jobs.E001)")
 
 
 def refuse_tables_without_migrations(sender: AppConfig, **_: object) -> None:

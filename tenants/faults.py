@@ -11,6 +11,11 @@ from django.db.utils import load_backend
 
 Fault = tuple[str, str] | tuple[str, str, object]  # what is wrong, and its remedy; and of which model
 Check = Callable[[], Iterator[Fault]]
+NOT_POSTGRESQL = "The database is not PostgreSQL."
+POSTGRESQL_HINT = (
+    'Jobs need PostgreSQL as DATABASES["default"], in tests, too; not beside another default. ENGINE: '
+    '"django.db.backends.postgresql" (with DATABASE_URL: postgres://user:password@host:5432/name).'
+)
 
 
 def check(identity: str, tag: str = "", *, deploy: bool = False) -> Callable[[Check], Check]:

@@ -21,7 +21,7 @@ from django.db import connection
 
 from jobs.celery import is_configured
 from jobs.conf import ALL_SETTINGS, settings
-from tenants.faults import Fault, check, engine, on_postgresql
+from tenants.faults import NOT_POSTGRESQL, POSTGRESQL_HINT, Fault, check, engine, on_postgresql
 
 TAG = "jobs"
 OTHERS = {"JOBS_PREFIX", "JOBS_MEMBERSHIP"}  # settings of the app `tenants`
@@ -87,9 +87,7 @@ def django_postgres() -> Iterator[Fault]:
 def postgresql() -> Iterator[Fault]:
     """Slots, the door and the claim need PostgreSQL."""
     if not on_postgresql():
-        hint = 'Jobs need PostgreSQL as DATABASES["default"], in tests, too; not beside another default. ENGINE: '
-        hint += '"django.db.backends.postgresql" (with DATABASE_URL: postgres://user:password@host:5432/name).'
-        yield "The database is not PostgreSQL.", hint
+        yield NOT_POSTGRESQL, POSTGRESQL_HINT
 
 
 @check("jobs.E002")

@@ -1,11 +1,16 @@
 """A project whose database has tables with names of ours hears it before the first migrate."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 from django.core.checks import run_checks
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.db.migrations.recorder import MigrationRecorder
 
+from embedded import REPOSITORY
 from tests.sql import sql
 
 pytestmark = pytest.mark.django_db
@@ -54,3 +59,13 @@ def test_without_our_migrations_migrate_says_what_to_set_instead(settings, apps)
 def test_a_project_may_leave_its_own_migrations_out(settings) -> None:
     settings.MIGRATION_MODULES = {"sample": None}
     call_command("migrate", run_syncdb=True, verbosity=0)
+
+
+def test_on_another_database_migrate_says_what_the_check_would(tmp_path) -> None:
+    other = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}}
+    (tmp_path / "elsewhere.py").write_text(f"from tests.settings import *\nDATABASES = {other}\n")
+    environ = os.environ | {"PYTHONPATH": f"{tmp_path}:{REPOSITORY}", "DJANGO_SETTINGS_MODULE": "elsewhere"}
+    argv = [sys.executable, "manage.py", "migrate", "--skip-checks"]  # as tests make their database
+    ran = subprocess.run(argv, cwd=REPOSITORY, env=environ, capture_output=True, text=True, timeout=200, check=False)
+    assert ran.returncode
+    assert "ImproperlyConfigured: The database is not PostgreSQL. Jobs need PostgreSQL" in ran.stderr
