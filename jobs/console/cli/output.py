@@ -21,16 +21,17 @@ class OutputFailed(CommandError):
 class Output(OutputWrapper):
     """stdout. Flush each write, so that it fails here, and not when Python ends."""
 
-    def write(self, msg: str = "", style_func: Style = None, ending: str | None = None) -> None:
+    def write(self, msg: str = "", style_func: Style = None, ending: str | None = None) -> None:  # type: ignore[override]
         if self._out is None:  # as Python has it, if it was started with a closed one
             raise OutputFailed("stdout is closed")
         try:
             super().write(msg, style_func, ending)
             super().flush()
         except OSError as error:
-            if self._out is sys.stdout:  # what is still in its buffer would fail again, and change the status to 120
+            out: Any = self._out
+            if out is sys.stdout:  # what is still in its buffer would fail again, and change the status to 120
                 null = os.open(os.devnull, os.O_WRONLY)
-                os.dup2(null, sys.stdout.fileno())
+                os.dup2(null, out.fileno())
                 os.close(null)
             raise OutputFailed(error.strerror or type(error).__name__) from error
 
@@ -38,7 +39,7 @@ class Output(OutputWrapper):
 class Errors(OutputWrapper):
     """stderr. There is no place to tell that it cannot be written; the status stays what it is."""
 
-    def write(self, msg: str = "", style_func: Style = None, ending: str | None = None) -> None:
+    def write(self, msg: str = "", style_func: Style = None, ending: str | None = None) -> None:  # type: ignore[override]
         with suppress(OSError):
             if self._out is not None:
                 super().write(msg, style_func, ending)
