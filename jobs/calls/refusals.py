@@ -51,7 +51,7 @@ class Locked(RuntimeError):
     retry_after: seconds after which to try again.
     """
 
-    retry_after = 1
+    retry_after = 5
 
     def __init__(self) -> None:
         super().__init__(

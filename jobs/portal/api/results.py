@@ -34,6 +34,7 @@ RETRY_AFTER = 1  # seconds; a client that needs the result sooner uses ?wait= on
     "jobs/{job_id}/result",
     url_name="job_result",
     response={200: object, 202: schemas.Job, 409: schemas.Problem, 410: schemas.Problem},
+    openapi_extra={"responses": {200: {"content": {"text/csv": {"schema": {"type": "string"}}}}}},
 )
 def read_result(
     request: CallerRequest, job_id: PathId, response: HttpResponse, wanted: Query[WantedResult]
