@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from unittest import mock
 
+import pytest
 from django.test import TestCase, TransactionTestCase
 from django.utils import timezone
 
@@ -13,6 +14,11 @@ from tests.factories import ThingFactory
 from tests.sql import sql
 
 NEW_YEAR = datetime(2031, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture(scope="class", autouse=True)
+def jobs_follow_time() -> None:
+    """Without the plugin, as under `manage.py test`: the classes follow by themselves."""
 
 
 class InATransaction(JobAssertions, TestCase):
