@@ -85,7 +85,7 @@ class TestAWorker:
         assert store.beat(worker, name="late", pid=1, pool="default", concurrency=1) is None
 
     def test_that_registers_at_the_last_moment_is_not_given_up(self, running, monkeypatch):
-        orphan = Orphan(running.pk, 1, running.worker, None)  # read before its first beat came through
+        orphan = Orphan(running.pk, 1, running.worker, None, stopped=False)  # read before its first beat came through
         monkeypatch.setattr(store, "orphans", lambda: [orphan])
         recover.take_back_orphans()
         assert Job.objects.get(pk=running.pk).status == "running"
