@@ -9,6 +9,7 @@ job's id, and the lines of a request have the request's.
 """
 
 import logging
+import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -72,7 +73,7 @@ def failed(error: BaseException | None, /, *, final: bool, **facts: object) -> N
 
     error: what its body raised.
     """
-    raised = None if error is None or not settings.JOBS_LOG_TRACEBACKS else _raised(error)
+    raised = None if error is None or not settings.JOBS_LOG_TRACEBACKS or not _writable(error) else _raised(error)
     if final:
         _log(logging.ERROR, "job failed", raised, **facts)
     else:
@@ -103,6 +104,15 @@ def _raised(error: BaseException) -> Raised:
     while trace is not None and trace.tb_frame.f_globals.get("__name__", "").startswith("jobs."):
         trace = trace.tb_next
     return type(error), error, trace
+
+
+def _writable(error: BaseException) -> bool:
+    """Whether a log in UTF-8 can take it: half a character in its text would cost a file's handler the whole record."""
+    try:
+        "".join(traceback.format_exception(error)).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _log(level: int, event: str, raised: Raised | None = None, /, **facts: object) -> None:
