@@ -117,6 +117,12 @@ def test_without_texts_of_errors_it_has_none(run, caplog, settings):
     assert "Smith" not in caplog.text
 
 
+def test_a_text_that_no_file_can_take_is_left_out(run, told):
+    """Half a character: the handler of a file would drop the record."""
+    run(raising(ValueError("half \ud800")))
+    assert told() == [(ERROR, "job failed", "ValueError", None)]
+
+
 def test_what_only_its_parent_knows_is_told_by_its_parent(thing, body, told, settings):
     settings.JOBS_MAX_CRASHES = 2
     body(lambda self: None)
