@@ -80,7 +80,7 @@ class Operators:
 
     def _put_back(self) -> None:
         for row in TenantQueue.objects.all():
-            free = {"paused": False, "user_slots": None, "rate_limit": None, "rate_window": None}
+            free = {"paused": False, "user_slots": None, "burst_slots": None, "rate_limit": None, "rate_window": None}
             limits.change(row, free | {"num_slots": max(1, row.num_slots)})
         for queue in Queue.objects.all():
             limits.change(queue, {"paused": False, "concurrency": queue.concurrency or None, "pool": "default"})

@@ -307,7 +307,7 @@ def test_what_cannot_be_called_so_says_how_it_can(thing):
         async_(careful.parents())
     with pytest.raises(InvalidRequest, match=r"Thing\.echo is a method: call async_ with that of an object"):
         async_(Thing.echo)
-    with pytest.raises(InvalidRequest, match=r"functools\.partial is no job"):
+    with pytest.raises(TypeError, match=r"takes a @job function or method, not functools\.partial"):
         async_(partial(thing.echo, 1))
     assert stored(careful.async_._recount()).source_method == "_recount"
 
