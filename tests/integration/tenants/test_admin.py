@@ -97,13 +97,13 @@ def test_members_have_a_page_where_the_tenants_own_does_not_show_them(admin_clie
         assert (f"/admin/tenants/member/{user.jobs_member.pk}/change/" in page) == found
 
 
-def test_slots_are_edited_in_the_list_and_work_at_once(admin_client, django_capture_on_commit_callbacks, monkeypatch):
+@pytest.mark.django_db(transaction=True)  # a dispatch is asked for when it commits
+def test_slots_are_edited_in_the_list_and_work_at_once(admin_client, monkeypatch):
     queue = TenantFactory().jobs_queue
     passes = []
     monkeypatch.setattr(dispatch, "dispatch", lambda *args, **kwargs: passes.append(args))
-    with django_capture_on_commit_callbacks(execute=True):
-        form = slots_form(queue, num_slots=7, paused="on")
-        assert admin_client.post("/admin/tenants/tenantqueue/", form).status_code == 302
+    form = slots_form(queue, num_slots=7, paused="on")
+    assert admin_client.post("/admin/tenants/tenantqueue/", form).status_code == 302
     queue.refresh_from_db()
     assert (queue.num_slots, queue.user_slots, queue.paused) == (7, None, True)
     assert passes
