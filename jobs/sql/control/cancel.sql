@@ -7,11 +7,11 @@ WITH
 -- include shared/clock
 -- include shared/briefly
 before AS MATERIALIZED (
-    SELECT id, slot, %(tenant_id)s::bigint IS NULL AS barred, NULL AS reason FROM jobs CROSS JOIN briefly
+    SELECT id, slot, %(tenant_id)s::bigint IS NULL AS barred, NULL AS reason FROM jobs j CROSS JOIN briefly
     WHERE id = ANY(%(ids)s::bigint[])
       AND status IN ('blocked', 'scheduled', 'created', 'queued')  -- guard
       AND tenant_id = coalesce(%(tenant_id)s::bigint, tenant_id)  -- guard I8
     ORDER BY id
-    FOR NO KEY UPDATE OF jobs
+    FOR NO KEY UPDATE OF j
 ),
 -- include shared/cancelled

@@ -50,12 +50,12 @@ RETURNING id, attempt, tenant_id
 WITH
 -- include shared/briefly
 asked AS MATERIALIZED (
-    SELECT id FROM jobs CROSS JOIN briefly
+    SELECT id FROM jobs j CROSS JOIN briefly
     WHERE id = ANY(%(ids)s::bigint[])
       AND status = 'running'  -- guard
       AND tenant_id = coalesce(%(tenant_id)s::bigint, tenant_id)  -- guard I8
     ORDER BY id
-    FOR NO KEY UPDATE OF jobs
+    FOR NO KEY UPDATE OF j
 )
 UPDATE jobs
 SET cancel_requested_at = coalesce(cancel_requested_at, %(now)s::timestamptz, clock_timestamp()),

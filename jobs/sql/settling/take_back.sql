@@ -20,17 +20,17 @@ before AS MATERIALIZED (
             ELSE 'scheduled'
         END AS status,
         CASE WHEN forgiven THEN 'stopped' ELSE 'crash' END AS outcome
-    FROM jobs
+    FROM jobs j
     CROSS JOIN LATERAL (
         SELECT count(*) < %(forgiven)s AS forgiven FROM failed_attempts f
-        WHERE f.job_id = jobs.id
+        WHERE f.job_id = j.id
           AND f.error_class = %(error_class)s  -- guard
     ) stops
     WHERE id = %(id)s
       AND attempt = %(attempt)s  -- guard I3
       AND status IN ('queued', 'running')  -- guard I3
       AND (%(pid)s::int IS NULL OR status = 'queued' OR (worker = %(worker)s AND worker_pid = %(pid)s))  -- guard I3
-    FOR NO KEY UPDATE OF jobs SKIP LOCKED
+    FOR NO KEY UPDATE OF j SKIP LOCKED
 ),
 ended AS (
     UPDATE jobs
