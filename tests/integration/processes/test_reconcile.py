@@ -118,7 +118,7 @@ class TestARowThatNobodyHolds:
     def test_an_entry_that_is_being_written_says_nothing(self, lay, looks, runs, table):
         job = runs(MINE)
         lay(0, MINE, job.pk + 1)
-        table._words[1] += 1  # its version: the process stands still in the middle of an entry
+        table._words[2] += 1  # its version: the process stands still in the middle of an entry
         reconciler = looks(MINE)
         for _ in range(CONFIRMING_LOOKS + 3):
             reconciler.look()
