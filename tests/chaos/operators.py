@@ -37,6 +37,7 @@ class Operators:
         self.done: Counter[str] = Counter()
         self.faults: list[str] = []
         self._chance = random.Random(f"{seed}/operators")
+        self._refusal: Exception | None = None  # of what puts everything back
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="operators", daemon=True)
 
@@ -66,14 +67,18 @@ class Operators:
             except Exception as error:  # then the run would prove nothing
                 self.faults.append(f"{act.__name__}: {error!r}")
                 break
-        wait_until(self._is_put_back, "everything is as it was")
+        try:
+            wait_until(self._is_put_back, "everything is as it was")
+        except AssertionError as error:
+            self.faults.append(f"{error}: {self._refusal!r}")
         connection.close()
 
     def _is_put_back(self) -> bool:
         """Everything may run again, and the guests are gone."""
         try:
             self._put_back()
-        except REFUSALS:  # a worker or the clock was faster
+        except REFUSALS as error:  # a worker or the clock was faster
+            self._refusal = error
             connection.close()
             return False
         return True
@@ -84,7 +89,8 @@ class Operators:
             limits.change(row, free | {"num_slots": max(1, row.num_slots)})
         for queue in Queue.objects.all():
             limits.change(queue, {"paused": False, "concurrency": queue.concurrency or None, "pool": "default"})
-        self._resume()
+        with suppress(InvalidRequest):  # it is not paused
+            self._resume()
         for slug in GUESTS:
             self._delete(slug)
 

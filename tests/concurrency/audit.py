@@ -42,7 +42,9 @@ SELECT * FROM (
     FROM held JOIN (
         -- One that drains or is cut off has no process for others, but may run what it was given: it counts as before.
         SELECT pool, sum(CASE WHEN concurrency > 0 AND cut_off_at IS NULL THEN concurrency ELSE most.n END) AS capacity
-        FROM workers CROSS JOIN (SELECT max(concurrency) AS n FROM workers) most
+        FROM workers CROSS JOIN (
+            SELECT greatest((SELECT max(concurrency) FROM workers), (SELECT max(processes) FROM pool_changes)) AS n
+        ) most
         GROUP BY pool
     ) w USING (pool)
     GROUP BY pool
