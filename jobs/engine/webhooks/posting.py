@@ -23,6 +23,7 @@ from jobs.engine.webhooks import addresses
 SECONDS = 10.0  # for all of it
 MOST_BYTES = 65_536  # of an answer that are read
 STATUS = re.compile(rb"HTTP/1\.[01] ([1-5]\d\d)(?: [^\r\n]*)?\r?\n")
+DATE = re.compile(rb"(?i)\r\ndate:[ \t]*([ -~]{1,40}?)[ \t]*\r\n")
 RETRY_AFTER = re.compile(rb"(?i)\r\nretry-after:[ \t]*([ -~]{1,40}?)[ \t]*\r\n")
 NAME, VALUE = re.compile(r"[A-Za-z0-9-]+"), re.compile(r"[ -~]*")
 
@@ -135,16 +136,18 @@ def _answer(connection: ssl.SSLSocket, ends: float) -> tuple[int, float]:
             found = STATUS.match(head + b"\r\n")
             if not complete or found is None:
                 raise NotDelivered("the answer was not HTTP")
-            return int(found[1]), _seconds(RETRY_AFTER.search(head + b"\r\n"))
+            return int(found[1]), _rest(head + b"\r\n")
     raise NotDelivered(f"the headers of the answer were larger than {MOST_BYTES // 1024} KiB")
 
 
-def _seconds(found: re.Match[bytes] | None) -> float:
-    """Of a Retry-After: seconds, or a moment; 0 if it is neither."""
+def _rest(head: bytes) -> float:
+    """Seconds of Retry-After, 0 without. A moment counts from the answer's own Date: no clock of ours is asked."""
+    asked, date = RETRY_AFTER.search(head), DATE.search(head)
     with suppress(ValueError):
-        if found:
-            said = found[1].decode("ascii")
-            return float(said) if said.isdecimal() else parse_http_date(said) - time.time()
+        if asked and asked[1].isdigit():
+            return float(asked[1])
+        if asked and date:
+            return float(parse_http_date(asked[1].decode("ascii")) - parse_http_date(date[1].decode("ascii")))
     return 0.0
 
 

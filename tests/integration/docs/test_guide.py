@@ -21,6 +21,7 @@ from django.test import Client
 
 from embedded import REPOSITORY
 from jobs import signals
+from jobs.authoring.decorator import FUNCTIONS
 from jobs.calls import registry
 from jobs.engine.execute import execute
 from jobs.engine.host import Host
@@ -59,6 +60,8 @@ def names_of(name: str, **given: Any) -> Iterator[Names]:
         yield module.__dict__
     finally:
         del sys.modules[name]
+        for named in [named for named in FUNCTIONS if named[0] == name]:
+            del FUNCTIONS[named]
 
 
 def declare(block: Block, names: Names, page: Path = GUIDE) -> None:

@@ -9,7 +9,7 @@ from django.core.cache import cache
 from embedded import REPOSITORY
 from jobs.calls import registry
 from tests.factories import QueueFactory, TenantFactory
-from tests.integration.docs.test_guide import Names, converse, declare
+from tests.integration.docs.test_guide import converse, declare, names_of
 from tests.pages import blocks
 
 MODELS = {"cookbook": "account", "testing": "invoice"}  # that each page declares
@@ -29,9 +29,9 @@ def page(request, db: None) -> Iterator[str]:
 
 def test_the_page_runs(page) -> None:
     path = REPOSITORY / f"docs/{page}.md"
-    names: Names = {"__name__": f"reports.{page}_page", "tenant": TenantFactory(queue=None)}
-    for block in blocks(path, "python", "pycon"):
-        if block.language == "python":
-            declare(block, names, path)
-        else:
-            converse(block, names, lambda: None, path)
+    with names_of(f"reports.{page}_page", tenant=TenantFactory(queue=None)) as names:
+        for block in blocks(path, "python", "pycon"):
+            if block.language == "python":
+                declare(block, names, path)
+            else:
+                converse(block, names, lambda: None, path)

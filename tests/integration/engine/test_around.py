@@ -55,7 +55,7 @@ def run(sent, settings, monkeypatch, body):
     monkeypatch.setattr(Noted, "events", [])
     monkeypatch.setattr(Noted, "fails_at", None)
     find = sources.find
-    monkeypatch.setattr(sources, "find", lambda *which: (note("found"), find(*which))[1])
+    monkeypatch.setattr(sources, "find", lambda *which, **how: (note("found"), find(*which, **how))[1])
     body(lambda self: Late({note("ran"): 1}), retry=Retry.every(9, max_retries=1))
     return lambda job_id: attempts.run(sent, job_id)
 

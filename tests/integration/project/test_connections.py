@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 import uvicorn
 
+from jobs.reading import waiting
 from scheduler_project import connections
 from scheduler_project.connections import Connection
 from tests.waiting import wait_until
@@ -55,6 +56,7 @@ def connect() -> Iterator:
     server.should_exit = True
     serving.join(30)
     assert not serving.is_alive()
+    waiting._stop.clear()  # of the whole process, which here goes on
     assert not Connection.arriving
 
 

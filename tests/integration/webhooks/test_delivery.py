@@ -17,6 +17,8 @@ from tests.integration.webhooks.conftest import deliver, ends, left
 from tests.unit.webhooks.test_webhook_posting import HOST, TAKEN
 
 pytestmark = pytest.mark.django_db
+DATE = "Date: Sat, 01 Jan 2000 00:00:00 GMT\r\n"  # of a clock of the receiver's, years behind ours
+ASKED = [("120", 120), ("Sat, 01 Jan 2000 00:02:00 GMT", 120), ("3", 5), ("9999999", 3600), ("soon", 5)]
 
 
 class TestInOrder:
@@ -110,10 +112,10 @@ class TestSwitchedOff:
         assert (customer.told, left()) == (jobs[:1], jobs)
         assert Change.objects.get(verb="switched off").values == {"why": ["", "the answer was 410"]}
 
-    @pytest.mark.parametrize(("asked", "rests"), [("120", 120), ("3", 5), ("9999999", 3600), ("soon", 5)])
+    @pytest.mark.parametrize(("asked", "rests"), ASKED)
     def test_it_rests_as_long_as_it_asks_but_not_for_ever(self, endpoint, customer, asked, rests):
         ends(endpoint, 1)
-        customer.status, customer.more, now = 429, f"Retry-After: {asked}\r\n", timezone.now()
+        customer.status, customer.more, now = 429, f"{DATE}Retry-After: {asked}\r\n", timezone.now()
         deliver(now)
         endpoint.refresh_from_db()
         assert endpoint.next_at - now == timedelta(seconds=rests)
