@@ -20,6 +20,12 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 configure(app, checks=[TAG])
 
 
+@signals.celeryd_init.connect
+def log_one_object_a_line(instance: Any, **_: Any) -> None:
+    """Without Celery's banner, which is no JSON."""
+    instance.quiet = instance.quiet or settings.LOG_FORMAT == "json"
+
+
 @signals.setup_logging.connect
 def log_as_the_web_does(**_: Any) -> None:
     """Keep the project's log; a receiver of this signal replaces Celery's own. What a job prints is logged, too."""

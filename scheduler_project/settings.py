@@ -1,6 +1,7 @@
 """Every setting, read from the environment (django-environ); `deploy/.env.example` lists them."""
 
 import json
+import logging
 import os
 from importlib.metadata import distribution
 from pathlib import Path
@@ -213,6 +214,7 @@ EMAIL_TIMEOUT = 10  # seconds
 
 TRACES = env.str("TRACES", "")  # otlp: send spans to OTEL_EXPORTER_OTLP_ENDPOINT; console: to stdout
 LOG_FORMAT = env.str("LOG_FORMAT", "line")  # or json
+logging.captureWarnings(True)  # Python's warnings are lines of the log, too
 DEFAULT_EXCEPTION_REPORTER_FILTER = "scheduler_project.secrets.HideSecrets"
 LOGGING = {
     "version": 1,

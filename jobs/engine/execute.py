@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from opentelemetry.trace import Span
 
 SLACK = 1.0  # seconds
+NOT_OURS = "not the present attempt, its worker was declared gone, or another installation uses this broker"
 
 
 @dataclass(frozen=True)
@@ -158,7 +159,7 @@ def _start(job_id: int, attempt: int, host: Host) -> Started | None:
     job = job or patiently(start_again)
     if job is None:
         host.let_go()
-        telemetry.ignored("start", job_id, attempt, "not the present attempt, or its worker was declared gone")
+        telemetry.ignored("start", job_id, attempt, NOT_OURS)
     return job
 
 

@@ -23,10 +23,10 @@ def environ(environ):
 
 
 def lines_of(log: Path) -> list[dict]:
-    """The lines of a process; only what Celery shows when it starts is no object."""
+    """The lines of a process, each of them an object."""
     text = log.read_text()
     assert "Traceback" not in text
-    return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+    return [json.loads(line) for line in text.splitlines()]
 
 
 def post(url: str, token: str, said: dict, request_id: str) -> dict:

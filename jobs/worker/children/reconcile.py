@@ -11,8 +11,6 @@ import threading
 import uuid
 from dataclasses import dataclass, replace
 
-from django.db import DatabaseError, InterfaceError, connection
-
 from jobs import store, telemetry
 from jobs.conf import settings
 from jobs.engine import recover
@@ -22,6 +20,7 @@ from jobs.worker.children import kills
 from jobs.worker.children.kills import Pool
 from jobs.worker.children.running_table import Entry, RunningTable
 from jobs.worker.threads.watchdog import Progress
+from jobs.worker.threads.without_database import Database
 
 LOOK_INTERVAL = 1.0  # seconds
 CONFIRMING_LOOKS = 2  # further ones that must find the same before a row is taken back
@@ -48,13 +47,11 @@ class Reconciler:
     def run(self, progress: Progress) -> None:
         """Look until the worker stops."""
         store.keep_sessions(self._worker, "reconcile", lock_timeout=1, statement_timeout=5)
+        database = Database("reconcile")
         while not self._stop.wait(LOOK_INTERVAL):
             progress.note()
-            try:
+            with database:
                 self.look()
-            except (DatabaseError, InterfaceError) as error:
-                telemetry.noticed("reconcile without database", error=type(error).__name__)
-                connection.close()
 
     def look(self) -> None:
         """Compare once. The rows are read first, so that a process may have gone on since, but none be behind."""

@@ -3,9 +3,9 @@
 import threading
 from collections.abc import Sequence
 
-from django.db import DatabaseError, InterfaceError, connection
+from django.db import connection
 
-from jobs import store, telemetry
+from jobs import store
 from jobs.engine.schedules.declared import declare
 from jobs.engine.schedules.run import run_due
 from jobs.engine.webhooks import outbox
@@ -16,6 +16,7 @@ from jobs.worker.clock.duties import Duty, recording_duties, slow_duties, try_st
 from jobs.worker.clock.steady_time import LONGEST_SLEEP
 from jobs.worker.message import WORKER_ID
 from jobs.worker.threads.watchdog import Progress
+from jobs.worker.threads.without_database import Database
 
 
 class Background:
@@ -31,18 +32,15 @@ class Background:
         """Take turns until stopped. Survives the loss of the database."""
         store.keep_sessions(WORKER_ID, self._name, lock_timeout=LOCK_TIMEOUT, statement_timeout=self._timeout)
         progress = progress or Progress()
-        pause = 0.0
+        pause, database = 0.0, Database("clock", thread=self._name)
         while not self._stop.wait(pause):
             progress.note()
             pause = LONGEST_SLEEP
-            try:
+            with database:
                 if self._clock.leads.is_set():
                     pause = self.turn()
                 else:
                     connection.close()
-            except (DatabaseError, InterfaceError) as error:
-                telemetry.noticed("clock without database", thread=self._name, error=type(error).__name__)
-                connection.close()
 
     def turn(self) -> float:
         """Do what is to be done now; the seconds until the next turn. Raises the database's errors."""

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable
 
-from django.db import DatabaseError, InterfaceError, connection
+from django.db import connection
 
 from jobs import store, telemetry
 from jobs.engine import numbers, recover
@@ -13,6 +13,7 @@ from jobs.worker.clock.duties import Duty, duties, try_step
 from jobs.worker.clock.steady_time import LONGEST_SLEEP, SteadyTime
 from jobs.worker.message import WORKER_ID
 from jobs.worker.threads.watchdog import Progress
+from jobs.worker.threads.without_database import Database
 
 SHORTEST_SLEEP = 0.1  # seconds after a tick that could not move a job at its moment because its row is locked
 SILENT_SECONDS = 5.0  # seconds of silence after which a leader counts as stopped
@@ -37,6 +38,7 @@ class Clock:
         self._steady = SteadyTime()
         self._door, self._duties = Duty(1.0, clear_door), duties()
         self.leads = threading.Event()
+        self._database = Database("clock")
 
     def run(self, progress: Progress | None = None) -> None:
         """Tick until stopped."""
@@ -44,14 +46,12 @@ class Clock:
         progress = progress or Progress()
         while not self._stop.is_set():
             progress.note()
-            try:
+            with self._database:
                 if self._leads():
                     self._tick()
                 else:
                     self._stop.wait(LONGEST_SLEEP)
-            except (DatabaseError, InterfaceError) as error:
-                telemetry.noticed("clock without database", error=type(error).__name__)
-                connection.close()
+            if self._database.away:
                 self.leads.clear()
                 self._stop.wait(LONGEST_SLEEP)
         self.leads.clear()

@@ -6,12 +6,10 @@ import time
 import uuid
 from collections.abc import Callable
 
-from django.db import DatabaseError, InterfaceError, connection
-
 from jobs import store, telemetry
 from jobs.conf import settings
-from jobs.store.away import told
 from jobs.worker.threads.watchdog import Progress
+from jobs.worker.threads.without_database import Database
 
 
 class Heartbeat:
@@ -44,6 +42,7 @@ class Heartbeat:
         self._drain: Callable[[], object] | None = drain
         self._gone = gone
         self._now = threading.Event()
+        self._database = Database("worker")
 
     def run(self, progress: Progress) -> None:
         """Beat until stopped; then leave."""
@@ -80,11 +79,7 @@ class Heartbeat:
         store.leave(self._worker)
         return 0
 
-    @staticmethod
-    def _while_database_answers(step: Callable[[], float]) -> float:
-        try:
+    def _while_database_answers(self, step: Callable[[], float]) -> float:
+        with self._database:
             return step()
-        except (DatabaseError, InterfaceError) as error:
-            telemetry.noticed("worker without database", error=told(error) or type(error).__name__)
-            connection.close()
-            return min(float(settings.JOBS_BEAT_INTERVAL), 1)
+        return min(float(settings.JOBS_BEAT_INTERVAL), 1)

@@ -1,0 +1,48 @@
+"""A thread of a worker survives that PostgreSQL is away, and says so in the log without filling it."""
+
+import time
+from types import TracebackType
+
+from django.db import DatabaseError, InterfaceError, connection
+
+from jobs import telemetry
+from jobs.store.away import told
+
+AGAIN = 60.0  # seconds between two lines while it is away
+
+
+class Database:
+    """`with` it: an error of the database ends the block, not the thread, and closes the connection.
+
+    The log says it at once, then once a minute with the number of failures, and when the database is back. away:
+    whether the last block ended so. who: the thread, in the log; facts: of each line.
+    """
+
+    def __init__(self, who: str, **facts: str) -> None:
+        self.away = False
+        self._who, self._facts = who, facts
+        self._failures, self._since, self._told = 0, 0.0, 0.0
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> bool:
+        self.away = isinstance(error, (DatabaseError, InterfaceError))
+        if self.away and error is not None:
+            self._note(error)
+            connection.close()
+        elif error is None and self._failures:
+            seconds, self._failures = round(time.monotonic() - self._since), 0
+            telemetry.begun(f"{self._who} has the database again", **self._facts, seconds=seconds)
+        return self.away
+
+    def _note(self, error: BaseException) -> None:
+        now = time.monotonic()
+        self._failures += 1
+        if self._failures == 1:
+            self._since = now
+        elif now < self._told + AGAIN:
+            return
+        self._told, times = now, self._failures if self._failures > 1 else None
+        because = told(error) or type(error).__name__
+        telemetry.noticed(f"{self._who} without database", **self._facts, times=times, error=because)
