@@ -17,6 +17,7 @@ LARGE = (
     "dashboard",
     "fleets",
     "no_broker",
+    "partitions",
     *INSIGHT,
     *PUBLIC,
 )  # they take long, or interest few: they run only when they are named
