@@ -12,19 +12,28 @@ from jobs.sql import statement
 from jobs.store.claiming import OUT_OF_LINE, RULES
 from tests.sql import sql
 
-GIVEN: dict[str, Any] = {"now": None, "default_timeout": 1.0, "overtime": 1.0, "locked": [], "borrow": False}
+GIVEN: dict[str, Any] = {
+    "now": None,
+    "default_timeout": 1.0,
+    "overtime": 1.0,
+    "locked": [],
+    "locked_queues": [],
+    "borrow": False,
+}
 TYPES = {
-    **{"now": "timestamptz", "default_timeout": "float8", "overtime": "float8", "locked": "text[]", "borrow": "bool"},
+    **{"now": "timestamptz", "default_timeout": "float8", "overtime": "float8", "locked": "text[]"},
+    **{"locked_queues": "bigint[]", "borrow": "bool"},
     **{name: "int" if isinstance(value, int) else "float8" for name, value in RULES.items()},
 }
 FILL = """
 WITH filled AS (
     INSERT INTO jobs (tenant_id, queue_id, priority, user_key, source_type, source_id, source_method, args, status,
                       ready_at, end_time, attempt, crashes, retries, progress_note, stats, last_error)
-    SELECT tenant_id, %(queue)s, 5, CASE WHEN %(users)s THEN n::text ELSE '' END, 'tests.thing', n::text, 'run', '{}',
+    SELECT tenant_id, queue_id, 5, CASE WHEN %(users)s THEN n::text ELSE '' END, 'tests.thing', n::text, 'run', '{}',
            CASE WHEN %(finished)s THEN 'success' ELSE 'created' END,
            CASE WHEN NOT %(finished)s THEN now() END, CASE WHEN %(finished)s THEN now() END, 0, 0, 0, '', '{}', ''
     FROM generate_series(1, %(count)s) AS n CROSS JOIN unnest(%(tenants)s::bigint[]) AS tenant (tenant_id)
+    CROSS JOIN unnest(%(queues)s::bigint[]) AS queue (queue_id)
     RETURNING queue_id, tenant_id, ready_at, job_place(priority, id) AS place
 )
 INSERT INTO arrivals (xid, queue_id, tenant_id, head, jobs)
@@ -39,9 +48,12 @@ def parameters() -> dict[str, Any]:
     return GIVEN | RULES
 
 
-def fill(queue: int, tenants: list[int], count: int, *, users: bool = False, finished: bool = False) -> None:
-    """So many waiting (or finished) jobs of each tenant; with `users`, each of another user."""
-    said = {"queue": queue, "tenants": tenants, "count": count, "users": users, "finished": finished}
+def fill(
+    queue: int | list[int], tenants: list[int], count: int, *, users: bool = False, finished: bool = False
+) -> None:
+    """So many waiting (or finished) jobs of each tenant in each queue; with `users`, each of another user."""
+    queues = [queue] if isinstance(queue, int) else queue
+    said = {"queues": queues, "tenants": tenants, "count": count, "users": users, "finished": finished}
     sql(FILL, said)
 
 
@@ -87,7 +99,7 @@ def indexes_of_jobs(plan: dict[str, Any]) -> set[str]:
 
 def values() -> str:
     """The same, as a dispatch says them."""
-    return ", ".join(["NULL", "1.0", "1.0", "'{}'", "false", *map(str, RULES.values())])
+    return ", ".join(["NULL", "1.0", "1.0", "'{}'", "'{}'", "false", *map(str, RULES.values())])
 
 
 class Dispatcher:

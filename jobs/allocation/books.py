@@ -43,7 +43,6 @@ class Books:
 
     def add_queue(self, queue: Queue) -> Queue:
         self.queues[queue.id] = queue
-        queue.begun = queue.begun or queue.timed_at is not None
         self._join(queue, queue.pool)
         return queue
 
@@ -58,6 +57,7 @@ class Books:
             lane.line = LineByUser()
         if lane.state is READY and lane.position is not None:
             heappush(lane.queue.circle, (lane.position, lane))
+            lane.queue.ready = True
         self.opens(lane, lane.opens_at)
         return lane
 

@@ -85,7 +85,6 @@ def _wake(books: Books, arrivals: list[Lane], opened: list[Lane]) -> None:
             lane.line.add(job)
         lane.arrived.clear()
         if lane.position is None:
-            lane.queue.begun = True
             lane.head = head
             begun.append(lane)
         else:
@@ -107,6 +106,7 @@ def _wake(books: Books, arrivals: list[Lane], opened: list[Lane]) -> None:
         else:
             continue
         lane.state = READY
+        queue.ready = True
         books.opens(lane, None)
         heappush(queue.circle, (lane.position, lane))
 

@@ -8,6 +8,7 @@ CREDIT_SECONDS = 1.0  # that a lane or queue can be behind the time of its queue
 SLOT_SECONDS = 1.0  # the weight of one slot in use against earlier use
 JOBS_OF_A_PASS = 32  # the most of a queue; what a pass reads grows with its square
 LANES_OF_A_PASS = 1000  # the most that it visits of a queue
+QUEUES_BEYOND_ROOM = 32  # the most that it visits of a pool, beyond one for each free process
 SHORTEST_QUANTUM = 0.3  # seconds
 USERS_OF_A_FRONT = 32  # that a visit looks at, beside the full ones
 MAX_PASSES = 200  # of one dispatch; the next dispatch does the rest

@@ -6,7 +6,7 @@ from jobs.allocation.books import Books
 from jobs.allocation.fold import fold
 from jobs.allocation.order import MAX_PASSES
 from jobs.allocation.take import Taken, take
-from jobs.allocation.walk import open_pools, tours
+from jobs.allocation.walk import is_open, tours
 from jobs.allocation.write_down import write_down
 
 _free = attrgetter("free")
@@ -15,7 +15,7 @@ _free = attrgetter("free")
 class Pass(list[Taken]):
     """What a pass claimed, in order. more: whether another one may find room. uncounted: users must be counted.
 
-    idle: processes are left, and tenants that hold all of their slots could borrow them.
+    idle: processes are left, and tenants that hold all of their slots could borrow them there.
     """
 
     more = uncounted = idle = False
@@ -23,14 +23,14 @@ class Pass(list[Taken]):
 
 def make_pass(books: Books, now: float, *, borrow: bool = False) -> Pass:
     """Fold and claim. borrow: lend what nobody could use within its own slots."""
-    resting = bool(books.resting)
+    resting = list(books.resting)
     left = fold(books, now, borrow=borrow)
-    pools = open_pools(books, now) if resting else ()
+    pools = {lane.queue.pool for lane in resting if is_open(lane.queue, now)}
     toured = tours(books, now, borrow=borrow)
     done = Pass(take(toured, borrow=borrow))
     done.uncounted = any(visit.passed_over for tour in toured for visit in tour.visits)
     done.more = write_down(books, toured, done, now) or left
-    done.idle = resting and any(pool.free for pool in pools)
+    done.idle = any(map(_free, pools))
     return done
 
 

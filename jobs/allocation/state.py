@@ -125,7 +125,7 @@ class Queue(Limits):
 
     lane_time: the common time of its lanes at `timed_at`; growth: of it, in a second. head: the circle continues after
     this position; circle_end: the end of the round. round_least, round_growth: the least met in the round. circle: its
-    ready lanes, a heap by position.
+    ready lanes, a heap by position. ready: whether it has any, as far as the door knows.
     """
 
     id: int
@@ -140,7 +140,7 @@ class Queue(Limits):
     round_growth: float | None = None
     head: int = 0
     circle_end: int = 0
-    begun: bool = False  # whether a fold has met it
+    ready: bool = False
     mean_seconds: float = 0.0
     tickets: int = 0
     circle: list[tuple[int, "Lane"]] = field(default_factory=list, init=False)

@@ -39,9 +39,7 @@ def take(tours: Sequence[Tour], *, borrow: bool) -> list[Taken]:
 
 def _holds_back(tour: Tour) -> bool:
     """Whether somebody may be entitled to what is free."""
-    return len(tour.visits) >= order.LANES_OF_A_PASS or any(
-        visit.passed_over or (visit.own > 0 and visit.startable) for visit in tour.visits
-    )
+    return tour.cut or any(visit.passed_over or (visit.own > 0 and visit.startable) for visit in tour.visits)
 
 
 def _turns(tour: Tour, *, lends: bool) -> Iterator[_Turn]:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from heapq import heappop
+from operator import attrgetter
 
 from jobs.allocation import gates, order
 from jobs.allocation.books import Books
@@ -42,8 +43,9 @@ class Visit:
 class Tour:
     """Of an open queue. present: its time in its pool. lane_time, round_least: as they are now.
 
-    served: lanes that can be. whole: whether it visited the whole circle. least, least_growth: of the lanes that could
-    be served. position: of the last lane; end: the last place that was given to them.
+    visited: whether the pass came to it. served: lanes
+    that can be. whole: whether it visited the whole circle; cut: whether it ended at the bound of a pass. least,
+    least_growth: of the lanes that could be served. position: of the last lane; end: the last place given to them.
     """
 
     queue: Queue
@@ -52,36 +54,56 @@ class Tour:
     present: float
     lane_time: float
     round_least: float | None
+    visited: bool = field(default=False, init=False)
     visits: list[Visit] = field(default_factory=list, init=False)
     whole: bool = field(default=False, init=False)
+    cut: bool = field(default=False, init=False)
     served: int = field(default=0, init=False)
     least: float | None = field(default=None, init=False)
     least_growth: float | None = field(default=None, init=False)
-    position: int = field(default=0, init=False)
-    end: int = field(default=0, init=False)
+    position: int = field(init=False)
+    end: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.position, self.end = self.queue.head, self.queue.circle_end
 
     @property
     def contends(self) -> bool:
-        return self.least is not None and (self.whole or self.served > 0)
+        """One that the pass did not come to is taken to."""
+        return not self.visited or (self.least is not None and (self.whole or self.served > 0))
+
+    @property
+    def key(self) -> tuple[float, int, int]:
+        """The order in the pool, of the first job that it gets."""
+        queue = self.queue
+        return order.turn(self.present, queue.in_use, queue.weight), -queue.weight, queue.id
 
 
 def tours(books: Books, now: float, *, borrow: bool) -> list[Tour]:
-    """Of each open queue that has ready lanes."""
-    found, ms = [], order.in_ms(now)
-    for pool in books.pools.values():
-        for queue in pool.queues if pool.free else ():
-            if queue.circle and (most := _room(queue, now)) >= 1:
-                found.append(_walk(_tour(queue, int(most), now, ms), now, ms, borrow=borrow))
-    return found
+    """Of the first open queues of each pool; it need not visit them all."""
+    ms = order.in_ms(now)
+    return [tour for pool in books.pools.values() if pool.free for tour in _tours(pool, now, ms, borrow=borrow)]
 
 
-def open_pools(books: Books, now: float) -> list[Pool]:
-    """Those with a free process for a queue that may start a job, whether or not one is ready."""
-    return [
-        pool
-        for pool in books.pools.values()
-        if pool.free and any(queue.begun and _room(queue, now) >= 1 for queue in pool.queues)
+def is_open(queue: Queue, now: float) -> bool:
+    """Whether it may start a job, though none may be ready."""
+    return _room(queue, now) >= 1
+
+
+def _tours(pool: Pool, now: float, ms: int, *, borrow: bool) -> list[Tour]:
+    """It goes on until there are as many lanes to serve as the pool has room for, and as many queues visited."""
+    ready = [
+        _tour(queue, int(most), now, ms) for queue in pool.queues if queue.ready and (most := _room(queue, now)) >= 1
     ]
+    ready.sort(key=attrgetter("key"))
+    most_queues = len(ready) if borrow else pool.free + order.QUEUES_BEYOND_ROOM
+    served = 0
+    for place, tour in enumerate(ready if borrow else ready[: most_queues - 1]):
+        if min(place, served) >= pool.free:
+            break
+        _walk(tour, min(tour.room, pool.free - min(place, served)), now, ms, borrow=borrow)
+        served += tour.served
+    return ready[:most_queues]
 
 
 def _room(queue: Queue, now: float) -> float:
@@ -103,13 +125,15 @@ def _tour(queue: Queue, most: int, now: float, ms: int) -> Tour:
     )
 
 
-def _walk(tour: Tour, now: float, ms: int, *, borrow: bool) -> Tour:
-    """Until there are as many lanes to serve as there is room for, or the circle ends."""
+def _walk(tour: Tour, most: int, now: float, ms: int, *, borrow: bool) -> None:
+    """Until there are so many lanes to serve, or the circle ends."""
     circle, quantum = tour.queue.circle, order.quantum(tour.queue.mean_seconds)
-    while circle and tour.served < tour.room and len(tour.visits) < order.LANES_OF_A_PASS:
+    tour.visited = True
+    while circle and tour.served < most and not tour.cut:
         tour.position, lane = heappop(circle)
         visit = _visit(lane, tour, quantum, now, ms, borrow=borrow)
         tour.visits.append(visit)
+        tour.cut = len(tour.visits) == order.LANES_OF_A_PASS
         if visit.startable:
             tour.served += visit.in_time and visit.own > 0
             growth = lane.in_use / visit.weight
@@ -117,8 +141,7 @@ def _walk(tour: Tour, now: float, ms: int, *, borrow: bool) -> Tour:
                 tour.least = visit.virtual_time
             if tour.least_growth is None or growth < tour.least_growth:
                 tour.least_growth = growth
-    tour.whole = tour.served < tour.room and len(tour.visits) < order.LANES_OF_A_PASS
-    return tour
+    tour.whole = tour.served < most and not tour.cut
 
 
 def _visit(lane: Lane, tour: Tour, quantum: float, now: float, ms: int, *, borrow: bool) -> Visit:

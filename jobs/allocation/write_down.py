@@ -101,18 +101,25 @@ def _head(line: Line, last: int | None, head: int) -> int:
 def _move_turns(tours: Sequence[Tour], now: float) -> None:
     present: dict[Pool, float] = {}  # the least, of the queues that contend
     for tour in tours:
-        queue, pool = tour.queue, tour.queue.pool
         if tour.contends:
+            pool = tour.queue.pool
             present[pool] = min(present.get(pool, inf), tour.present)
-            queue.virtual_time = max(queue.virtual_time, tour.present - tour.seconds / queue.weight)
-        if queue.rate_limit is not None:
-            queue.full_at = queue.after(sum(visit.n for visit in tour.visits), now)
-        _move_round(queue, tour)
-        queue.timed_at, queue.head = now, tour.position
     for tour in tours:
-        queue, pool = tour.queue, tour.queue.pool
-        queue.pool_time = max(queue.pool_time, present.get(pool, queue.pool_time))
-        pool.time = max(pool.time, queue.pool_time)
+        if tour.visited:
+            _move_turn(tour, present.get(tour.queue.pool, -inf), now)
+
+
+def _move_turn(tour: Tour, pool_least: float, now: float) -> None:
+    queue, pool = tour.queue, tour.queue.pool
+    if tour.contends:
+        queue.virtual_time = max(queue.virtual_time, tour.present - tour.seconds / queue.weight)
+    if queue.rate_limit is not None:
+        queue.full_at = queue.after(sum(visit.n for visit in tour.visits), now)
+    _move_round(queue, tour)
+    queue.timed_at, queue.head = now, tour.position
+    queue.ready = bool(queue.circle) or not tour.whole
+    queue.pool_time = max(queue.pool_time, pool_least)
+    pool.time = max(pool.time, queue.pool_time)
 
 
 def _move_round(queue: Queue, tour: Tour) -> None:

@@ -92,6 +92,7 @@ class Lane(models.Model):
         indexes = [
             models.Index(fields=["queue_id", "position"], condition=Q(state="ready"), name="lanes_circle"),
             models.Index(fields=["opens_at"], condition=Q(opens_at__isnull=False), name="lanes_opening"),
+            models.Index(fields=["tenant_id", "version"], condition=Q(state="closed"), name="lanes_closed"),
         ]
 
 
@@ -103,7 +104,15 @@ class QueueTurn(models.Model):
     round. round_least: the least virtual time met in the round. growth: of lane_time since timed_at, in a second: the
     least jobs in slots of a lane, divided by its weight; round_growth: met in the round. full_at: when the rate limit's
     bucket is full again. in_use, tickets: as of a lane. mean_seconds: a moving mean of what an attempt is charged.
+    state: ready (lanes are in the circle), empty (none is), or, where nothing is in use either: keeps (the pool's time),
+    or asleep (no pass reads it).
     """
+
+    class State(models.TextChoices):
+        READY = "ready"
+        EMPTY = "empty"
+        KEEPS = "keeps"
+        ASLEEP = "asleep"
 
     pk = models.CompositePrimaryKey("queue_id", "version")
     queue_id = models.BigIntegerField()
@@ -121,10 +130,12 @@ class QueueTurn(models.Model):
     in_use = models.IntegerField(default=0, db_default=0)
     tickets = models.BigIntegerField(default=0, db_default=0)  # milliseconds
     mean_seconds = models.FloatField(default=0, db_default=0)
+    state = models.CharField(max_length=6, choices=State, default=State.READY, db_default=State.READY)
 
     class Meta:
         db_table = named("queue_turns")
         constraints = [models.CheckConstraint(condition=Q(in_use__gte=0), name="queue_turns_in_use_from_0")]
+        indexes = [models.Index(fields=["version"], condition=~Q(state="asleep"), name="queue_turns_awake")]
 
 
 class Numbers(models.Field):  # type: ignore[type-arg]
@@ -138,7 +149,8 @@ class TenantBook(models.Model):
     """What a tenant has in use, in all its lanes: exactly one row for a tenant that has a lane.
 
     slots: the numbers of the slots in use. users: the slots in use of each user who has any; None if the tenant does
-    not limit its users. full_at: when the bucket of its rate limit is full again.
+    not limit its users. full_at: when the bucket of its rate limit is full again. opened: a version before which its
+    closed lanes were all opened.
     """
 
     pk = models.CompositePrimaryKey("tenant_id", "version")
@@ -148,6 +160,7 @@ class TenantBook(models.Model):
     slots = Numbers()
     users = models.JSONField(null=True)
     full_at = models.DateTimeField(null=True)
+    opened = models.BigIntegerField(default=0, db_default=0)
 
     class Meta:
         db_table = named("tenant_books")
@@ -158,12 +171,13 @@ class Door(models.Model):
     """The memory of the dispatches, of which one decides at a time: one row.
 
     since, unseen: arrivals and freed slots were taken up to the end of this snapshot, except those of the transactions
-    that were under way then.
+    that were under way then. floor: no queue that is awake has an older version of its turn.
     """
 
     version = models.BigIntegerField(primary_key=True)
     since = models.BigIntegerField()
     unseen = ArrayField(models.BigIntegerField())
+    floor = models.BigIntegerField(default=0, db_default=0)
 
     class Meta:
         db_table = named("door")

@@ -20,6 +20,7 @@ from jobs.store.settling import Ending
 from tenants.wire import Answer
 
 # The rules of the claim. visits: the most lanes of a queue in one pass. seconds: until it visits no further lane.
+# queues: the most that a pass visits of a pool beyond its room.
 RULES = {
     "credit": order.CREDIT_SECONDS,
     "slot": order.SLOT_SECONDS,
@@ -27,7 +28,9 @@ RULES = {
     "quantum": order.SHORTEST_QUANTUM,
     "visits": order.LANES_OF_A_PASS,
     "seconds": 0.1,
+    "queues": order.QUEUES_BEYOND_ROOM,
 }
+IDLE, SPAN = 8, 1000  # queues that are awake for nothing; versions of turns from the oldest that is read to the newest
 OUT_OF_LINE = {"in_line": False, "keeps": None, "hears": False}  # a knock that takes no waiting place
 
 
@@ -166,6 +169,13 @@ def forget_lanes(tenants: Sequence[int]) -> None:
         rows("forget_lanes", tenants=list(tenants))
 
 
+def tidy_turns(idle: int = IDLE, span: int = SPAN) -> None:
+    """Let the queues sleep where nothing waits or runs, and write the other turns anew, if it is worth it."""
+    if rows("untidy_turns", idle=idle, span=span)[0][0]:
+        with inside_the_door():
+            rows("tidy_turns")
+
+
 @contextmanager
 def inside_the_door() -> Iterator[None]:
     """A transaction in which no dispatch decides."""
@@ -180,7 +190,8 @@ def inside_the_door() -> Iterator[None]:
 def _parameters(locked: Collection[str], *, borrow: bool) -> tuple[dict[str, Any], dict[str, Any]]:
     """Those of the fold, and those of the claim."""
     both = {"now": clock.moment(), "borrow": borrow}
-    return most_time() | both, RULES | both | {"locked": list(locked)}
+    queues = {int(lane.split(":")[0]) for lane in locked}
+    return most_time() | both, RULES | both | {"locked": list(locked), "locked_queues": list(queues)}
 
 
 def decided(folded: Sequence[tuple[Any, ...]], claimed: Sequence[tuple[Any, ...]]) -> Pass:

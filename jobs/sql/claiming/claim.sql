@@ -3,10 +3,11 @@
 --         say what is in use (I1): each claim adds to them, each fold takes off what has ended (docs/adr/0030).
 -- Locks:  the claimed rows. It skips rows that others have locked and takes later jobs of the same lane. If there are too
 --         few, the next passes skip the lane. Only dispatches write lanes, turns and books, so it never waits for them.
--- Index:  jobs_claim, from the head of each visited lane; lanes_circle; the newest version of each turn and book.
--- Cost:   depends on the room to fill; not on running, waiting or ended jobs, on lanes, on the users of a lane or on the
---         slots of a tenant (I9). No plan depends on an estimate: each read of a growing table has a LIMIT in a LATERAL,
---         and an ORDER BY that only one index has; rows are written by their ctid.
+-- Index:  queue_turns_awake; jobs_claim, from the head of each visited lane; lanes_circle; the newest version of each book.
+-- Cost:   depends on the room to fill; not on running, waiting or ended jobs, on lanes, on the users of a lane, on the slots of
+--         a tenant or on idle queues (I9). It reads two rows of each queue that is awake. No plan depends on an estimate: each
+--         read of a growing table has a LIMIT in a LATERAL, and an ORDER BY that only one index has; rows are written by their
+--         ctid.
 -- Twin:   `jobs/allocation` decides the same in memory, for forecasts and what-if. Whoever changes a chapter changes it, too;
 --         tests/integration/store/test_world.py compares them after every pass.
 -- Each limit cuts the rows that the previous one left. So a pass claims at least one job if any may be claimed, but perhaps
@@ -26,12 +27,12 @@ UNION ALL  -- the last row is the verdict. locked: the lanes whose first jobs ot
 -- waits: a visited lane has more jobs that could start; or there was no room to visit one
 SELECT
     NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-    coalesce(bool_or(taken_of_pool < pool_free AND (again OR NOT whole)), false),
+    coalesce(bool_or(taken_of_pool < pool_free AND CASE WHEN visited THEN again OR NOT whole ELSE ready END), false),
     ARRAY(
         SELECT s.queue_id || ':' || s.tenant_id FROM served s
         WHERE s.n > (SELECT count(*) FROM locked l WHERE l.queue_id = s.queue_id AND l.tenant_id = s.tenant_id)
     ),
     coalesce(bool_or(uncounted), false),
     coalesce(bool_or(taken_of_pool < pool_free), false),
-    coalesce(bool_or(again), true)
+    coalesce(bool_or(CASE WHEN visited THEN again ELSE ready END), true)
 FROM next_turn

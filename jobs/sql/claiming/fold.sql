@@ -1,6 +1,6 @@
 -- Change: take the arrivals and the freed slots since the last dispatch into the books: lanes, tenants and queues.
 -- Who:    a dispatch, inside the door, before the claim. Nobody else writes or locks the rows it reads and deletes.
--- Locks:  none that anybody waits for. Index: primary keys; lanes_opening; jobs_claim.
+-- Locks:  none that anybody waits for. Index: primary keys; lanes_opening; lanes_closed; jobs_claim.
 -- New rows are those of transactions that had not ended in the snapshot of the last fold: xids from its end on, and those
 -- that were under way then. So the fold finds rows that commit late, and does not read dead rows again and again during an
 -- old snapshot. A dump restored on another server may have xids from the future: then the fold reads all rows.
@@ -13,7 +13,7 @@ WITH
 -- include shared/live_pools
 memory AS MATERIALIZED (
     SELECT
-        d.version, coalesce(d.unseen, '{}') AS unseen,
+        d.version, d.floor, coalesce(d.unseen, '{}') AS unseen,
         CASE WHEN d.since <= pg_snapshot_xmax(pg_current_snapshot())::text::bigint THEN d.since ELSE 0 END AS since
     FROM (SELECT) always
     LEFT JOIN LATERAL (SELECT * FROM door ORDER BY version DESC LIMIT 1) d ON true
@@ -75,6 +75,17 @@ charge AS MATERIALIZED (
     WHERE f.seconds IS NOT NULL
     GROUP BY f.tenant_id, f.queue_id, q.weight
 ),
+closed AS (  -- lanes of the tenants that may start more: those that left the circle since such a tenant was met last
+    SELECT l.queue_id, f.tenant_id
+    FROM (SELECT DISTINCT tenant_id FROM freed) f
+    CROSS JOIN LATERAL (
+        SELECT queue_id FROM lanes
+        WHERE state = 'closed' AND tenant_id = f.tenant_id AND version > coalesce((
+            SELECT opened FROM tenant_books b WHERE b.tenant_id = f.tenant_id ORDER BY version DESC LIMIT 1
+        ), 0)
+        ORDER BY tenant_id, version
+    ) l
+),
 opening AS MATERIALIZED (  -- lanes whose tenant has a token again, or may borrow
     SELECT l.queue_id, l.tenant_id FROM memory CROSS JOIN clock CROSS JOIN LATERAL (
         SELECT queue_id, tenant_id FROM lanes
@@ -93,8 +104,7 @@ news AS MATERIALIZED (
         UNION ALL
         SELECT queue_id, tenant_id, NULL, -followed, of_lane, slots, tickets, false FROM charge
         UNION ALL
-        SELECT q.id, f.tenant_id, NULL::bigint, 0, 0::float8, 0, 0::bigint, true
-        FROM (SELECT DISTINCT tenant_id FROM freed) f CROSS JOIN queues q
+        SELECT queue_id, tenant_id, NULL::bigint, 0, 0::float8, 0, 0::bigint, true FROM closed
         UNION ALL
         SELECT queue_id, tenant_id, NULL::bigint, 0, 0::float8, 0, 0::bigint, true FROM opening
     ) each_one
@@ -107,6 +117,7 @@ told AS MATERIALIZED (
     FROM (
         SELECT n.*, l.row, l.state, l.position, turn.head AS turn_head, coalesce(tenant.weight, 1) AS weight,
             n.head IS NOT NULL OR (n.opens AND l.state = 'closed') AS wakes,
+            turn.state <> 'ready' OR turn.version < (SELECT floor FROM memory) AS turn_sleeps,
             CASE
                 WHEN coalesce(l.virtual_time, 0) + n.seconds / coalesce(tenant.weight, 1) < turn.lane_time
                     + CASE WHEN n.head IS NOT NULL THEN turn.mean_seconds / coalesce(tenant.weight, 1) ELSE 0 END
@@ -114,7 +125,7 @@ told AS MATERIALIZED (
             END AS before_all_from
         FROM news n
         LEFT JOIN LATERAL (
-            SELECT head, lane_time, mean_seconds FROM queue_turns WHERE queue_id = n.queue_id ORDER BY version DESC LIMIT 1
+            SELECT version, state, head, lane_time, mean_seconds FROM queue_turns WHERE queue_id = n.queue_id ORDER BY version DESC LIMIT 1
         ) turn ON true
         LEFT JOIN LATERAL (
             SELECT ctid AS row, state, position, virtual_time FROM lanes
@@ -172,15 +183,16 @@ tenants_begun AS (
     ON CONFLICT DO NOTHING  -- of several lanes, the first
 ),
 turns_begun AS (
-    INSERT INTO queue_turns (queue_id, version) SELECT queue_id, 0 FROM told WHERE turn_head IS NULL AND head IS NOT NULL
-    ON CONFLICT DO NOTHING
+    INSERT INTO queue_turns (queue_id, version)
+    SELECT queue_id, nextval('door_seq')
+    FROM (SELECT DISTINCT queue_id FROM told WHERE turn_head IS NULL AND head IS NOT NULL) begun
 ),
 -- While a tenant does not limit its users, jobs of others follow in a slot, and no book knows whose. So what is known of its users
 -- is forgotten when its limits change (the trigger's row has no job), and with a slot in which jobs followed. Then the claim
 -- passes over a tenant that limits them, and has them counted.
 tenants_told AS (
     UPDATE tenant_books b
-    SET version = nextval('door_seq'), in_use = b.in_use - f.n, slots = b.slots - f.slots,
+    SET version = nextval('door_seq'), opened = b.version, in_use = b.in_use - f.n, slots = b.slots - f.slots,
         users = CASE WHEN NOT f.forget AND b.users IS NOT NULL THEN tally(b.users, f.users, -1) END
     FROM (
         SELECT
@@ -190,17 +202,22 @@ tenants_told AS (
         FROM freed GROUP BY tenant_id
     ) f
     WHERE b.ctid = (SELECT ctid FROM tenant_books WHERE tenant_id = f.tenant_id ORDER BY version DESC LIMIT 1)
-      AND (f.n > 0 OR f.forget AND b.users IS NOT NULL)
 ),
-turns_told AS (  -- the mean follows the attempts: each counts a tenth
+turns_told AS (  -- the mean follows the attempts: each counts a tenth. A queue with a lane in its circle again is ready
     UPDATE queue_turns t
     SET version = nextval('door_seq'), virtual_time = t.virtual_time + c.seconds / c.weight,
         in_use = t.in_use - c.slots, tickets = t.tickets - c.tickets,
-        mean_seconds = t.mean_seconds + (c.seconds / c.attempts - t.mean_seconds) * (1 - power(0.9, c.attempts))
+        mean_seconds = t.mean_seconds + (coalesce(c.seconds / nullif(c.attempts, 0), 0) - t.mean_seconds) * (1 - power(0.9, c.attempts)),
+        state = CASE WHEN c.wakes THEN 'ready' ELSE t.state END
     FROM (
-        SELECT queue_id, weight, sum(seconds) AS seconds, sum(slots)::int AS slots, sum(tickets)::bigint AS tickets,
-            sum(attempts)::int AS attempts
-        FROM charge GROUP BY queue_id, weight
+        SELECT queue_id, max(weight) AS weight, sum(seconds) AS seconds, sum(slots)::int AS slots,
+            sum(tickets)::bigint AS tickets, sum(attempts)::int AS attempts, bool_or(wakes) AS wakes
+        FROM (
+            SELECT queue_id, weight, seconds, slots, tickets, attempts, false AS wakes FROM charge
+            UNION ALL
+            SELECT queue_id, 1, 0, 0, 0, 0, true FROM told WHERE wakes AND turn_sleeps
+        ) each_one
+        GROUP BY queue_id
     ) c
     WHERE t.ctid = (SELECT ctid FROM queue_turns WHERE queue_id = c.queue_id ORDER BY version DESC LIMIT 1)
 ),

@@ -15,7 +15,7 @@ SELECT
     head.id,
     (
         coalesce(lane.state, 'empty') = 'empty' OR lane.head > job_place(head.priority, head.id)
-        OR (lane.state = 'ready' AND lane.position <= turn.head)
+        OR (lane.state = 'ready' AND (lane.position <= turn.head OR turn.state <> 'ready' OR turn.version < door.floor))
     ) AND NOT EXISTS (
         SELECT FROM arrivals a WHERE a.queue_id = walk.queue_id AND a.tenant_id = walk.tenant_id
     ) AS lost
@@ -31,8 +31,9 @@ LEFT JOIN LATERAL (
     ORDER BY version DESC LIMIT 1
 ) lane ON true
 LEFT JOIN LATERAL (
-    SELECT head FROM queue_turns t WHERE t.queue_id = walk.queue_id ORDER BY version DESC LIMIT 1
+    SELECT version, state, head FROM queue_turns t WHERE t.queue_id = walk.queue_id ORDER BY version DESC LIMIT 1
 ) turn ON true
+LEFT JOIN LATERAL (SELECT floor FROM door ORDER BY version DESC LIMIT 1) door ON true
 WHERE head.ready_at < coalesce(%(now)s::timestamptz, clock_timestamp()) - %(bound)s * interval '1 second'  -- guard
 ORDER BY head.ready_at
 LIMIT %(most)s

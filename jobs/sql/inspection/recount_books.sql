@@ -20,7 +20,7 @@ lanes_made AS (
     FROM lane_due CROSS JOIN inside WHERE row IS NULL
 ),
 turns_mended AS (
-    UPDATE queue_turns t SET version = nextval('door_seq'), in_use = d.n, tickets = d.tickets
+    UPDATE queue_turns t SET version = nextval('door_seq'), in_use = d.n, tickets = d.tickets, state = 'ready'
     FROM turn_due d CROSS JOIN inside WHERE t.ctid = d.row
 ),
 turns_made AS (

@@ -63,6 +63,7 @@ def duties() -> list[Duty]:
     return [
         Duty(1.0, recover.take_back_orphans),
         Duty(1.0, recover.hand_over_again),
+        Duty(1.0, store.tidy_turns),
         Duty(5.0, store.note_look),
         Duty(5.0, pause.release_strays),
         Duty(5.0, unblock.unblock_if_news),

@@ -78,11 +78,19 @@ def test_a_job_that_nothing_holds_and_nobody_claims_is_found(tenant, worker):
     assert found() == {("waits_for_nothing", f"job {job.pk}")}
 
 
-@pytest.mark.parametrize("harm", [{"state": "empty"}, {"head": 2**62}])
+@pytest.mark.parametrize(
+    "harm",
+    [
+        lambda: Lane.objects.update(state="empty"),
+        lambda: Lane.objects.update(head=2**62),
+        lambda: QueueTurn.objects.update(state="asleep"),
+        lambda: QueueTurn.objects.update(version=-1),  # below the floor
+    ],
+)
 def test_a_lane_that_no_dispatch_looks_at_is_found_and_brought_back(tenant, harm):
     job = make_job(tenant, ready_at=LONG_AGO)
     fold()
-    Lane.objects.update(**harm)
+    harm()
     assert ("lane_lost", f"job {job.pk}") in found()
     # Of 200 lanes it takes seconds: not in the thread of the upkeep.
     [inspect] = [duty for duty in recording_duties() if duty.run.__qualname__ == "Inspection.run"]

@@ -9,7 +9,7 @@ from django.db import connection
 from django.db.models import F
 
 from jobs import store
-from jobs.models import Lane, Worker
+from jobs.models import Lane, Queue, Worker
 from jobs.store.claiming import RULES
 from tenants.models import Tenant, TenantQueue
 from tests.factories import QueueFactory, finish
@@ -179,6 +179,51 @@ def catch_up(room: int) -> None:
     while not claimed:
         claimed = store.claim()
     Worker.objects.update(concurrency=F("concurrency") + room)
+
+
+QUEUES = (50, 500, 5_000)
+USED_ONCE = """
+WITH begun AS (
+    INSERT INTO queue_turns (queue_id, version, state)
+    SELECT id, nextval('door_seq'), 'empty' FROM unnest(%(queues)s::bigint[]) AS q (id)
+    RETURNING queue_id
+)
+INSERT INTO lanes (tenant_id, queue_id, version, position, state, virtual_time, head, waiting, last_user)
+SELECT tenant_id, queue_id, nextval('door_seq'), 0, 'empty', 0, 0, 0, ''
+FROM begun CROSS JOIN unnest(%(tenants)s::bigint[]) AS t (tenant_id)
+"""
+A_LETTER = "INSERT INTO freed_slots (xid, tenant_id, job_id) VALUES (pg_current_xact_id()::text::bigint, %s, -1)"
+
+
+@pytest.mark.parametrize("idle", [False, True], ids=["open", "idle"])
+def test_however_many_queues_there_are(one_place, queue, idle):
+    """Where work waits, it reads two rows of each; an idle one costs nothing. Also in the fold of a free slot."""
+    owners = tenants(4)
+    fill(queue, owners, 5)
+    with Dispatcher() as door:
+        door.fold()
+        sql(A_LETTER, [owners[0]])
+        door.claim()
+        one, there = door.claim(), 1
+        for many in QUEUES:
+            made = Queue.objects.bulk_create([Queue(name=f"queue {n}") for n in range(there, many)])
+            queues, there = [one.pk for one in made], many
+            if idle:
+                sql(USED_ONCE, {"queues": queues, "tenants": owners})
+            else:
+                fill(queues, owners, 1)
+            door.fold()
+            store.tidy_turns(idle=-1)
+            sql("VACUUM queue_turns, lanes, tenant_books")
+            sql(A_LETTER, [owners[0]])
+            door.claim()
+            read = door.claim()
+            if idle:
+                same(read, one)
+            else:
+                assert read.claimed == one.claimed
+                assert read.rows <= 1.5 * one.rows + 2 * many
+                assert read.buffers <= 2 * one.buffers + 6 * many
 
 
 @pytest.mark.parametrize("tenant_count", [1, 200])

@@ -22,14 +22,15 @@ from tests.thorough import sized
 
 pytestmark = pytest.mark.django_db
 STEPS = 40
-FIRST, ALL = 15, sized(60, thorough=500)  # histories
+FIRST, ALL = 18, sized(60, thorough=500)  # histories
 RATES = [(None, None), (None, None), (2, 3.0), (5, 1.0), (1, 0.5)]
 USERS = [0, 0, 3, 50]
 MUTANTS = [  # the constants that memory has of its own, and another value of each
     (order, "CREDIT_SECONDS", 1.25),
     (order, "SLOT_SECONDS", 1.25),
     (order, "JOBS_OF_A_PASS", 5),
-    (order, "LANES_OF_A_PASS", 6),
+    (order, "LANES_OF_A_PASS", 3),
+    (order, "QUEUES_BEYOND_ROOM", 1),
     (order, "SHORTEST_QUANTUM", 0.5),
     (order, "quantum", lambda mean: max(order.SHORTEST_QUANTUM, 3 * mean)),
     (line, "USERS_OF_A_FRONT", 31),
@@ -38,7 +39,11 @@ MUTANTS = [  # the constants that memory has of its own, and another value of ea
     (fold, "FORGOTTEN", 0.85),
     (state, "FORGIVEN", 0.0),
 ]
-BOUNDS = [("batch", "JOBS_OF_A_PASS", 4), ("visits", "LANES_OF_A_PASS", 7)]  # of a pass; low ones are met
+BOUNDS = [  # of a pass; low ones are met
+    ("batch", "JOBS_OF_A_PASS", 4),
+    ("visits", "LANES_OF_A_PASS", 7),
+    ("queues", "QUEUES_BEYOND_ROOM", 2),
+]
 TIMES = [0.0, 0.25, 0.5, 1.0, 1.5, 3.0, 10.0]
 
 
@@ -103,6 +108,8 @@ class History:
                 twin.staff(draw.choice(["one", "two"]), draw.choice([0, 1, 3, 8]))
             case 7:
                 twin.stir(lambda: draw.choice(TIMES))
+            case 8:
+                twin.limit_tenant(tenant, user_slots=draw.choice([1, 2]))
 
     def _tenant_limits(self) -> dict[str, object]:
         draw = self.draw

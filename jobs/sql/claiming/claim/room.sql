@@ -1,22 +1,49 @@
--- 1. The room: the open queues, by their books, and the number of jobs that each may get now.
-turn AS (
-    SELECT q.*, t.* FROM queues q LEFT JOIN LATERAL (
-        SELECT ctid AS row, * FROM queue_turns WHERE queue_id = q.id ORDER BY version DESC LIMIT 1
-    ) t ON true
+-- 1. The room: the open queues of each pool in their order, by their books; and the number of jobs that each may get now.
+-- A pass reads the turns of the queues that are awake: that have ready lanes, jobs in slots, or the time of their pool. Now and then
+-- they are written anew (tidy_turns.sql), so none is older than `floor`, and no dead version before it is read.
+turn AS MATERIALIZED (
+    SELECT q.*, t.*
+    FROM (
+        SELECT ctid AS row, * FROM queue_turns
+        WHERE state <> 'asleep'
+          AND version >= (SELECT floor FROM door ORDER BY version DESC LIMIT 1)
+          AND current_setting('jobs.door', true) LIKE 'waiting%%'  -- guard I1
+        ORDER BY version
+    ) t
+    CROSS JOIN LATERAL (SELECT * FROM queues WHERE id BETWEEN t.queue_id AND t.queue_id ORDER BY id LIMIT 1) q
 ),
--- include shared/queue_states
-open_queue AS MATERIALIZED (
-    SELECT
-        id, pool, weight, in_use, rate_limit, rate_window, turn_row, head, circle_end, lane_time, round_least, round_growth,
-        pool_capacity - pool_in_use AS pool_free, most.room,
-        greatest(%(quantum)s::float8, 2 * mean_seconds) AS quantum,
-        greatest(virtual_time + seconds / weight, pool_now - %(credit)s::float8 / weight) AS present
-    FROM queue_state
-    CROSS JOIN LATERAL (
-        SELECT least(pool_capacity - pool_in_use, concurrency - in_use, tokens, %(batch)s::int)::int AS room
-    ) most
-    WHERE current_setting('jobs.door', true) LIKE 'waiting%%'  -- guard I1
-      AND NOT paused  -- guard
-      AND turn_row IS NOT NULL  -- an arrival brings it
-      AND most.room >= 1
+-- include shared/pool_states
+-- Of each pool as many as it has room for, and some more, since a visit may find nobody who could be served. Before it lends, a
+-- pass looks at all. Those in which others have locked jobs come last, so that they hide nobody; and one without a ready lane is
+-- there for its pool. nth: of its pool. key: of the first job that it gets.
+asked AS MATERIALIZED (
+    SELECT first.*
+    FROM pool_state p CROSS JOIN LATERAL (
+        SELECT *, row_number() OVER ()::int AS nth
+        FROM (
+            SELECT *, present + %(slot)s::float8 * in_use / weight AS key
+            FROM (
+                SELECT
+                    id, pool, weight, in_use, rate_limit, rate_window, turn_row, head, circle_end, lane_time, round_least,
+                    round_growth, pool_capacity - pool_in_use AS pool_free, state = 'ready' AS ready,
+                    least(pool_capacity - pool_in_use, concurrency - in_use, tokens, %(batch)s::int)::int AS room,
+                    greatest(%(quantum)s::float8, 2 * mean_seconds) AS quantum,
+                    greatest(virtual_time + seconds / weight, pool_now - %(credit)s::float8 / weight) AS present
+                FROM (
+                    SELECT
+-- include shared/queue_now
+                    FROM turn t
+                    CROSS JOIN clock
+                    CROSS JOIN LATERAL (SELECT coalesce(date_part('epoch', clock.now - t.timed_at), 0) AS seconds) passed
+                    WHERE t.pool = p.pool
+                      AND NOT t.paused  -- guard
+                ) q
+                OFFSET 0
+            ) q
+            WHERE room >= 1
+            ORDER BY NOT ready, id = ANY(%(locked_queues)s::bigint[]), key, weight DESC, id
+            LIMIT CASE WHEN NOT %(borrow)s THEN p.capacity - p.in_use + %(queues)s::int END
+        ) q
+    ) first
+    WHERE p.capacity > p.in_use
 ),

@@ -12,14 +12,11 @@
 -- In a pass that lends, a tenant may get more than its slots if no lane of anybody could be served within its own (docs/adr/0039).
 tour AS MATERIALIZED (  -- of a queue, in this pass. whole: it visits the whole circle
     SELECT
-        queue_id, max(position) AS position, max(found) > 0 AS served, bool_or(uncounted) AS uncounted,
-        max(found) < max(room) AND max(nth) < %(visits)s::int AS whole,
-        min(virtual_time) FILTER (WHERE cardinality((front).places) > 0) AS least,
-        min(lane_in_use / weight::float8) FILTER (WHERE cardinality((front).places) > 0) AS least_growth,
+        queue_id, bool_or(lane_row IS NULL) AS whole,
         NOT bool_or(bool_or(
             own_slots > 0 AND cardinality((front).places) > 0 OR passed_over OR nth = %(visits)s::int
         )) OVER () AS lends
-    FROM visit GROUP BY queue_id
+    FROM visit WHERE turn > 0 GROUP BY queue_id
 ),
 in_queue AS (
     SELECT
@@ -35,7 +32,7 @@ in_queue AS (
 ),
 in_pool AS (
     SELECT c.*, q.pool, q.pool_free, q.weight, q.present + %(slot)s::float8 * (q.in_use + c.queue_rank - 1) / q.weight AS key
-    FROM in_queue c JOIN open_queue q ON q.id = c.queue_id
+    FROM in_queue c JOIN asked q ON q.id = c.queue_id
     WHERE c.queue_rank <= q.room  -- guard I1
 ),
 in_tenant AS (

@@ -1,31 +1,43 @@
--- 2. The walk: round the circle of each open queue, from the end of the last pass, until there are as many lanes to serve as
--- there is room for, or the circle ends. A visited lane goes to the end of the circle, so none is met twice, and those before
--- `head` are done. A pass ends after so many visits, or after so long, which counts as so many; the next one continues.
+-- 2. The walk: through the queues of a pool in their order, until there are as many lanes to serve as it has room for, and as many
+-- queues. In a queue, round its circle, from the end of the last pass, until it has as many lanes as jobs that may come to it, by
+-- the turns of those before it, or as are lacking; or the circle ends, which a visit without a lane says. A visited lane goes to
+-- the end of the circle, so none is met twice, and those before `head` are done. It leaves a queue after so many visits; or,
+-- after so long, each after one. The next pass continues.
+-- turn: the number of the queue; nth: of the visit. found: lanes to serve, of `upto` for which this queue is visited.
 -- front: the places of the lane's first jobs, and some more to replace those that others have locked. If the tenant limits its
 -- users, they take turns, from `last_user` on. in_time: whether the lane is at most a quantum ahead of the others.
 -- left: the tenant's free slots, with what it may borrow in a pass that lends; own_slots: without. free: those that it has
 -- tokens for.
 visit AS (
     SELECT
-        id AS queue_id, room, lane_time, quantum, rate_limit AS queue_rate, head AS position, 0 AS nth, 0 AS found,
+        pool, 0 AS turn, NULL::bigint AS queue_id, 0 AS room, NULL::int AS queue_rate, 0 AS upto, 0::bigint AS position, 0 AS nth, 0 AS found,
         NULL::tid AS lane_row, NULL::bigint AS tenant_id, 0 AS lane_in_use, NULL::tenant_queues AS tenant,
         NULL::tid AS book_row, NULL::tenant_books AS book, 1 AS weight, false AS uncounted, false AS passed_over,
         0 AS left_slots, 0 AS own_slots, 0::float8 AS free, 0::float8 AS virtual_time, false AS in_time, NULL::lane_front AS front
-    FROM open_queue
+    FROM asked WHERE nth = 1
     UNION ALL
     SELECT
-        v.queue_id, v.room, v.lane_time, v.quantum, v.queue_rate, lane.position,
-        CASE WHEN clock_timestamp() > latest.moment THEN %(visits)s::int ELSE v.nth + 1 END,
+        q.pool, q.nth, q.id, q.room, q.rate_limit, here.upto, coalesce(lane.position, here.position),
+        CASE WHEN clock_timestamp() > latest.moment THEN %(visits)s::int ELSE here.nth + (lane.row IS NOT NULL)::int END,
         v.found + (cardinality((own.front).places) > 0 AND own.in_time AND own.own_slots > 0)::int,
         lane.row, lane.tenant_id, lane.in_use, t.tenant, b.row, b.book, own.*
     FROM visit v
     CROSS JOIN clock
     CROSS JOIN (SELECT statement_timestamp() + %(seconds)s::float8 * interval '1 s' AS moment) latest
+    JOIN asked q ON q.pool = v.pool
+        AND q.nth = v.turn + (v.lane_row IS NULL OR v.found >= v.upto OR v.nth >= %(visits)s::int)::int
+        AND (q.ready AND q.nth < q.pool_free + %(queues)s::int OR q.nth = 1 OR %(borrow)s AND q.ready)
     CROSS JOIN LATERAL (
+        SELECT
+            CASE WHEN q.nth > v.turn THEN 0 ELSE v.nth END AS nth,
+            CASE WHEN q.nth > v.turn THEN q.head ELSE v.position END AS position,
+            CASE WHEN q.nth > v.turn THEN v.found + least(q.room, q.pool_free - least(q.nth - 1, v.found)) ELSE v.upto END AS upto
+    ) here
+    LEFT JOIN LATERAL (
         SELECT ctid AS row, tenant_id, position, in_use, tickets, virtual_time, head, last_user FROM lanes
-        WHERE state = 'ready' AND queue_id = v.queue_id AND position > v.position
+        WHERE state = 'ready' AND queue_id = q.id AND position > here.position
         ORDER BY position LIMIT 1
-    ) lane
+    ) lane ON true
     LEFT JOIN LATERAL (  -- a tenant without a row, or a paused one, has no slots
         SELECT t AS tenant FROM tenant_queues t
         WHERE tenant_id BETWEEN lane.tenant_id AND lane.tenant_id
@@ -37,18 +49,18 @@ visit AS (
     ) b ON true
     CROSS JOIN LATERAL (
         SELECT
-            o.*, o.virtual_time <= v.lane_time + v.quantum / o.weight AS in_time,
+            o.*, o.virtual_time <= q.lane_time + q.quantum / o.weight AS in_time,
             CASE
                 WHEN (t.tenant).user_slots IS NOT NULL THEN front_by_user(
-                    v.queue_id, lane.tenant_id, lane.last_user, (b.book).users, (t.tenant).user_slots, least(o.free, v.room)::int
+                    q.id, lane.tenant_id, lane.last_user, (b.book).users, (t.tenant).user_slots, least(o.free, q.room)::int
                 )
                 ELSE ROW(ARRAY(
                     SELECT job_place(j.priority, j.id) FROM jobs j
-                    WHERE j.ready_at IS NOT NULL AND j.queue_id = v.queue_id AND j.tenant_id = lane.tenant_id
+                    WHERE j.ready_at IS NOT NULL AND j.queue_id = q.id AND j.tenant_id = lane.tenant_id
                       AND (j.priority, j.id) >= ((lane.head >> 58)::smallint, lane.head & 288230376151711743)
                     ORDER BY j.priority, j.id
-                    LIMIT CASE WHEN o.free > 0 THEN least(o.free, v.room) + 8 ELSE 0 END
-                ), least(o.free, v.room), '', true)::lane_front
+                    LIMIT CASE WHEN o.free > 0 THEN least(o.free, q.room) + 8 ELSE 0 END
+                ), least(o.free, q.room), '', true)::lane_front
             END AS front
         FROM (
             SELECT
@@ -58,13 +70,13 @@ visit AS (
                 ), 0) END::float8 AS free,
                 greatest(
                     lane.virtual_time + worked_since(lane.in_use, lane.tickets, clock.now) / o.weight,
-                    v.lane_time - %(credit)s::float8 / o.weight
+                    q.lane_time - %(credit)s::float8 / o.weight
                 ) AS virtual_time
             FROM (
                 SELECT
                     coalesce((t.tenant).weight, 1) AS weight, u.uncounted,
                     u.uncounted
-                    OR v.queue_id || ':' || lane.tenant_id = ANY(%(locked)s::text[])  -- guard I2
+                    OR q.id || ':' || lane.tenant_id = ANY(%(locked)s::text[])  -- guard I2
                     AS passed_over,
                     greatest(
                         (t.tenant).num_slots, CASE WHEN %(borrow)s AND (t.tenant).num_slots > 0 THEN (t.tenant).burst_slots END, 0
@@ -77,5 +89,5 @@ visit AS (
         ) o
         OFFSET 0
     ) own
-    WHERE v.found < v.room AND v.nth < %(visits)s::int
+    WHERE least(q.nth - 1, v.found) < q.pool_free
 ),

@@ -2,7 +2,8 @@
 -- a freed slot brings it back. A lane that could have been served, but was not, is visited first the next time.
 outcome AS MATERIALIZED (  -- of each visit. n: its jobs; of_tenant, slots, users: of all lanes of its tenant
     SELECT
-        queue_id, lane_row, book_row, tenant, weight, virtual_time, front, by_user, n, last, rest, of_tenant, slots, users,
+        queue_id, position, lane_row, book_row, tenant, weight, lane_in_use, virtual_time, front, by_user, n, last, rest, of_tenant,
+        slots, users, uncounted, cardinality((front).places) > 0 AS could, in_time AND own_slots > 0 AS in_turn,
         nextval('door_seq') AS number,
         CASE
             WHEN passed_over THEN 'ready'
@@ -20,7 +21,8 @@ outcome AS MATERIALIZED (  -- of each visit. n: its jobs; of_tenant, slots, user
         )) AS next_token_at
     FROM (
         SELECT
-            v.queue_id, v.room, v.lane_row, v.book_row, v.tenant, v.weight, v.passed_over, v.free, v.virtual_time, v.front, mine.*,
+            v.queue_id, v.room, v.position, v.lane_row, v.book_row, v.tenant, v.weight, v.lane_in_use, v.uncounted, v.passed_over,
+            v.free, v.own_slots, v.virtual_time, v.in_time, v.front, mine.*,
             clock.now, (v.book).full_at, (v.tenant).user_slots IS NOT NULL AS by_user,
             CASE WHEN (v.tenant).num_slots > 0 THEN (v.tenant).burst_slots - (v.book).in_use END AS lends,
             (  -- the first place of the front that was not taken
@@ -35,7 +37,7 @@ outcome AS MATERIALIZED (  -- of each visit. n: its jobs; of_tenant, slots, user
                 range_agg(int4range(c.slot, c.slot + 1)) AS slots, array_agg(c.user_key) AS users
             FROM claimed c WHERE c.tenant_id = v.tenant_id
         ) mine
-        WHERE v.nth > 0
+        WHERE v.turn > 0
         ORDER BY mine.n > 0, v.position
     ) o
 ),
@@ -62,40 +64,46 @@ tenants_moved_on AS (  -- of the visits of a tenant, which all say the same of i
         ), clock.now, o.of_tenant), b.full_at)
     FROM outcome o CROSS JOIN clock WHERE b.ctid = o.book_row AND o.of_tenant > 0
 ),
-next_turn AS MATERIALIZED (  -- least, growth: of this round so far
+next_turn AS MATERIALIZED (  -- least, growth: of this round so far. visited: not all are; one that is not contends, too
     SELECT
-        q.turn_row, q.pool_free, q.weight, q.rate_limit, q.rate_window, q.lane_time, tour.position, tour.whole,
-        tour.uncounted, mine.*,
-        tour.whole OR tour.position >= q.circle_end AS round_ends,
-        CASE WHEN tour.whole THEN tour.least ELSE least(q.round_least, tour.least) END AS least,
-        CASE WHEN tour.whole THEN tour.least_growth ELSE least(q.round_growth, tour.least_growth) END AS least_growth,
-        min(mine.contending) OVER (PARTITION BY q.pool) AS pool_least,
-        sum(mine.n) OVER (PARTITION BY q.pool) AS taken_of_pool
-    FROM tour
-    JOIN open_queue q ON q.id = tour.queue_id
-    CROSS JOIN LATERAL (
+        q.pool, q.turn_row, q.pool_free, q.weight, q.rate_limit, q.rate_window, q.lane_time, q.head, q.ready, v.position, v.whole,
+        v.uncounted, v.n, v.last_place, v.again, v.queue_id IS NOT NULL AS visited,
+        CASE WHEN v.whole AND NOT v.could_stay THEN 'empty' ELSE 'ready' END AS state,
+        CASE WHEN v.least IS NOT NULL AND (v.whole OR v.served) THEN q.present END AS contending,
+        v.whole OR v.position >= q.circle_end AS round_ends,
+        CASE WHEN v.whole THEN v.least ELSE least(q.round_least, v.least) END AS least,
+        CASE WHEN v.whole THEN v.least_growth ELSE least(q.round_growth, v.least_growth) END AS least_growth,
+        min(CASE
+            WHEN v.queue_id IS NULL AND q.ready OR v.least IS NOT NULL AND (v.whole OR v.served) THEN q.present
+        END) OVER (PARTITION BY q.pool) AS pool_least,
+        sum(v.n) OVER (PARTITION BY q.pool) AS taken_of_pool
+    FROM asked q
+    LEFT JOIN (
         SELECT
-            coalesce(sum(o.n), 0)::int AS n, circle_place(max(o.number), NULL) AS last_place,
-            CASE WHEN tour.least IS NOT NULL AND (tour.whole OR tour.served) THEN q.present END AS contending,
-            bool_or(o.state = 'ready' AND o.again OR o.rests) AS again
-        FROM outcome o WHERE o.queue_id = q.id
-    ) mine
+            queue_id, max(position) AS position, bool_or(lane_row IS NULL) AS whole, bool_or(uncounted) AS uncounted,
+            sum(n)::int AS n, circle_place(max(number) FILTER (WHERE lane_row IS NOT NULL), NULL) AS last_place,
+            bool_or(lane_row IS NOT NULL AND state = 'ready') AS could_stay,
+            bool_or(lane_row IS NOT NULL AND (state = 'ready' AND again OR rests)) AS again,
+            bool_or(could AND in_turn) AS served, min(virtual_time) FILTER (WHERE could) AS least,
+            min(lane_in_use / weight::float8) FILTER (WHERE could) AS least_growth
+        FROM outcome GROUP BY queue_id
+    ) v ON v.queue_id = q.id
 ),
 turns_moved_on AS (
     UPDATE queue_turns t
-    SET version = nextval('door_seq'), timed_at = clock.now, head = n.position,
+    SET version = nextval('door_seq'), timed_at = clock.now, head = n.position, state = n.state,
         virtual_time = greatest(t.virtual_time, n.contending - worked_since(t.in_use, t.tickets, clock.now) / n.weight),
         pool_time = greatest(t.pool_time, n.pool_least),
         lane_time = greatest(n.lane_time, CASE WHEN n.round_ends THEN n.least END),
         growth = CASE WHEN n.round_ends THEN coalesce(n.least_growth, 0) ELSE t.growth END,
         -- The next round ends with the last lane placed now. It must visit every lane once: otherwise the time would
         -- follow the lanes that are visited first.
-        circle_end = CASE WHEN n.round_ends THEN n.last_place ELSE t.circle_end END,
+        circle_end = CASE WHEN n.round_ends THEN coalesce(n.last_place, t.circle_end) ELSE t.circle_end END,
         round_least = CASE WHEN NOT n.round_ends THEN n.least END,
         round_growth = CASE WHEN NOT n.round_ends THEN n.least_growth END,
         full_at = coalesce(rate_after(
             n.rate_limit, n.rate_window, rate_full_at(n.rate_window, t.full_at, clock.now), clock.now, n.n
         ), t.full_at),
         in_use = t.in_use + n.n, tickets = t.tickets + n.n * in_ms(clock.now)
-    FROM next_turn n CROSS JOIN clock WHERE t.ctid = n.turn_row AND n.position > t.head
+    FROM next_turn n CROSS JOIN clock WHERE t.ctid = n.turn_row AND (n.position > n.head OR n.ready AND n.state = 'empty')
 )

@@ -1,0 +1,33 @@
+-- Change: keep the turns that a pass reads few, and new. Of the queues where nothing waits and no job is in a slot all but one of a
+--         pool fall asleep: the one that keeps the pool's time. The others are written anew: no version before them is read any
+--         more, of which a held snapshot may keep any number.
+--         One with lanes that rest stays awake: a pass that lends may open them.
+-- Who:    the clock, inside the door; elsewhere it does nothing. The fold wakes a queue with a lane in it.
+-- Locks:  rows that only dispatches write. Index: queue_turns_awake; lanes_opening.
+WITH awake AS MATERIALIZED (
+    SELECT
+        t.row, CASE
+            WHEN state = 'ready' OR in_use > 0 OR queue_id IN (
+                SELECT queue_id FROM lanes WHERE opens_at = '9999-12-31 00:00+00'
+            ) THEN state
+            WHEN row_number() OVER (PARTITION BY q.pool ORDER BY pool_time DESC, version) > 1 THEN 'asleep'
+            ELSE 'keeps'
+        END AS state
+    FROM (
+        SELECT ctid AS row, * FROM queue_turns
+        WHERE state <> 'asleep'
+          AND version >= (SELECT floor FROM door ORDER BY version DESC LIMIT 1)
+          AND current_setting('jobs.door', true) LIKE 'waiting%%'  -- guard I1
+        ORDER BY version
+    ) t
+    LEFT JOIN queues q ON q.id = t.queue_id
+),
+tidied AS (
+    UPDATE queue_turns t
+    SET version = nextval('door_seq'), state = awake.state
+    FROM awake WHERE t.ctid = awake.row
+    RETURNING t.version, t.state
+)
+UPDATE door
+SET floor = (SELECT coalesce(min(version) FILTER (WHERE state <> 'asleep'), max(version)) FROM tidied)
+WHERE version = (SELECT max(version) FROM door) AND EXISTS (SELECT FROM tidied)
