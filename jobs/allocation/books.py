@@ -14,8 +14,8 @@ class Books:
     """The lanes are those of the tenants. number: the last place that was given in a circle.
 
     Letters: `arrivals`, the lanes in which jobs have arrived; `freed`; `changed`, the tenants whose closed lanes may
-    open, with True if their limits have changed. opening: a heap of the lanes that wait for a token. resting: those
-    that a pass that lends opens.
+    open, with True if their limits have changed; `limited`, the queues whose limits have. opening: a heap of the lanes
+    that wait for a token. resting: those that a pass that lends opens.
     """
 
     def __init__(self, number: int = 0) -> None:
@@ -25,6 +25,7 @@ class Books:
         self.arrivals: list[Lane] = []
         self.freed: list[Freed] = []
         self.changed: dict[int, bool] = {}
+        self.limited: list[Queue] = []
         self.opening: list[tuple[float, int, Lane]] = []
         self.resting: dict[Lane, None] = {}
         self._numbers = count(number + 1)
@@ -114,6 +115,7 @@ class Books:
         """Change the limits of a queue, or its pool."""
         for name, value in limits.items():
             setattr(queue, name, value)
+        self.limited.append(queue)
         if pool is not None and pool != queue.pool.name:
             before = queue.pool
             before.queues.remove(queue)

@@ -18,6 +18,9 @@ FORGOTTEN = 0.9  # of the mean, with each further attempt
 
 def fold(books: Books, now: float, *, borrow: bool) -> bool:
     """Return whether it left some letters to the next pass. borrow: open lanes that rest, or wait for a token, too."""
+    for queue in books.limited:
+        queue.spend(0, now)
+    books.limited.clear()
     freed, arrivals = books.freed, books.arrivals
     books.freed, books.arrivals = [], []
     of_lane, of_queue = _charges(freed, now)

@@ -28,8 +28,9 @@ READY, EMPTY, CLOSED = State  # bound once: a look into an Enum takes longer tha
 class Limits:
     """What tenants and queues have.
 
-    A rate limit is a bucket of tokens, which refill evenly over the window. full_at: when it will be full. That is the
-    generic cell rate algorithm, as the functions rate_* of the database compute it (docs/adr/0008).
+    A rate limit is a bucket of tokens, which refill evenly over the window. full_at: when it will be full; full_limit,
+    full_window: the limit under which that was written, if it is another one. That is the generic cell rate algorithm,
+    as the functions rate_* of the database compute it (docs/adr/0008).
     """
 
     weight: int = 1
@@ -37,6 +38,8 @@ class Limits:
     rate_limit: int | None = None
     rate_window: float | None = None
     full_at: float | None = None
+    full_limit: int | None = None
+    full_window: float | None = None
     in_use: int = 0
 
     @property
@@ -48,14 +51,15 @@ class Limits:
         """How many jobs the rate limit lets go now."""
         if self.rate_limit is None or self.rate_window is None:
             return inf
-        missing = max(self._full_at(now, self.rate_window) - now - FORGIVEN, 0.0)
+        missing = max(self._full_at(now, self.rate_limit, self.rate_window) - now - FORGIVEN, 0.0)
         return max(floor(self.rate_limit - missing * self.rate_limit / self.rate_window), 0)
 
     def after(self, n: int, now: float) -> float | None:
-        """When the bucket will be full after n further jobs; None without a rate limit."""
+        """When the bucket will be full again after n further jobs; None without a rate limit."""
         if self.rate_limit is None or self.rate_window is None:
             return None
-        return round(self._full_at(now, self.rate_window) + n * self.rate_window / self.rate_limit, 6)
+        full_at = self._full_at(now, self.rate_limit, self.rate_window)
+        return round(full_at + n * self.rate_window / self.rate_limit, 6)
 
     def next_at(self, full_at: float | None) -> float | None:
         """When a bucket that will be full then has a token; None without a rate limit."""
@@ -63,9 +67,28 @@ class Limits:
             return None
         return round(full_at - (self.rate_limit - 1) * self.rate_window / self.rate_limit, 6)
 
-    def _full_at(self, now: float, window: float) -> float:
-        """Now, or later. A bucket that would be full only after two windows was spent under a slower limit: now."""
-        return self.full_at if self.full_at is not None and 0 < self.full_at - now < 2 * window else now
+    def spend(self, n: int, now: float) -> None:
+        """Take n tokens. From now on the bucket fills up at the rate of this limit."""
+        self.full_at = self.after(n, now)
+        self.full_limit, self.full_window = self.rate_limit, self.rate_window
+
+    @property
+    def changed(self) -> bool:
+        """Whether the bucket was written under another limit."""
+        return (self.full_limit, self.full_window) != (self.rate_limit, self.rate_window)
+
+    def _full_at(self, now: float, limit: int, window: float) -> float:
+        """Now, or later. Under another limit as many tokens are missing, but not more than it can hold.
+
+        A bucket that would be full only after two windows was written before the clock was set back: now.
+        """
+        old_limit, old_window = self.full_limit or limit, self.full_window or window
+        if self.full_at is None or not 0 < self.full_at - now < 2 * old_window:
+            return now
+        if (old_limit, old_window) == (limit, window):
+            return min(self.full_at, now + window)
+        missing = min((self.full_at - now) * old_limit / old_window, old_limit, limit)
+        return now + window / limit * missing
 
 
 @dataclass(slots=True, eq=False, kw_only=True)

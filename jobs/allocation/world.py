@@ -140,6 +140,6 @@ class World:
         first = self.books.opening[0][0] if self.books.opening else inf
         for queue in self.books.queues.values():
             if queue.full_at is not None and queue.circle:
-                moment = queue.next_at(queue.full_at)
+                moment = queue.next_at(queue.after(0, self.now))
                 first = first if moment is None else min(first, moment)
         return first if first > self.now or first == inf else self.now + LOOKS

@@ -30,10 +30,11 @@ def write_down(books: Books, tours: Sequence[Tour], taken: Sequence[Taken], now:
     again = _move_lanes(books, tours, of_tenant, last, now)
     more = any(tour.queue.pool.free and (not tour.whole or tour.queue in again) for tour in tours)
     _move_turns(tours, now)
-    for tenant, n in of_tenant.items():
-        if tenant.rate_limit is not None:
-            tenant.full_at = tenant.after(n, now)
-        tenant.counted = tenant.user_slots is not None
+    for tenant in {visit.lane.tenant for tour in tours for visit in tour.visits if not visit.lane.tenant.paused}:
+        if (n := of_tenant.get(tenant, 0)) or tenant.changed:
+            tenant.spend(n, now)
+        if n:
+            tenant.counted = tenant.user_slots is not None
     return more
 
 
@@ -113,8 +114,7 @@ def _move_turn(tour: Tour, pool_least: float, now: float) -> None:
     queue, pool = tour.queue, tour.queue.pool
     if tour.contends:
         queue.virtual_time = max(queue.virtual_time, tour.present - tour.seconds / queue.weight)
-    if queue.rate_limit is not None:
-        queue.full_at = queue.after(sum(visit.n for visit in tour.visits), now)
+    queue.spend(sum(visit.n for visit in tour.visits), now)
     _move_round(queue, tour)
     queue.timed_at, queue.head = now, tour.position
     queue.ready = bool(queue.circle) or not tour.whole

@@ -103,8 +103,9 @@ class QueueTurn(models.Model):
     lane_time: the virtual time of its lanes. head: the circle continues after this position. circle_end: the end of the
     round. round_least: the least virtual time met in the round. growth: of lane_time since timed_at, in a second: the
     least jobs in slots of a lane, divided by its weight; round_growth: met in the round. full_at: when the rate limit's
-    bucket is full again. in_use, tickets: as of a lane. mean_seconds: a moving mean of what an attempt is charged.
-    state: ready (lanes are in the circle), empty (none is), or, where nothing is in use either: keeps (the pool's time),
+    bucket is full again, under the limit full_limit in full_window. in_use, tickets: as of a lane. mean_seconds: a
+    moving mean of what an attempt is charged.
+    state: ready (lanes are in the circle), empty (none is), or, where nothing is in use either, keeps (the pool's time)
     or asleep (no pass reads it).
     """
 
@@ -127,6 +128,8 @@ class QueueTurn(models.Model):
     round_growth = models.FloatField(null=True)
     timed_at = models.DateTimeField(null=True)
     full_at = models.DateTimeField(null=True)
+    full_limit = models.IntegerField(null=True)
+    full_window = models.FloatField(null=True)
     in_use = models.IntegerField(default=0, db_default=0)
     tickets = models.BigIntegerField(default=0, db_default=0)  # milliseconds
     mean_seconds = models.FloatField(default=0, db_default=0)
@@ -149,8 +152,8 @@ class TenantBook(models.Model):
     """What a tenant has in use, in all its lanes: exactly one row for a tenant that has a lane.
 
     slots: the numbers of the slots in use. users: the slots in use of each user who has any; None if the tenant does
-    not limit its users. full_at: when the bucket of its rate limit is full again. opened: a version before which its
-    closed lanes were all opened.
+    not limit its users. full_at: when the bucket of its rate limit is full again, as of a queue. opened: a version
+    before which its closed lanes were all opened.
     """
 
     pk = models.CompositePrimaryKey("tenant_id", "version")
@@ -160,6 +163,8 @@ class TenantBook(models.Model):
     slots = Numbers()
     users = models.JSONField(null=True)
     full_at = models.DateTimeField(null=True)
+    full_limit = models.IntegerField(null=True)
+    full_window = models.FloatField(null=True)
     opened = models.BigIntegerField(default=0, db_default=0)
 
     class Meta:

@@ -171,9 +171,9 @@ def forget_lanes(tenants: Sequence[int]) -> None:
 
 def tidy_turns(idle: int = IDLE, span: int = SPAN) -> None:
     """Let the queues sleep where nothing waits or runs, and write the other turns anew, if it is worth it."""
-    if rows("untidy_turns", idle=idle, span=span)[0][0]:
+    if rows("untidy_turns", idle=idle, span=span, now=clock.moment())[0][0]:
         with inside_the_door():
-            rows("tidy_turns")
+            rows("tidy_turns", now=clock.moment())
 
 
 @contextmanager

@@ -68,7 +68,8 @@ charge AS MATERIALIZED (
             WHERE w.live AND w.pool = q.pool
             GROUP BY clock.now
             HAVING rate_tokens(q.rate_limit, q.rate_window, (
-                SELECT full_at FROM queue_turns WHERE queue_id = q.id ORDER BY version DESC LIMIT 1
+                SELECT rate_full_at(q.rate_limit, q.rate_window, t.full_at, t.full_limit, t.full_window, clock.now)
+                FROM queue_turns t WHERE queue_id = q.id ORDER BY version DESC LIMIT 1
             ), clock.now) <= (q.rate_limit + 1) / 2.0
         ) END AS seconds
     ) token

@@ -22,7 +22,10 @@ moment AS (
     SELECT next.at
     FROM queues q
     CROSS JOIN clock
-    CROSS JOIN LATERAL (SELECT full_at FROM queue_turns t WHERE t.queue_id = q.id ORDER BY version DESC LIMIT 1) t
+    CROSS JOIN LATERAL (
+        SELECT rate_full_at(q.rate_limit, q.rate_window, t.full_at, t.full_limit, t.full_window, clock.now) AS full_at
+        FROM queue_turns t WHERE t.queue_id = q.id ORDER BY version DESC LIMIT 1
+    ) t
     CROSS JOIN LATERAL (SELECT rate_next_at(q.rate_limit, q.rate_window, t.full_at) AS at) next
     WHERE next.at > clock.now
 )

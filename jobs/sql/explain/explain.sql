@@ -37,7 +37,7 @@ SELECT
     )::text AS tenant,
     json_build_object(
         'id', q.id, 'concurrency', q.concurrency, 'paused', q.paused, 'rate_limit', q.rate_limit, 'rate_window', q.rate_window,
-        'full_at', extract(epoch FROM q.bucket - clock.now)::float8, 'in_use', q.in_use
+        'full_at', extract(epoch FROM q.full_at - clock.now)::float8, 'in_use', q.in_use
     )::text AS queue,
     json_build_object('name', q.pool, 'processes', q.pool_capacity, 'in_use', q.pool_in_use)::text AS pool
 FROM job
@@ -48,5 +48,6 @@ JOIN tenants_tenant tenant ON tenant.id = job.tenant_id
 LEFT JOIN tenant_queues tq ON tq.tenant_id = job.tenant_id
 LEFT JOIN workers runner ON runner.id = job.worker
 LEFT JOIN LATERAL (
-    SELECT full_at FROM tenant_books b WHERE b.tenant_id = job.tenant_id ORDER BY version DESC LIMIT 1
+    SELECT rate_full_at(tq.rate_limit, tq.rate_window, b.full_at, b.full_limit, b.full_window, clock.now) AS full_at
+    FROM tenant_books b WHERE b.tenant_id = job.tenant_id ORDER BY version DESC LIMIT 1
 ) bucket ON true

@@ -79,7 +79,7 @@ SELECT
     (SELECT coalesce(json_agg(o), '[]') FROM (
         SELECT
             id, pool, weight, concurrency, paused, rate_limit, rate_window,
-            extract(epoch FROM bucket - clock.now)::float8 AS full_at,
+            extract(epoch FROM full_at - clock.now)::float8 AS full_at,
             coalesce(virtual_time, 0) AS virtual_time, pool_time, coalesce(lane_time, 0) AS lane_time, coalesce(growth, 0) AS growth, head,
             coalesce(circle_end, 0) AS circle_end, round_least, round_growth, coalesce(mean_seconds, 0) AS mean_seconds
         FROM queue_state
@@ -96,7 +96,8 @@ SELECT
         ) who
         LEFT JOIN tenant_queues t ON t.tenant_id = who.tenant_id
         LEFT JOIN LATERAL (
-            SELECT full_at FROM tenant_books WHERE tenant_id = who.tenant_id ORDER BY version DESC LIMIT 1
+            SELECT rate_full_at(t.rate_limit, t.rate_window, b.full_at, b.full_limit, b.full_window, clock.now) AS full_at
+            FROM tenant_books b WHERE b.tenant_id = who.tenant_id ORDER BY version DESC LIMIT 1
         ) b ON true
     ) o)::text AS tenants,
     (SELECT coalesce(json_agg(line), '[]') FROM line)::text AS lines,

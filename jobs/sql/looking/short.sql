@@ -46,7 +46,7 @@ SELECT
     t.id, t.name, t.slug, coalesce(book.in_use, 0) - coalesce(g.n, 0) AS in_use,
     tq.num_slots, tq.burst_slots, coalesce(tq.paused, false) AS paused, tq.rate_limit,
     rate_tokens(tq.rate_limit, tq.rate_window, book.full_at, clock.now) AS tokens,
-    rate_next_at(tq.rate_limit, tq.rate_window, rate_full_at(tq.rate_window, book.full_at, clock.now)) AS next_at,
+    rate_next_at(tq.rate_limit, tq.rate_window, book.full_at) AS next_at,
     coalesce(share.got, 0) AS got, coalesce(share.entitled, 0) AS entitled,
     coalesce(share.got_hour, 0) AS got_hour, coalesce(share.entitled_hour, 0) AS entitled_hour
 FROM asked
@@ -56,7 +56,8 @@ LEFT JOIN tenant_queues tq ON tq.tenant_id = t.id
 LEFT JOIN tenant_shares share ON share.tenant_id = t.id
 LEFT JOIN (SELECT tenant_id, count(*)::int AS n FROM given_back GROUP BY tenant_id) g ON g.tenant_id = t.id
 LEFT JOIN LATERAL (
-    SELECT in_use, full_at FROM tenant_books b WHERE b.tenant_id = t.id ORDER BY version DESC LIMIT 1
+    SELECT in_use, rate_full_at(tq.rate_limit, tq.rate_window, b.full_at, b.full_limit, b.full_window, clock.now) AS full_at
+    FROM tenant_books b WHERE b.tenant_id = t.id ORDER BY version DESC LIMIT 1
 ) book ON true
 
 -- name: look_workers

@@ -13,7 +13,7 @@ given_back AS MATERIALIZED (
 turn AS (
     SELECT
         q.*, t.row, t.state, t.virtual_time, t.pool_time, t.lane_time, t.head, t.circle_end, t.round_least,
-        t.growth, t.round_growth, t.timed_at, t.full_at, t.mean_seconds, t.in_use - coalesce(g.n, 0) AS in_use, t.tickets - coalesce(g.tickets, 0) AS tickets
+        t.growth, t.round_growth, t.timed_at, t.full_at, t.full_limit, t.full_window, t.mean_seconds, t.in_use - coalesce(g.n, 0) AS in_use, t.tickets - coalesce(g.tickets, 0) AS tickets
     FROM queues q
     LEFT JOIN LATERAL (
         SELECT ctid AS row, * FROM queue_turns WHERE queue_id = q.id ORDER BY version DESC LIMIT 1

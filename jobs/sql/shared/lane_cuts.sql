@@ -23,7 +23,8 @@ wanting AS MATERIALIZED (
             END AS gate,
             CASE WHEN t.paused THEN 0 ELSE greatest(coalesce(t.num_slots, 0) - coalesce(u.n, 0), 0) END AS slots,
             CASE WHEN t.rate_limit IS NOT NULL THEN rate_tokens(t.rate_limit, t.rate_window, (
-                SELECT full_at FROM tenant_books b WHERE b.tenant_id = t.tenant_id ORDER BY version DESC LIMIT 1
+                SELECT rate_full_at(t.rate_limit, t.rate_window, b.full_at, b.full_limit, b.full_window, clock.now)
+                FROM tenant_books b WHERE b.tenant_id = t.tenant_id ORDER BY version DESC LIMIT 1
             ), clock.now) END AS tokens
         FROM line
         JOIN queue_room q ON q.queue_id = line.queue_id

@@ -8,9 +8,11 @@ import pytest
 from django.utils import timezone
 
 from jobs import store
+from jobs.allocation.gates import Gate
 from jobs.engine import dispatch, limits, runtime
 from jobs.engine.submit import submit_all
 from jobs.models import Job, Lane, Queue, TenantBook
+from jobs.reading.explain.explanation import explain
 from jobs.worker.clock import clock
 from tests.clock import call_at
 from tests.conftest import request_for
@@ -65,26 +67,38 @@ class TestChanges:
         submit(tenant, 9, queue="limited")
         assert started() == 9 + 5
 
-    @pytest.mark.parametrize(("limit", "refill"), [(60, 60), (2, 1800)])
-    def test_an_empty_bucket_stays_empty_and_fills_at_the_new_rate(self, limited, tenant, limit, refill):
+    @pytest.mark.parametrize(
+        ("limit", "window", "refill"), [(6, 1801.0, 300), (6, 60.0, 10), (2, HOUR, 1800), (2, 60.0, 30)]
+    )
+    def test_an_empty_bucket_stays_empty_and_fills_at_the_new_rate(self, limited, tenant, limit, window, refill):
         limited.to(6, HOUR)
         submit(tenant, 9, queue="limited")
-        limited.to(limit, HOUR)
+        limited.to(limit, window)
         assert started() == 6
-        assert refill - 30 < store.next_moment() <= refill
+        assert 0.5 * refill < store.next_moment() <= refill + 0.5
+
+    def test_a_larger_one_gives_the_difference_at_once(self, limited, tenant):
+        limited.to(6, HOUR)
+        submit(tenant, 9, queue="limited")
+        limited.to(8, HOUR)
+        assert started() == 8
+        limited.to(3, HOUR)
+        assert started() == 8
+        assert dispatch.dispatch() == 0
+
+    def test_explain_says_when_the_next_one_starts_under_the_new_one(self, limited, tenant):
+        limited.to(10, HOUR)
+        *_, last = submit(tenant, 11, queue="limited")
+        limited.to(10, 1801.0)
+        found = explain(last, tenant_id=tenant.pk)
+        assert found.gate in {Gate.QUEUE_RATE, Gate.TENANT_RATE}
+        assert 150 < (found.opens_at - timezone.now()).total_seconds() <= 181
 
     def test_a_removed_limit_lets_all_start_at_once(self, limited, tenant):
         limited.to(2, HOUR)
         submit(tenant, 9, queue="limited")
         limited.to(None, None)
         assert started() == 9
-
-    def test_a_much_shorter_window_is_not_held_up_by_what_was_spent_in_the_longer_one(self, limited, tenant):
-        limited.to(2, HOUR)
-        submit(tenant, 9, queue="limited")
-        limited.to(2, 60)
-        assert started() == 4
-        assert dispatch.dispatch() == 0
 
     def test_nor_is_a_limit_that_comes_after_one_that_was_removed(self, limited, tenant):
         limited.to(1, HOUR)

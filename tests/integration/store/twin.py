@@ -157,7 +157,7 @@ class Twin:
 
     def dispatch(self, before_it_lends: Callable[[], object] = lambda: None) -> None:
         """Pass after pass, compared after each. Queues that sleep change nothing."""
-        store.tidy_turns(idle=-1)
+        call_at(self.moment, store.tidy_turns, idle=-1)
         borrow = False
         for _ in range(200):
             claimed = call_at(self.moment, store.claim_within, borrow=borrow)
@@ -202,6 +202,8 @@ class Twin:
     def _same(self, ours: Any, theirs: Any, names: list[str], what: str) -> None:
         for name in names:
             one, other = getattr(ours, name), getattr(theirs, name)
+            if name == "full_at":  # a bucket that is full is full, since whenever
+                one, other = max(one or self.now, self.now), max(other or self.moment, self.moment)
             if isinstance(other, datetime):
                 other = inf if other.year == RESTS else (other - self.origin).total_seconds()
             elif name == "tickets":

@@ -24,7 +24,7 @@ asked AS MATERIALIZED (
             SELECT *, present + %(slot)s::float8 * in_use / weight AS key
             FROM (
                 SELECT
-                    id, pool, weight, in_use, rate_limit, rate_window, turn_row, head, circle_end, lane_time, round_least,
+                    id, pool, weight, in_use, rate_limit, rate_window, full_at, turn_row, head, circle_end, lane_time, round_least,
                     round_growth, pool_capacity - pool_in_use AS pool_free, state = 'ready' AS ready,
                     least(pool_capacity - pool_in_use, concurrency - in_use, tokens, %(batch)s::int)::int AS room,
                     greatest(%(quantum)s::float8, 2 * mean_seconds) AS quantum,
@@ -35,6 +35,9 @@ asked AS MATERIALIZED (
                     FROM turn t
                     CROSS JOIN clock
                     CROSS JOIN LATERAL (SELECT coalesce(date_part('epoch', clock.now - t.timed_at), 0) AS seconds) passed
+                    CROSS JOIN LATERAL (SELECT CASE WHEN t.rate_limit IS NOT NULL THEN
+                        rate_full_at(t.rate_limit, t.rate_window, t.full_at, t.full_limit, t.full_window, clock.now)
+                    END AS full_at) bucket
                     WHERE t.pool = p.pool
                       AND NOT t.paused  -- guard
                 ) q

@@ -6,14 +6,14 @@
 -- turn: the number of the queue; nth: of the visit. found: lanes to serve, of `upto` for which this queue is visited.
 -- front: the places of the lane's first jobs, and some more to replace those that others have locked. If the tenant limits its
 -- users, they take turns, from `last_user` on. in_time: whether the lane is at most a quantum ahead of the others.
--- left: the tenant's free slots, with what it may borrow in a pass that lends; own_slots: without. free: those that it has
+-- full_at: when the tenant's bucket is full. left: its free slots, with what it may borrow in a pass that lends; own_slots: without. free: those that it has
 -- tokens for.
 visit AS (
     SELECT
         pool, 0 AS turn, NULL::bigint AS queue_id, 0 AS room, NULL::int AS queue_rate, 0 AS upto, 0::bigint AS position, 0 AS nth, 0 AS found,
         NULL::tid AS lane_row, NULL::bigint AS tenant_id, 0 AS lane_in_use, NULL::tenant_queues AS tenant,
         NULL::tid AS book_row, NULL::tenant_books AS book, 1 AS weight, false AS uncounted, false AS passed_over,
-        0 AS left_slots, 0 AS own_slots, 0::float8 AS free, 0::float8 AS virtual_time, false AS in_time, NULL::lane_front AS front
+        0 AS left_slots, 0 AS own_slots, NULL::timestamptz AS full_at, 0::float8 AS free, 0::float8 AS virtual_time, false AS in_time, NULL::lane_front AS front
     FROM asked WHERE nth = 1
     UNION ALL
     SELECT
@@ -66,7 +66,7 @@ visit AS (
             SELECT
                 o.*,
                 CASE WHEN o.passed_over THEN 0 ELSE greatest(least(
-                    o.left_slots, rate_tokens((t.tenant).rate_limit, (t.tenant).rate_window, (b.book).full_at, clock.now)
+                    o.left_slots, rate_tokens((t.tenant).rate_limit, (t.tenant).rate_window, o.full_at, clock.now)
                 ), 0) END::float8 AS free,
                 greatest(
                     lane.virtual_time + worked_since(lane.in_use, lane.tickets, clock.now) / o.weight,
@@ -81,7 +81,11 @@ visit AS (
                     greatest(
                         (t.tenant).num_slots, CASE WHEN %(borrow)s AND (t.tenant).num_slots > 0 THEN (t.tenant).burst_slots END, 0
                     ) - coalesce((b.book).in_use, 0) AS left_slots,
-                    greatest((t.tenant).num_slots - coalesce((b.book).in_use, 0), 0) AS own_slots
+                    greatest((t.tenant).num_slots - coalesce((b.book).in_use, 0), 0) AS own_slots,
+                    CASE WHEN (t.tenant).rate_limit IS NOT NULL THEN rate_full_at(
+                        (t.tenant).rate_limit, (t.tenant).rate_window, (b.book).full_at, (b.book).full_limit, (b.book).full_window,
+                        clock.now
+                    ) END AS full_at
                 FROM (SELECT (t.tenant).user_slots IS NOT NULL AND (b.book).users IS NULL AND (b.book).in_use > 0 AS uncounted) u
                 OFFSET 0  -- here and below: compute each column once, otherwise each use would repeat its formula
             ) o

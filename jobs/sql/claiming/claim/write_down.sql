@@ -16,14 +16,13 @@ outcome AS MATERIALIZED (  -- of each visit. n: its jobs; of_tenant, slots, user
         NOT passed_over AND (  -- another pass may find a job of this lane that may start, unless it closes
             NOT by_user OR NOT (front).all_users OR n < (front).startable OR n = room
         ) AS again,
-        rate_next_at((tenant).rate_limit, (tenant).rate_window, rate_after(
-            (tenant).rate_limit, (tenant).rate_window, rate_full_at((tenant).rate_window, full_at, now), now, of_tenant
-        )) AS next_token_at
+        full_after, rate_next_at((tenant).rate_limit, (tenant).rate_window, full_after) AS next_token_at
     FROM (
         SELECT
             v.queue_id, v.room, v.position, v.lane_row, v.book_row, v.tenant, v.weight, v.lane_in_use, v.uncounted, v.passed_over,
             v.free, v.own_slots, v.virtual_time, v.in_time, v.front, mine.*,
-            clock.now, (v.book).full_at, (v.tenant).user_slots IS NOT NULL AS by_user,
+            clock.now, rate_after((v.tenant).rate_limit, (v.tenant).rate_window, v.full_at, clock.now, mine.of_tenant) AS full_after,
+            (v.tenant).user_slots IS NOT NULL AS by_user,
             CASE WHEN (v.tenant).num_slots > 0 THEN (v.tenant).burst_slots - (v.book).in_use END AS lends,
             (  -- the first place of the front that was not taken
                 SELECT min(w.place) FROM unnest((v.front).places) AS w (place) WHERE w.place <> ALL(coalesce(mine.places, '{}'))
@@ -55,18 +54,20 @@ lanes_moved_on AS (
         END
     FROM outcome o CROSS JOIN clock WHERE l.ctid = o.lane_row
 ),
-tenants_moved_on AS (  -- of the visits of a tenant, which all say the same of it, one is written down
+tenants_moved_on AS (  -- of the visits of a tenant, which all say the same of it, one is written down; also if its rate is another
     UPDATE tenant_books b
-    SET version = nextval('door_seq'), in_use = b.in_use + o.of_tenant, slots = b.slots + o.slots,
-        users = CASE WHEN o.by_user THEN tally(coalesce(b.users, '{}'), o.users, 1) END,
-        full_at = coalesce(rate_after((o.tenant).rate_limit, (o.tenant).rate_window, rate_full_at(
-            (o.tenant).rate_window, b.full_at, clock.now
-        ), clock.now, o.of_tenant), b.full_at)
-    FROM outcome o CROSS JOIN clock WHERE b.ctid = o.book_row AND o.of_tenant > 0
+    SET version = nextval('door_seq'), in_use = b.in_use + o.of_tenant, slots = b.slots + coalesce(o.slots, '{}'),
+        users = CASE WHEN o.of_tenant = 0 THEN b.users WHEN o.by_user THEN tally(coalesce(b.users, '{}'), o.users, 1) END,
+        full_at = o.full_after, full_limit = (o.tenant).rate_limit, full_window = (o.tenant).rate_window
+    FROM outcome o
+    WHERE b.ctid = o.book_row
+      AND (o.of_tenant > 0 OR (o.tenant).id IS NOT NULL AND (b.full_limit, b.full_window) IS DISTINCT FROM (
+          (o.tenant).rate_limit, (o.tenant).rate_window
+      ))
 ),
 next_turn AS MATERIALIZED (  -- least, growth: of this round so far. visited: not all are; one that is not contends, too
     SELECT
-        q.pool, q.turn_row, q.pool_free, q.weight, q.rate_limit, q.rate_window, q.lane_time, q.head, q.ready, v.position, v.whole,
+        q.pool, q.turn_row, q.pool_free, q.weight, q.rate_limit, q.rate_window, q.full_at, q.lane_time, q.head, q.ready, v.position, v.whole,
         v.uncounted, v.n, v.last_place, v.again, v.queue_id IS NOT NULL AS visited,
         CASE WHEN v.whole AND NOT v.could_stay THEN 'empty' ELSE 'ready' END AS state,
         CASE WHEN v.least IS NOT NULL AND (v.whole OR v.served) THEN q.present END AS contending,
@@ -101,9 +102,7 @@ turns_moved_on AS (
         circle_end = CASE WHEN n.round_ends THEN coalesce(n.last_place, t.circle_end) ELSE t.circle_end END,
         round_least = CASE WHEN NOT n.round_ends THEN n.least END,
         round_growth = CASE WHEN NOT n.round_ends THEN n.least_growth END,
-        full_at = coalesce(rate_after(
-            n.rate_limit, n.rate_window, rate_full_at(n.rate_window, t.full_at, clock.now), clock.now, n.n
-        ), t.full_at),
-        in_use = t.in_use + n.n, tickets = t.tickets + n.n * in_ms(clock.now)
+        full_at = rate_after(n.rate_limit, n.rate_window, n.full_at, clock.now, n.n), full_limit = n.rate_limit,
+        full_window = n.rate_window, in_use = t.in_use + n.n, tickets = t.tickets + n.n * in_ms(clock.now)
     FROM next_turn n CROSS JOIN clock WHERE t.ctid = n.turn_row AND (n.position > n.head OR n.ready AND n.state = 'empty')
 )
