@@ -20,7 +20,7 @@ moment AS (
     ) next
     UNION ALL
     SELECT next.at
-    FROM queues q
+    FROM (SELECT id, rate_limit, rate_window FROM queues WHERE rate_limit IS NOT NULL OFFSET 0) q
     CROSS JOIN clock
     CROSS JOIN LATERAL (
         SELECT rate_full_at(q.rate_limit, q.rate_window, t.full_at, t.full_limit, t.full_window, clock.now) AS full_at
