@@ -26,3 +26,4 @@ EVERY_VERSION = frozenset({"claim", "running"})  # rows that run on every Postgr
 POOL = "bench"  # of our workers: a broker that serves others too must not mix their messages with ours
 PATIENCE = 400.0  # seconds that one row may take; the longest takes about two minutes
 LONG_PATIENCE = 2400.0  # and a large one
+FILLING = ("claim",)  # rows that insert millions of jobs, which on a slow day takes many times as long: as a large one

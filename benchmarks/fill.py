@@ -72,9 +72,9 @@ def waiting(tenants: list[Tenant], count: int, *, users: int = 1) -> None:
     settle()
 
 
-def arriving(tenants: list[Tenant], count: int, *, users: int = 1) -> None:
+def arriving(tenants: list[Tenant], count: int, *, users: int = 1, queue: str = "default") -> None:
     """The same in the state of the first minute: not vacuumed, not analysed."""
-    _insert(WAITING, tenants, count, users=users)
+    _insert(WAITING, tenants, count, users=users, queue=queue)
 
 
 def running(tenants: list[Tenant], count: int, *, worker: uuid.UUID, over: float = 10.0) -> None:
@@ -102,10 +102,17 @@ def settle(*, everything: bool = False) -> None:
 
 
 def _insert(
-    statement: str, tenants: list[Tenant], count: int, users: int = 1, attempt: int = 0, **more: object
+    statement: str,
+    tenants: list[Tenant],
+    count: int,
+    users: int = 1,
+    *,
+    attempt: int = 0,
+    queue: str = "default",
+    **more: object,
 ) -> None:
-    queue = Queue.objects.get(name="default").pk
-    parameters = {"tenants": [tenant.pk for tenant in tenants], "queue": queue, "count": count, "users": users}
+    said = {"queue": Queue.objects.get(name=queue).pk, "count": count, "users": users}
+    parameters: dict[str, object] = {"tenants": [tenant.pk for tenant in tenants], **said}
     parameters |= {"attempt": attempt, **more}
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE jobs SET (autovacuum_enabled = off)")  # `settle` says when

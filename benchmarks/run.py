@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks import LARGE, LONG_PATIENCE, PATIENCE, databases
+from benchmarks import FILLING, LARGE, LONG_PATIENCE, PATIENCE, databases
 from embedded import binaries, data_dir, engines, postgresql
 from embedded.processes import Processes
 
@@ -52,7 +52,7 @@ def rows(names: list[str], server: str) -> list[Outcome]:
 def _row(name: str, environ: dict[str, str], version: str, output: Path) -> Outcome:
     load = round(os.getloadavg()[0], 1)
     print(f"\n{name}, PostgreSQL {version}, {os.cpu_count()} cores, load {load:g} before it", flush=True)  # noqa: T201
-    since, patience = time.monotonic(), LONG_PATIENCE if name in LARGE else PATIENCE
+    since, patience = time.monotonic(), LONG_PATIENCE if name in (*LARGE, *FILLING) else PATIENCE
     with Processes() as processes:
         process = processes.start(name, [sys.executable, "-m", "benchmarks.row", name, str(output)], environ)
         try:

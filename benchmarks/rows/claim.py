@@ -5,16 +5,18 @@ Before each claim one job ends, so as many jobs begin as end. Each scenario star
 
 from pathlib import Path
 
-from benchmarks import databases, fill, steady
+from benchmarks import POOL, databases, fill, steady
 from benchmarks.bars import Bar, Figures
 from benchmarks.contenders.seed import Seed
 from benchmarks.rows import claim_churn, claim_seed
+from jobs.models import Queue
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 SEED_SIZES = SIZES[:3]  # enough to see that its cost grows with them
 TENANTS, SLOTS, MOST_SLOTS = 10, 20, 10_000
 CROWDS, FULL = (10, 100, 1_000, 10_000), 200
 HISTORY, USERS = 1_000_000, 100_000
+QUEUES = (1, 500)
 
 WAITING = [f"{size:,} waiting" for size in SIZES]
 ARRIVED = {WAITING[place]: f"{SIZES[place]:,} just arrived" for place in (0, -1)}  # not analysed yet
@@ -22,6 +24,7 @@ FRESH = f"{SIZES[-1]:,}, fresh statistics"
 CROWD = [f"{size:,} + {FULL} full tenants" for size in CROWDS]
 SLOTTED, ENDED = f"{MOST_SLOTS:,} slots each", f"{HISTORY:,} finished"
 ONE_USER, ALL_USERS = f"{USERS:,} of one user", f"{USERS:,} of as many users"
+OF_QUEUES = [f"work in {count:,} queues" for count in QUEUES]
 BEFORE, AFTER = claim_churn.BEFORE, claim_churn.AFTER
 
 BARS = [
@@ -33,6 +36,7 @@ BARS = [
     Bar(of=(SLOTTED, "ours"), to=(WAITING[0], "ours"), at_most=1.2),
     Bar(of=(ENDED, "ours"), to=(WAITING[0], "ours"), at_most=1.2),
     Bar(of=(ALL_USERS, "ours"), to=(ONE_USER, "ours"), at_most=2),
+    Bar(of=(OF_QUEUES[-1], "ours"), to=(OF_QUEUES[0], "ours"), at_most=2),
     Bar(of=(AFTER, "ours"), to=(BEFORE, "ours"), at_most=claim_churn.BAR),
 ]
 
@@ -40,7 +44,7 @@ BARS = [
 def measure(directory: Path) -> Figures:
     """Milliseconds, medians."""
     figures: Figures = {}
-    for scenario in (_backlogs, _history, _slots, _users, claim_churn.measure, _crowds):
+    for scenario in (_backlogs, _history, _slots, _users, _queues, claim_churn.measure, _crowds):
         databases.empty()
         figures |= {what: {"ours": cost} for what, cost in scenario().items()}
     for what, line in claim_seed.measure(Seed(), SEED_SIZES).items():
@@ -80,6 +84,20 @@ def _history() -> dict[str, float]:
 def _slots() -> dict[str, float]:
     fill.waiting(fill.tenants(TENANTS, slots=MOST_SLOTS), SIZES[0])
     return {SLOTTED: steady.cost()}
+
+
+def _queues() -> dict[str, float]:
+    """Each tenant has work in each queue."""
+    costs, there = {}, 1
+    tenants = fill.tenants(TENANTS, slots=SLOTS)
+    fill.arriving(tenants, SIZES[0])
+    for count, what in zip(QUEUES, OF_QUEUES, strict=True):
+        for one in Queue.objects.bulk_create(Queue(name=f"q{n}", pool=POOL) for n in range(there, count)):
+            fill.arriving(tenants, 10 * TENANTS, queue=one.name)
+        fill.settle()
+        there = count
+        costs[what] = steady.cost()
+    return costs
 
 
 def _crowds() -> dict[str, float]:

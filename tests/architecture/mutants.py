@@ -77,6 +77,7 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     ),
     **dict.fromkeys(("tenant_statistics", "tenant_under_way"), LAST_DAY),
     "fold": CLAIM,
+    "tidy_turns": ("tests/integration/store/test_queues_asleep.py",),
     "worth": ("tests/concurrency/test_worth.py",),
     "live_pools": CLAIM,
     "idle_pools": RECOVER,

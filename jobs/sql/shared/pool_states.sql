@@ -6,7 +6,7 @@ leaving AS MATERIALIZED (
     CROSS JOIN LATERAL (
         SELECT queue_id FROM jobs WHERE slot IS NOT NULL AND worker = ANY(w.workers) ORDER BY tenant_id, slot
     ) j
-    JOIN queues q ON q.id = j.queue_id
+    CROSS JOIN LATERAL (SELECT pool FROM queues WHERE id BETWEEN j.queue_id AND j.queue_id ORDER BY id LIMIT 1) q
     GROUP BY q.pool
 ),
 pool_state AS MATERIALIZED (

@@ -9,6 +9,7 @@ from jobs.engine.dispatch import dispatch
 from jobs.engine.submit import submit
 from jobs.models import Door, Job, Lane, Queue, QueueTurn
 from jobs.store.claiming import IDLE
+from jobs.store.rows import rows
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory, finish
 
@@ -86,6 +87,11 @@ def test_so_does_its_tenant_that_may_start_jobs_again(how, queues, sent, registe
         case "it may borrow":
             limits.change(tenant.jobs_queue, {"burst_slots": 2})
     assert status(waits) == "queued"
+
+
+def test_outside_the_door_none_does(queues):
+    rows("tidy_turns", now=None)
+    assert not asleep()
 
 
 def test_no_version_before_the_floor_is_a_turn_that_is_awake(queues):
