@@ -26,7 +26,7 @@ END
 
 class Migration(migrations.Migration):
 
-    dependencies = [(named('jobs'), '0009_queues_that_sleep')]
+    dependencies = [(named('jobs'), '0013_queues_that_sleep')]
 
     operations = [
         WAIT_BRIEFLY,

@@ -8,7 +8,7 @@ from tenants.names import named
 
 class Migration(migrations.Migration):
 
-    dependencies = [(named('jobs'), '0008_failed_attempts_with_their_job')]
+    dependencies = [(named('jobs'), '0012_outbox_of_webhooks')]
 
     operations = [
         WAIT_BRIEFLY,
