@@ -128,17 +128,15 @@ def test_after_any_changes_a_bucket_holds_what_its_debt_in_tokens_leaves(whose, 
 
 
 @pytest.mark.parametrize("whose", ["queue", "tenant"])
-@pytest.mark.parametrize("back", [5.0, 3000.0, 1e6])
-def test_a_clock_that_was_set_back_holds_it_up_for_a_window_at_most(whose, back):
-    limited = Limited(whose, (10, 3600.0))
-    assert limited.claim() == 10
+def test_a_clock_that_was_set_back_holds_it_up_for_a_window_at_most(whose):
     book = QueueTurn if whose == "queue" else TenantBook
-    limited.now -= timedelta(seconds=back)
-    tokens = "rate_tokens(10, 3600, rate_full_at(10, 3600, full_at, full_limit, full_window, %s), %s)"
-    (found,) = book.objects.extra(select={"tokens": tokens}, select_params=[limited.now] * 2).values_list(
-        "tokens", flat=True
-    )
-    assert 0 <= found <= 10
-    limited.now += timedelta(seconds=3600)
-    call_at(limited.now, store.open_lanes)
-    assert limited.claim() >= 1
+    full_at = "rate_tokens(10, 3600, rate_full_at(10, 3600, full_at, full_limit, full_window, %s), %s)"
+    for back in (5.0, 3000.0, 1e6):
+        limited = Limited(whose, (10, 3600.0))
+        assert limited.claim() == 10
+        limited.now -= timedelta(seconds=back)
+        books = book.objects.extra(select={"tokens": full_at}, select_params=[limited.now] * 2)
+        assert 0 <= books.latest("version").tokens <= 10
+        limited.now += timedelta(seconds=3600)
+        call_at(limited.now, store.open_lanes)
+        assert limited.claim() >= 1
