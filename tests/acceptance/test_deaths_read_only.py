@@ -79,7 +79,7 @@ def test_every_outcome_waits_and_a_submit_gets_a_clear_answer(start_worker, web,
             status, text = ask(jobs, token, call)
             assert (status, json.loads(text)["detail"]) == (503, AWAY)
         assert ask(ready)[0] == 503
-        wait_until(lambda: "clock without database" in log.read_text(), "the clock notices it")
+        wait_until(lambda: "thread without database thread=clock" in log.read_text(), "the clock notices it")
     for job_id in ids:
         job = ended(job_id)
         assert (job.status, job.attempt, job.crashes) == ("success", 1, 0)

@@ -32,7 +32,7 @@ class Background:
         """Take turns until stopped. Survives the loss of the database."""
         store.keep_sessions(WORKER_ID, self._name, lock_timeout=LOCK_TIMEOUT, statement_timeout=self._timeout)
         progress = progress or Progress()
-        pause, database = 0.0, Database("clock", thread=self._name)
+        pause, database = 0.0, Database(self._name)
         while not self._stop.wait(pause):
             progress.note()
             pause = LONGEST_SLEEP

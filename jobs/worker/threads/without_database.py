@@ -15,12 +15,12 @@ class Database:
     """`with` it: an error of the database ends the block, not the thread, and closes the connection.
 
     The log says it at once, then once a minute with the number of failures, and when the database is back. away:
-    whether the last block ended so. who: the thread, in the log; facts: of each line.
+    whether the last block ended so. thread: its name in the log.
     """
 
-    def __init__(self, who: str, **facts: str) -> None:
+    def __init__(self, thread: str) -> None:
         self.away = False
-        self._who, self._facts = who, facts
+        self._thread = thread
         self._failures, self._since, self._told = 0, 0.0, 0.0
 
     def __enter__(self) -> None:
@@ -33,7 +33,7 @@ class Database:
             connection.close()
         elif error is None and self._failures:
             seconds, self._failures = round(time.monotonic() - self._since), 0
-            telemetry.begun(f"{self._who} has the database again", **self._facts, seconds=seconds)
+            telemetry.begun("thread has the database again", thread=self._thread, seconds=seconds)
         return self.away
 
     def _note(self, error: BaseException) -> None:
@@ -45,4 +45,4 @@ class Database:
             return
         self._told, times = now, self._failures if self._failures > 1 else None
         because = told(error) or type(error).__name__
-        telemetry.noticed(f"{self._who} without database", **self._facts, times=times, error=because)
+        telemetry.noticed("thread without database", thread=self._thread, times=times, error=because)

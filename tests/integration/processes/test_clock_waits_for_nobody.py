@@ -133,7 +133,7 @@ class TestADuty:
         wait_until(lambda: len(turns) > 1, "it has its second turn")
         bystanders_go_through()
         assert "clock was held up error=LockNotAvailable" in caplog.messages
-        assert "clock without database" not in caplog.text
+        assert "thread without database" not in caplog.text
 
     def test_that_takes_long_gives_up_in_time(self, start, register, monkeypatch, caplog):
         def sleeps() -> None:

@@ -10,7 +10,7 @@ from jobs.worker.threads.without_database import Database
 def test_an_outage_is_told_at_once_then_once_a_minute_and_at_its_end(monkeypatch, caplog):
     now = [0.0]
     monkeypatch.setattr(without_database.time, "monotonic", lambda: now[0])
-    database = Database("clock", thread="upkeep")
+    database = Database("upkeep")
     for _ in range(121):
         with database:
             raise OperationalError("connection failed: refused\nIs it running?")
@@ -21,10 +21,10 @@ def test_an_outage_is_told_at_once_then_once_a_minute_and_at_its_end(monkeypatch
             pass
         assert not database.away
     assert caplog.messages == [
-        "clock without database thread=upkeep error=connection failed: refused",
-        "clock without database thread=upkeep times=61 error=connection failed: refused",
-        "clock without database thread=upkeep times=121 error=connection failed: refused",
-        "clock has the database again thread=upkeep seconds=121",
+        "thread without database thread=upkeep error=connection failed: refused",
+        "thread without database thread=upkeep times=61 error=connection failed: refused",
+        "thread without database thread=upkeep times=121 error=connection failed: refused",
+        "thread has the database again thread=upkeep seconds=121",
     ]
 
 
