@@ -332,7 +332,9 @@ class TestPresence:
         wait_until(lambda: Worker.objects.get().beat_at > first.beat_at, "it beats")
         with monkeypatch.context() as away:
             away.setattr(store, "beat", Mock(side_effect=OperationalError("no route to db\nIs it running?")))
-            wait_until(lambda: "thread without database thread=worker error=no route to db" in caplog.messages, "it says why")
+            wait_until(
+                lambda: "thread without database thread=worker error=no route to db" in caplog.messages, "it says why"
+            )
         stop.set()
         one.beat_now()
         wait_until(lambda: Worker.objects.get().gone_at, "it leaves")
