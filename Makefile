@@ -48,12 +48,13 @@ test-oldest: .venv/.installed-dev ## Run the tests of one process on the oldest 
 	@$(EMBEDDED) run --throwaway -- $(OLDEST)/bin/python -m pytest \
 		$(or $(ARGS),tests/unit tests/integration $(BESIDE) $(SHORT))
 
-lint: .venv/.installed-dev ## Check style, layers, types, templates and migrations
+lint: .venv/.installed-dev ## Check style, English, layers, types, templates and migrations
 	@$(BIN)/ruff check --quiet
 	@$(BIN)/ruff format --quiet --check
 	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/python -m tools.template_lines
+	@$(BIN)/python -m tools.plain
 	@$(BIN)/python -W 'ignore:Got an error checking a consistent migration history:RuntimeWarning' \
 		manage.py makemigrations --check --dry-run # the warning: no database is running
 
