@@ -1,4 +1,4 @@
-"""Ask the database for a body, wherever the body asks from."""
+"""Ask the database for a body, from whichever thread or event loop of it."""
 
 import asyncio
 from collections.abc import Callable
@@ -12,7 +12,7 @@ Answer = TypeVar("Answer")
 
 
 def ask(question: Callable[[], Answer]) -> Answer:
-    """Ask the database in the session of the body, also from within its event loop: as `await sync_to_async` does."""
+    """Ask the database in the session of the body, also from within its event loop, as `await sync_to_async` does."""
     try:
         loop = asyncio.get_running_loop()
     except RuntimeError:

@@ -1,4 +1,4 @@
-"""Note what the verbs did to jobs. Each calls this in its own transaction; the surfaces never do."""
+"""Note the actions of the verbs in the audit log. Each verb calls this in its transaction; the surfaces never do."""
 
 from jobs.models import Job
 from jobs.store import EVERY_TENANT, TenantId
@@ -6,7 +6,10 @@ from tenants import audit
 
 
 def note_job(verb: str, job_id: int, tenant_id: TenantId) -> None:
-    """Note an action on a job. tenant_id: its tenant; EVERY_TENANT: it is looked up."""
+    """Note an action on a job, if there is an actor.
+
+    tenant_id: the tenant of the job; EVERY_TENANT: it is looked up.
+    """
     if not audit.is_acting():
         return
     if tenant_id is EVERY_TENANT:

@@ -1,7 +1,6 @@
-"""Batches: jobs that belong together, with a job when all have ended, and one when all have ended well.
+"""Batches: jobs that belong together. One job can run when all have ended, and one when all have succeeded.
 
-These two are jobs from the beginning: they are stored with the batch, and blocked by it. So each runs once, whatever
-dies.
+These two are stored with the batch, as jobs that it blocks. So each runs once, whichever process dies.
 """
 
 from collections.abc import Iterable, Iterator
@@ -29,7 +28,10 @@ AT_ONCE = 1000  # jobs in one statement
 
 
 class Batch:
-    """A batch that exists. id: its number, which `after` takes like that of a job."""
+    """A batch that exists.
+
+    id: its number, which `after` takes like the id of a job.
+    """
 
     def __init__(self, batch_id: int, tenant_id: int) -> None:
         self.id = batch_id
@@ -38,8 +40,9 @@ class Batch:
     def add(self, requests: Iterable[JobRequest] | JobRequest) -> list[int]:
         """Add jobs, in the caller's transaction; return their ids in order.
 
-        A job of the batch may do so while it runs: its own end keeps the batch open. Raises InvalidRequest; or
-        Cancelled in a job that was asked to stop, as the batch may be cancelled; then nothing is added.
+        A running job of the batch may add jobs even to a closed batch, which cannot be complete before that job ends.
+        Raises InvalidRequest. In a job that was asked to stop it raises Cancelled, since the batch may be cancelled;
+        then nothing is added.
         """
         if caller().ask_cancelled():  # `check_cancelled` may have looked too long ago
             raise Cancelled("stopped on request")
@@ -56,24 +59,25 @@ class Batch:
                 raise InvalidRequest("tenant", "is not the one of the batch", index)
             if self.id in request.predecessors:
                 field = "after" if self.id in request.after else "after_end"
-                raise InvalidRequest(field, "names the batch that the job shall be in: neither would ever end", index)
+                raise InvalidRequest(field, "names the batch that the job is to be in: neither would ever end", index)
         submitted = submit_all([request.within(self.id) for request in requests])
         new = sum(not one.deduplicated for one in submitted)
         running = caller()
         who: dict[str, Any] = {"tenant_id": self.tenant_id, "caller": running.id, "attempt": running.attempt}
         if not store.grow_batch(self.id, new, **who):
-            raise InvalidRequest("batch", "is closed: only its own jobs, while they run, add to it")
+            raise InvalidRequest("batch", "is closed: only its own running jobs can add to it")
         return [one.id for one in submitted]
 
     def progress(self) -> Progress:
-        """What became of its jobs; a second old at most."""
+        """Return the counts of the batch's jobs by their state, at most a second old."""
         return store.read_batches([self.id], tenant_id=self.tenant_id)[0]
 
 
 class NewBatch:
-    """A batch in the making: if only its jobs tell whose it is, it is stored with the first of them.
+    """A batch that is being made.
 
-    Else at once: what the caller rolls back within the block does not take it along.
+    If its tenant is known, it is stored at once, so that a rollback inside the block does not remove it. Otherwise its
+    first job decides the tenant, and the batch is stored with that job.
     """
 
     def __init__(self, name: str, user: str, tenant_id: int | None) -> None:
@@ -94,7 +98,7 @@ class NewBatch:
         return self.stored.add(some)
 
     def progress(self) -> Progress:
-        """What became of its jobs."""
+        """Return the counts of the batch's jobs by their state, at most a second old."""
         return self.stored.progress()
 
     @property
@@ -112,11 +116,13 @@ def batch(
     user: Any = None,
     tenant: Tenant | None = None,
 ) -> Iterator[NewBatch]:
-    """`with batch("nightly", on_success=report.async_.publish.request()) as nightly: nightly.add(...)`.
+    """Make a batch: `with batch("nightly", on_success=report.async_.publish.request()) as nightly: nightly.add(...)`.
 
-    on_end: a job that runs once, when all jobs of the batch have ended. on_success: one that runs once, when all have
-    ended well, also after a revival. user: of the tenant, or its key. tenant: of a batch without jobs and without
-    these two. All is stored in the caller's transaction, or in one of its own. Raises InvalidRequest.
+    on_success: a job that runs once, when all jobs of the batch have succeeded, also after a revival.
+    on_end: a job that runs once, when all jobs of the batch have ended.
+    user: a user of the tenant, or the user's key.
+    tenant: needed outside of a job, if the batch has no jobs and neither of these two.
+    All is stored in the caller's transaction, or in one of its own. Raises InvalidRequest.
     """
     owner = tenant or caller().tenant
     callbacks = requests_of(one for one in (on_success, on_end) if one)
@@ -141,7 +147,7 @@ def open_batch(name: str, user: str, tenant_id: int | None) -> Batch:
 
 
 def call_back(batch: Batch, *, on_success: JobRequest | None = None, on_end: JobRequest | None = None) -> list[int]:
-    """Store the jobs that wait for the batch. Raises InvalidRequest."""
+    """Store the jobs that wait for the batch; return their ids. Raises InvalidRequest."""
     found: list[int] = []
     for request, field, patience in (
         (on_success, "after", {"after_patience": settings.JOBS_DEAD_TTL}),
@@ -151,13 +157,13 @@ def call_back(batch: Batch, *, on_success: JobRequest | None = None, on_end: Job
             if request.tenant_id != batch.tenant_id:
                 raise InvalidRequest("tenant", "of a job after the batch is not the one of the batch")
             waits: dict[str, Any] = {field: (*getattr(request, field), batch.id), **patience}
-            # never identical to another: each batch has its own
+            # never joined with an identical job: each batch has its own
             found += [submit_all([replace(request, identical=JOIN, dedup_key=None, **waits)])[0].id]
     return found
 
 
 def close(batch: Batch) -> bool:
-    """Nobody but its own jobs adds to it any more; False if it was closed."""
+    """Close the batch: only its own running jobs can add to it from now on. Return False if it was closed already."""
     closed = store.close_batch(batch.id, tenant_id=batch.tenant_id)
     if closed:
         dispatch.on_commit()

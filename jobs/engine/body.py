@@ -46,12 +46,15 @@ class UnknownJobType(InvalidRequest):
 
 @dataclass
 class Outcome:
-    """The end of a body: a value or an error. result_ttl: seconds that the result is kept; None: it was not kept.
+    """The end of a body: a value or an error.
 
-    text: the value as JSON; None for None. result_bytes: the size of the kept result. peak_memory: MiB of this process
-    during the body; None: not known. log: what it logged and printed; None: nobody asked for it. refusals: of what it
-    changed of this process, and could not be put back. tell: tell its author's code by which verb a failed attempt was
-    settled; None: that did not ask for it.
+    text: the value as JSON; None for None.
+    result_ttl: seconds to keep the result, None: JOBS_RESULT_TTL; after `keep_result` None means that it was not kept.
+    result_bytes: the size of the kept result.
+    peak_memory: the most MiB that this process used during the body; None: not known.
+    log: what the body logged and printed; None: its job type does not ask for that.
+    refusals: the errors of changes to this process that could not be put back.
+    tell: calls the failure hook of the author with the verb that settled a failed attempt; None: there is no hook.
     """
 
     value: Any = None
@@ -66,7 +69,7 @@ class Outcome:
     tell: Callable[[str], None] | None = None
 
     def keep_log(self, job: Started) -> None:
-        """Store what it logged and printed, if its job type asks for that. The job ends as it ends, anyway."""
+        """Store what the body logged and printed, if its job type asks for that. A database error is only logged."""
         text = "" if self.log is None else self.log.text()
         if text:
             try:
@@ -83,39 +86,42 @@ class Outcome:
         self.result_ttl = None if self.result_bytes is None else ttl
 
     def as_ending(self, job: Started) -> Ending:
-        """The settling of a success, for the pipeline of the next pass. If it fails there, settle."""
+        """Return the success as an ending for the pipeline of the next pass. If it fails there, call `settle`."""
         end: End = {"peak_memory": self.peak_memory, "by": job.holder}
         return Ending(job, self.stats, self.result_ttl, self.result_bytes, **end)
 
 
 class StillAway(Exception):
-    """The database was away for so long that this process gave up, and the body has not begun: another one runs it."""
+    """The database was away for too long, and this process gave up before the body began. Another process runs it."""
 
 
 def run(job: Started, host: Host) -> Outcome:
-    """Call the method. Every exception is the outcome of the job, even its own SystemExit.
+    """Run the body; return its outcome. Every exception of the body is an outcome, even SystemExit.
 
     Raises StillAway.
     """
     outcome, ask = Outcome(), user_code.Here(job, host)
     host.reset_peak()
-    # The time limit is the body's: neither the wait for PostgreSQL counts, nor what the manager of the model does.
+    # The time limit is for the body alone: not for the wait for PostgreSQL, nor for the manager of the model.
     find = partial(_find, job, outcome, host)
     found = ask.within(job.timeout + DATABASE_PATIENCE, find, late="not found within")
     if isinstance(found.error, StillAway):
         raise found.error
     outcome.error = found.error
-    if outcome.error is None:  # what the look has imported may have changed the process, for good
+    if outcome.error is None:  # imports of the look-up may have changed the process; those changes stay
         with process_state.as_it_was() as outcome.refusals:
             outcome.error = ask.within(job.timeout, partial(_call, job, outcome, host, found.value)).error
-    if outcome.error is not None:  # stats that are no JSON do not hide it
+    if outcome.error is not None:  # stats that are not JSON must not hide the error
         outcome.stats = ask(partial(stats_as_json, outcome.stats)).value or {}
     outcome.peak_memory = host.peak_memory()
     return outcome
 
 
 def _find(job: Started, outcome: Outcome, host: Host) -> Found:
-    """The job, its code and its object. If PostgreSQL is away, it waits, as with an outcome: no body has begun."""
+    """Return the current job, its code and its object.
+
+    If the objects are in the database of the jobs, wait while that is away, as with an outcome: no body has begun.
+    """
     drop_cut_connections()  # a restart may have cut them since the last body: nothing else would notice it
     try:
         target = registry.resolve(job.source_type, job.source_method, of_a_job=True)
@@ -146,16 +152,16 @@ def _find_object(running: current.CurrentJob, target: Target, job: Started) -> M
 
 
 def _around(running: current.CurrentJob) -> AbstractContextManager[object]:
-    """What the project wants around a body, and around the look for its object, which may need it as much.
+    """Return the context of the project (JOBS_AROUND) for a body, and for the look-up of its object.
 
-    A schema, a scope or a row level policy of the tenant.
+    It sets for example a schema, a scope or a row level policy of the tenant.
     """
     path = settings.JOBS_AROUND
     return import_string(path)(running) if path else nullcontext()
 
 
 def _enter(job: Started, target: Target, outcome: Outcome, host: Host) -> current.CurrentJob:
-    """From now on, `current_job()` is this job."""
+    """Make this job the `current_job()` from now on, and return it."""
     holder = job.holder
     memory = StoredMemory(Remembering(job.id, job.attempt, holder.worker, holder.pid))
     running = current.CurrentJob(
@@ -183,7 +189,7 @@ def _call(job: Started, outcome: Outcome, host: Host, found: Found) -> None:
     listened = listening() if target.spec.log else nullcontext()
     with running.here(), listened as outcome.log, _around(running), host.of_a_body():
         outcome.value = target.on(instance)(**job.args)
-        # Here, where the time limit and the body's sessions are: both may contain lazy values, which are its author's
+        # Here, inside the time limit and with the body's sessions: both may contain lazy values, which run its author's
         # code.
         outcome.stats = stats_as_json(outcome.stats)
         outcome.text = results.as_text(outcome.value)
@@ -192,14 +198,14 @@ def _call(job: Started, outcome: Outcome, host: Host, found: Found) -> None:
 def _tell(
     failed: Callable[..., object], job: Started, outcome: Outcome, running: current.CurrentJob, verb: str
 ) -> None:
-    """After the settling, as part of the job: in its tenant's scope."""
+    """Call the failure hook after the settling, as a part of the job, in its tenant's scope."""
     current.enter(running)
     with _around(running):
         failed(verb, outcome.error, **job.args)
 
 
 def _aside(host: Host, statement: Callable[..., bool], *parameters: Any) -> bool:
-    """Progress reports and cancel checks must not fail the job: without a database they do nothing."""
+    """Report progress, or check for a cancel. While the database is away, return False: that must not fail the job."""
     try:
         with host.limit.deferred(), host.own_session():
             return ask(partial(statement, *parameters))
@@ -213,7 +219,7 @@ def _aside(host: Host, statement: Callable[..., bool], *parameters: Any) -> bool
 
 
 def _results_of(job_id: int) -> dict[int, Any]:
-    """The results of its predecessors, of a batch those of its jobs, by id; MISSING for one that is gone."""
+    """Return the results of a job's predecessors by job id; a batch stands for its jobs. MISSING: there is none."""
     ids = Job.objects.filter(pk=job_id).values_list("predecessors", flat=True).first() or []
     batches = set(Batch.objects.filter(pk__in=ids).values_list("pk", flat=True))
     jobs = AnyJob.objects.only("status", "tenant_id", "attempt", "start_time", "result_bytes", "result_expires_at")

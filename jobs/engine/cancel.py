@@ -29,7 +29,7 @@ def cancel(job_id: int, *, tenant_id: TenantId) -> Cancellation:
 
 
 def cancel_all(ids: Sequence[int], *, tenant_id: TenantId) -> dict[int, Cancellation]:
-    """Cancel jobs, or ask them to stop, in one transaction, with one statement for all; return what came of each."""
+    """Cancel jobs, or ask them to stop, in one transaction, with one statement for all; return the outcomes by id."""
     outcomes: dict[int, Cancellation] = {}
     left = list(filter(is_id, ids))
     with transaction.atomic():

@@ -11,14 +11,14 @@ class Group(tuple[JobRequest, ...]):
 
 
 def group(*requests: JobRequest) -> Group:
-    """One step of a chain: these jobs run side by side, and the next step waits for all of them."""
+    """Return one step of a chain: these jobs run side by side, and the next step waits for all of them."""
     return Group(requests_of(requests))
 
 
 def chain(*steps: JobRequest | Group) -> list[int]:
-    """Submit jobs of which each starts when the step before it has ended well; return their ids in order.
+    """Submit steps of jobs; each starts when all jobs of the step before have succeeded. Return the ids in order.
 
-    If a job ends badly, those after it are cancelled. Raises InvalidRequest; then nothing is submitted.
+    If a job ends without success, the jobs after it are cancelled. Raises InvalidRequest; then nothing is submitted.
     """
     ids: list[int] = []
     before: list[int] = []

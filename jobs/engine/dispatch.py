@@ -4,7 +4,8 @@ A dispatch makes one pass after the other. A pass is one transaction (steps 1 to
 
 1. Knock: take the only waiting place at the door, an advisory lock. If another dispatch has it, go home: that
    dispatch will see this one's work (I2).
-   A thread whose last dispatch went home hears first whether it may stay: most of a crowd pay for a knock alone.
+   A thread whose last dispatch went home waits for this answer before it sends more. So in a crowd most dispatches
+   cost a knock alone.
 2. Enter: wait until the dispatch inside commits, since one dispatch decides at a time (I1). Then give up the waiting
    place: from now on the next dispatch may wait.
 3. Fold: take the arrivals and the freed slots since the last dispatch into the books.
@@ -13,10 +14,10 @@ A dispatch makes one pass after the other. A pass is one transaction (steps 1 to
 6. Hand over: send one message for each claimed job to the Celery queue of its pool. Recover repeats lost messages.
 7. If there is news of jobs that others wait for, have it read (`engine/unblock.py`).
 8. If the claim left room (`more`), or a job was unblocked, go to 1, now without the lanes whose jobs others had locked.
-9. If there is room left and nobody for it, go to 1 with a pass that lends it to those who hold all of their slots.
+9. If processes are still free, go to 1 with a pass that lends them to tenants that hold all of their slots.
 
 `dispatch()` makes a dispatch; `on_commit()` requests one for when the caller's transaction commits. The runtime of the
-process says who sends the messages, and who makes the dispatches that are requested.
+process decides what sends the messages, and which thread makes the requested dispatches.
 """
 
 import threading
@@ -43,11 +44,11 @@ def request() -> None:
 
 
 def serve() -> bool:
-    """Make a dispatch that was requested, if there is anything to decide; return whether its pools are full.
+    """Make a requested dispatch, if there is anything to decide; return whether its pools are full.
 
-    While pools are full, as in a flood of submits, there is nothing, and a look costs a fraction of a pass. Where there
-    is something, to look is one trip more: so only who has just dispatched in vain looks first. The clock does not, nor
-    does a process that has freed a place.
+    While pools are full, as in a flood of submits, there is nothing to decide, and a look costs a fraction of a pass.
+    Otherwise a look is one more round trip. So a thread looks first only if its last dispatch claimed nothing. The
+    clock does not look, nor does a process that has freed a slot.
     """
     if not getattr(_thread, "in_vain", False) or store.worth_a_pass():
         _thread.in_vain = not dispatch()
@@ -74,10 +75,13 @@ def dispatch(*, in_line: bool = True) -> int:
 
 
 def dispatch_and_keep(keeper: Keeper, ahead: Ending | None = None) -> Started | Claimed | None:
-    """Fill the free slots, and return the first job for the caller's pool, which runs it without a message.
+    """Fill the free slots, and return the first claimed job of the caller's pool, which it runs without a message.
 
-    Usually it has started by then, by the first pass; a Claimed could not be started there. ahead: the success that
-    made room. After an error the caller must ask what it holds.
+    Usually the first pass has started that job. A Claimed is not started yet. After an error the caller must ask the
+    database which job it holds.
+
+    keeper: the caller.
+    ahead: the success that freed a slot; the first pass settles it in its pipeline.
     """
     kept: Started | Claimed | None = None
     for claimed in _passes(in_line=True, keeper=keeper, ahead=ahead):
@@ -87,7 +91,10 @@ def dispatch_and_keep(keeper: Keeper, ahead: Ending | None = None) -> Started | 
 
 
 def _passes(*, in_line: bool, keeper: Keeper | None = None, ahead: Ending | None = None) -> Iterator[Pass]:
-    """Pass after pass, until there is nothing more to claim. Its twin in memory: `dispatch` in allocation/passes.py."""
+    """Make pass after pass, until there is nothing more to claim; yield each.
+
+    Its twin in memory: `dispatch` in allocation/passes.py.
+    """
     locked: set[str] = set()
     borrow = False
     for _ in range(MAX_PASSES):
@@ -97,7 +104,7 @@ def _passes(*, in_line: bool, keeper: Keeper | None = None, ahead: Ending | None
         keeper = ahead = None  # once is enough
         yield claimed
         if any(job.limited for job in claimed):
-            store.wake_clock()  # it must learn when the next token is due
+            store.wake_clock()  # the clock must learn when the next token is due
         unblocked = claimed.ends and unblock_safely()
         if claimed.uncounted:
             recount_books()
@@ -110,13 +117,13 @@ def _passes(*, in_line: bool, keeper: Keeper | None = None, ahead: Ending | None
 
 
 def _pass(*, in_line: bool, locked: set[str], keeper: Keeper | None, ahead: Ending | None, borrow: bool) -> Pass:
-    """One pass. The books cannot be wrong; but if they are, the database refuses what they say, and they are mended."""
+    """Make one pass. If the books are wrong, which should never be, the database refuses it; then correct them."""
     crowded = in_line and getattr(_thread, "went_home", False)
     try:
         done = store.claim(in_line=in_line, crowded=crowded, locked=locked, keeper=keeper, ahead=ahead, borrow=borrow)
     except IntegrityError:
         if ahead is not None and ahead.applied is None:
-            raise  # it may be what failed, and it has to be settled
+            raise  # that success may be what failed, and it has to be settled
         recount_books()
         done = store.claim(in_line=in_line, locked=locked, keeper=keeper, borrow=borrow)
     _thread.went_home, _thread.full = done.went_home, done.full
@@ -124,7 +131,7 @@ def _pass(*, in_line: bool, locked: set[str], keeper: Keeper | None, ahead: Endi
 
 
 def on_commit() -> None:
-    """Dispatch once when the caller's transaction commits, however often it asked."""
+    """Dispatch once when the caller's transaction commits, however often this is called in it."""
     _asked.add(connections[DEFAULT_DB_ALIAS])
     # robust: the job is stored by now; a failed dispatch is logged, and the clock makes up for it
     transaction.on_commit(_once, robust=True)
@@ -133,7 +140,7 @@ def on_commit() -> None:
 def _once() -> None:
     """Dispatch once for all requests of a transaction: the first that was not rolled back serves them all.
 
-    Not within the transaction of a TestCase that executes what was to be done on commit: nobody sees its jobs yet.
+    Not inside the transaction of a TestCase that runs its on-commit callbacks: other sessions do not see its jobs yet.
     """
     asked = connections[DEFAULT_DB_ALIAS]
     if asked in _asked:

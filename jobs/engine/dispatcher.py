@@ -20,19 +20,21 @@ from jobs.store import OwnSession
 from tenants.connections import drop_cut_connections
 
 DISPATCH_PAUSE = 0.005  # seconds between two dispatches; the first one after a rest starts at once
-# The same while all processes have a job and others wait: a process that becomes free dispatches at once, and keeps a
+# Seconds, while all processes have a job and others wait. A process that becomes free dispatches at once: it keeps a
 # job without a message if no dispatch of ours was faster.
 FULL_PAUSE = 0.05
 LAST_PATIENCE = 5.0  # seconds for which a process that ends waits for its last dispatch
 
 
 def dispatch_in_background(using: str | None = None) -> None:
-    """Dispatch in a thread of this process from now on, so that who submits waits for no dispatch and no broker.
+    """Dispatch in a thread of this process from now on, so that a submit waits for no dispatch and no broker.
 
-    For a process that submits much: a web process (in `asgi.py`, `wsgi.py`), a program that imports. The thread starts
-    with the first job, also in each process that is forked from this one; and this process ends when what was submitted
-    is dispatched. using: the alias of a database whose sessions lead to the server itself, if those of "default" go
-    through a pooler in transaction mode.
+    For a process that submits many jobs: a web process (in `asgi.py`, `wsgi.py`), a program that imports. The thread
+    starts with the first job, also in each process that is forked from this one. When the process ends, it first
+    dispatches what it has submitted.
+
+    using: the alias of a database whose sessions lead to the server itself, if the sessions of "default" go through a
+    pooler in transaction mode.
     """
     background = Background(using)
     runtime.change(relay=background.request)
@@ -50,13 +52,16 @@ class Wakeup:
         self._requested.set()
 
     def wait(self) -> None:
-        """Block until there is a request, then take all that there are. For one thread."""
+        """Block until there is a request, then take all requests. Only one thread may call this."""
         self._requested.wait()
         self._requested.clear()
 
 
 class Dispatcher:
-    """Dispatches on request, in a database connection of its own; session: another than Django's of its thread."""
+    """Dispatches on request, in a database connection of its own.
+
+    session: the session to dispatch in; None: Django's of the thread.
+    """
 
     def __init__(
         self, pause: float = DISPATCH_PAUSE, wakeup: Wakeup | None = None, session: OwnSession | None = None
@@ -77,7 +82,7 @@ class Dispatcher:
         self._wakeup.request()
 
     def finish(self, patience: float) -> None:
-        """Wait until what has been requested is served, for that many seconds at most."""
+        """Wait until the requested dispatches are made, for at most `patience` seconds."""
         self._served = served = threading.Event()
         self._wakeup.request()
         served.wait(patience)
@@ -92,8 +97,8 @@ class Dispatcher:
                 return
             full = False
             try:
-                close_old_connections()  # those that failed in the previous dispatch
-                drop_cut_connections()  # or that the server cut since; this dispatch would be left to the clock
+                close_old_connections()  # that failed in the previous dispatch
+                drop_cut_connections()  # or that the server has cut since: this dispatch would fail in them
                 with self._speaking():
                     full = dispatch.serve()
             except Exception as error:  # the thread must survive any error
@@ -109,7 +114,7 @@ class Background:
     def __init__(self, using: str | None, pause: float = DISPATCH_PAUSE) -> None:
         self._using, self._pause = using, pause
         self._starting = threading.Lock()
-        self._process: int | None = None  # that has the thread: threads are not forked
+        self._process: int | None = None  # the one with the thread: a fork does not copy threads
 
     def request(self) -> None:
         """Request a dispatch."""
@@ -124,6 +129,6 @@ class Background:
         self._dispatcher.request()
 
     def finish(self) -> None:
-        """This process ends: have what was requested dispatched before."""
+        """Have the requested dispatches made before this process ends."""
         if self._process == os.getpid():
             self._dispatcher.finish(LAST_PATIENCE)

@@ -10,7 +10,10 @@ from tenants import audit
 
 
 def drain(worker: UUID) -> bool:
-    """False if it is gone, or was asked before. Its heartbeat hears of it; it has no capacity from now on."""
+    """Ask a worker to drain; return False if it is gone, or was asked before.
+
+    The worker learns of it at its next heartbeat. It has no capacity from now on.
+    """
     with transaction.atomic():
         present = Worker.objects.filter(pk=worker, gone_at=None, drain_requested_at=None)
         asked = present.update(drain_requested_at=Now(), concurrency=0) > 0

@@ -1,4 +1,4 @@
-"""Erase: remove what a tenant's jobs were about. That they ran, when and how they ended stays."""
+"""Erase: remove the contents of a tenant's ended jobs. The facts stay: that they ran, when, and how they ended."""
 
 from dataclasses import asdict, dataclass
 
@@ -12,7 +12,10 @@ from tenants.tenant_model import all_tenants, get_tenant_model
 
 @dataclass
 class Report:
-    """The number of things removed; under_way: jobs that have not ended and were left alone."""
+    """The number of things removed, by kind.
+
+    under_way: the number of jobs that have not ended, and were left alone.
+    """
 
     jobs: int = 0
     under_way: int = 0
@@ -23,10 +26,11 @@ class Report:
 
 
 def erase(tenant_id: int) -> Report:
-    """Remove arguments, statistics, errors, logs, users, results of a tenant's ended jobs, kept answers, memories.
+    """Remove the contents of a tenant's ended jobs, its kept answers and its memories; return how much.
 
-    It works in batches: a failure leaves the rest as it was, and the next call goes on. The entry in the audit log
-    comes first, so that nothing is erased without it; it gets the numbers at the end. Raises CacheAway.
+    The contents of a job: its arguments, statistics, errors, logs, user and result. They are removed in batches: a
+    failure leaves the rest as it was, and the next call goes on. The entry in the audit log comes first, so that
+    nothing is erased without it; it gets the numbers at the end. Raises CacheAway.
     """
     report = Report()
     named = [(tenant.pk, str(tenant)) for tenant in all_tenants().filter(pk=tenant_id)]
@@ -36,7 +40,7 @@ def erase(tenant_id: int) -> Report:
         report.under_way += batch.under_way
         report.failed_attempts += batch.failed_attempts
         report.results += batch.results
-    # Last, since a job may end meanwhile: it is under way above, or it has written these before it was erased.
+    # Last, since a job may end meanwhile: either it counts as under way above, or it wrote these before it was erased.
     erase_users(tenant_id)
     under_way = Job.objects.filter(pk=OuterRef("job_id"), end_time=None)
     JobLog.objects.filter(~Exists(under_way), tenant_id=tenant_id).delete()
@@ -47,7 +51,7 @@ def erase(tenant_id: int) -> Report:
 
 
 def erase_users(tenant_id: int) -> None:
-    """Remove the users from the tenant's batches, the log of its attempts, that of who left its line, and webhooks."""
+    """Remove the users from the tenant's batches, attempts, webhook messages, and log of jobs that left its line."""
     for log in (LeftLine, Attempt, Batch):
         log._default_manager.filter(tenant_id=tenant_id).exclude(user_key="").update(user_key="")
     endpoints = list(WebhookEndpoint.objects.filter(tenant_id=tenant_id).values_list("pk", flat=True))

@@ -39,9 +39,10 @@ NOT_OURS = "not the present attempt, its worker was declared gone, or another in
 
 @dataclass(frozen=True)
 class _Last:
-    """The last job of a slice, which the process still holds. clean: whether the process is, after it.
+    """The last job of a slice, which the process still holds.
 
-    success: what is still to be settled, together with the dispatch; None: it is settled.
+    clean: whether the process may run another body after it.
+    success: the outcome that is still to be settled, together with the dispatch; None: it is settled.
     """
 
     job: Started
@@ -120,13 +121,13 @@ def _is_clean(job: Started, refusals: Sequence[Exception], host: Host) -> bool:
 
 
 def _keeper(host: Host) -> Keeper | None:
-    """This process, if it may go on with a job without a message."""
+    """Return this process as a keeper; None if it may not go on with a job without a message."""
     return None if host.pool is None or host.is_draining() else Keeper(host.pool, host.process)
 
 
 @contextmanager
 def _attempt_context(job: Started) -> Iterator["Span"]:
-    """Every log line of this attempt names it, and its spans belong to the trace that submitted it."""
+    """Name the attempt in each log line inside the block, and add its spans to the trace that submitted it."""
     facts = {"job": job.id, "attempt": job.attempt, "tenant": job.tenant_id}
     span_facts: dict[str, str | int] = {f"scheduler.{name}": value for name, value in facts.items()}
     span_facts |= {"messaging.system": "scheduler", "messaging.destination.name": job.queue}
@@ -139,8 +140,11 @@ def _attempt_context(job: Started) -> Iterator["Span"]:
 
 
 def _start(job_id: int, attempt: int, host: Host) -> Started | None:
-    """Start the attempt; None if the message is stale, or if the job's type was paused or the job has expired
-    meanwhile: then put it off, or turn it away."""
+    """Start the attempt and return it; None if this process has nothing to run.
+
+    The message may be stale. If the job's type was paused meanwhile, put the job off; if the job has expired, turn it
+    away.
+    """
 
     def start() -> Started | None:
         return store.start(job_id, attempt, host.worker)
@@ -166,7 +170,7 @@ def _start(job_id: int, attempt: int, host: Host) -> Started | None:
 def _dispatch_and_keep(keeper: Keeper, last: _Last, host: Host) -> Started | None:
     """Settle and dispatch, and return the started job that this process keeps.
 
-    Until it knows which one that is, it holds the last one.
+    Until the process knows which job that is, it still holds the last one.
     """
     kept: Started | Claimed | None
     success = None if last.success is None else last.success.as_ending(last.job)

@@ -1,4 +1,4 @@
-"""What is kept of an error. Its text and its class are user code: reading them may raise anything."""
+"""Turn an error into texts to store. Its text and its class are user code: reading them may raise anything."""
 
 import traceback
 from collections.abc import Callable
@@ -16,9 +16,9 @@ TRACEBACK_LENGTH = 20_000  # characters, the last ones
 def as_failure(
     error: BaseException, stats: dict[str, Any] | None = None, after: BaseException | None = None
 ) -> Failure:
-    """The parts of an error that are kept; of a group the class and the text of its first error.
+    """Return the parts of an error that are stored; of a group the class and the text of its first error.
 
-    after: the body's error, about which somebody was asked who raised this.
+    after: the error of the body, if user code raised `error` when it was asked for a decision about that.
     """
     trace = _read("traceback", lambda: "".join(traceback.format_exception(error)))
     if after is not None:
@@ -28,7 +28,10 @@ def as_failure(
 
 
 def without_text(error: BaseException, stats: dict[str, Any] | None, why: BaseException) -> Failure:
-    """The same without asking the error for anything."""
+    """Return the failure of an error whose text cannot be read.
+
+    why: the error that was raised by the attempt to read it.
+    """
     return Failure(_class_of(error), f"(its text cannot be read: {_class_of(why)})", stats=stats)
 
 

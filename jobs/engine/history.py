@@ -14,13 +14,13 @@ from jobs.store import partitions
 
 TABLE = "job_history"
 DAY = 86_400.0  # seconds
-TURN = 5.0  # seconds; other duties wait as long
+TURN = 5.0  # seconds that one run takes at most: other duties wait meanwhile
 FROM_THE_FIRST = 3600.0  # seconds between two looks at all ended jobs, also at those that were locked or revived
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Archive:
-    """Moves ended jobs into the history. It remembers how far it came, so it does not read again what must stay."""
+    """Moves ended jobs into the history. It remembers how far it came: jobs that must stay are not read again."""
 
     def __init__(self) -> None:
         self._since: dict[str, datetime] = {}
@@ -63,7 +63,7 @@ def _archived_after() -> dict[str, float]:
 
 
 def drop_old() -> None:
-    """Drop the months that are over for JOBS_HISTORY_KEEP days, and what tenants want to be forgotten earlier."""
+    """Drop the months that ended JOBS_HISTORY_KEEP days ago, and jobs of tenants that keep their history for less."""
     moment = store.database_now() - timedelta(days=settings.JOBS_HISTORY_KEEP)
     partitions.drop_before(TABLE, moment)
     while store.forget_old():
@@ -71,6 +71,6 @@ def drop_old() -> None:
 
 
 def month_of(moment: datetime) -> tuple[datetime, datetime]:
-    """The first moment of its month in UTC, and of the next month."""
+    """Return the first moment of the month of `moment`, in UTC, and of the next month."""
     first = moment.astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     return first, (first + timedelta(days=32)).replace(day=1)

@@ -9,19 +9,19 @@ from jobs.store import Process, Started
 
 
 class TimeLimit:
-    """Interrupts user code at its time limit. This one never does: outside a worker there is none.
+    """Interrupts user code at its time limit. This class never does: outside a worker there is no limit.
 
-    overran: whether the code went on until after its limit.
+    overran: whether the code went on after its limit.
     """
 
     time_is_up: type[BaseException] = TimeoutError
     overran = False
 
     def arm(self, job: Started, seconds: float) -> None:
-        """Start the timer: the body begins, or other code of its author."""
+        """Start the timer, since the body begins, or other code of its author."""
 
     def disarm(self) -> None:
-        """Stop the timer: that has ended. May be called twice."""
+        """Stop the timer, since that code has ended. May be called twice."""
 
     def deferred(self) -> AbstractContextManager[None]:
         """Defer the interrupt while the engine works on behalf of the body."""
@@ -46,41 +46,41 @@ class Host:
     def hold(self, job_id: int, attempt: int) -> None:
         """Tell the parent that the process is about to start the attempt, or has got it; it holds no other.
 
-        Whoever holds an attempt unknown to the parent loses it.
+        The parent takes back an attempt that the process holds and the parent does not know of.
         """
 
     def let_go(self) -> None:
-        """Tell the parent that the process holds no attempt: its settling was answered, and so was the next pass."""
+        """Tell the parent that the process holds no attempt: the settling and the next pass have been answered."""
 
     def own_session(self) -> AbstractContextManager[None]:
-        """The context in which the engine uses a database session that no body can reach."""
+        """Return a context in which the engine uses a database session that no body can reach."""
         return nullcontext()
 
     def of_a_body(self) -> AbstractContextManager[None]:
-        """The context of a body: after it, nothing that the body awaited uses its sessions."""
+        """Return the context of a body: after it, no call that the body awaited uses the body's sessions."""
         return nullcontext()
 
     def end_threads(self) -> str:
-        """End what the other threads of the body have left; return the name of what still runs, or ""."""
+        """End the sessions of the body's other threads; return the name of a thread that still runs, or ""."""
         return ""
 
     def is_draining(self) -> bool:
-        """Whether the process takes no more jobs."""
+        """Return whether the process takes no more jobs."""
         return False
 
     def undisturbed(self) -> AbstractContextManager[None]:
-        """The context in which signals that ask this process to end do nothing: its parent says when it ends."""
+        """Return a context that ignores signals to end this process: its parent decides when it ends."""
         return nullcontext()
 
     def waited_for_core(self) -> float:
-        """The seconds for which this thread was ready to run and no core was free, in its life."""
+        """Return the seconds in the life of this thread for which it was ready to run and no core was free."""
         return 0.0
 
     def reset_peak(self) -> None:
-        """Measure memory anew: a body begins."""
+        """Begin to measure memory anew, since a body begins."""
 
     def peak_memory(self) -> int | None:
-        """The most memory that the process used since then, in MiB; None: not known."""
+        """Return the most memory that the process used since `reset_peak`, in MiB; None: not known."""
         return None
 
     def send_messages(self) -> None:

@@ -1,4 +1,4 @@
-"""Interrupt what the server still executes for a body that has ended."""
+"""Interrupt a statement that the server still executes for a body that has ended."""
 
 from contextlib import suppress
 from typing import Any
@@ -9,14 +9,14 @@ CANCEL_PATIENCE = 2.0  # seconds
 
 
 def interrupt(connection: Any) -> None:
-    """Cancel a statement that a time limit cut off here: the server would go on with it and keep its locks."""
+    """Cancel a statement that a time limit cut off on our side: the server would go on, and keep its locks."""
     if is_active(connection):
         with suppress(Exception):  # the connection is closed anyway
             connection.connection.cancel_safe(timeout=CANCEL_PATIENCE)
 
 
 def is_active(connection: Any) -> bool:
-    """Whether the server still executes a statement of it."""
+    """Return whether the server still executes a statement of this connection."""
     raw = connection.connection
     if raw is None or connection.vendor != "postgresql":
         return False

@@ -11,7 +11,7 @@ from tenants.models import Tenant, TenantQueue
 
 
 def locked_slots(tenant: Tenant) -> TenantQueue:
-    """The tenant's row, locked for a change in the caller's transaction.
+    """Return the tenant's row, locked for a change in the caller's transaction.
 
     A tenant without a row has no slots; changing another field must not give it any.
     """
@@ -20,13 +20,13 @@ def locked_slots(tenant: Tenant) -> TenantQueue:
 
 
 def locked_queue(name: str) -> Queue | None:
-    """The queue of this name, locked for a change in the caller's transaction."""
+    """Return the queue of this name, locked for a change in the caller's transaction."""
     # no_key: a submit, which refers to the row, need not wait.
     return Queue.objects.select_for_update(no_key=True).filter(name=name).first()
 
 
 def change(row: Queue | TenantQueue, values: Mapping[str, Any]) -> None:
-    """Check and store these values by field, or a new row. Raises ValidationError by field; then nothing is stored."""
+    """Set these values, by field, and check and store the row. Raises ValidationError; then nothing is stored."""
     for name, value in values.items():
         setattr(row, name, value)
     row.full_clean()
@@ -34,8 +34,9 @@ def change(row: Queue | TenantQueue, values: Mapping[str, Any]) -> None:
 
 
 def store(row: Queue | TenantQueue, fields: Collection[str] | None = None) -> None:
-    """Store a row that was checked already. fields: the changed ones; None: all fields of a new row.
+    """Store a row that was checked already.
 
+    fields: the changed fields; None: all fields of a new row.
     Only these are written, since another user may be changing the others. The audit log (tenants/audit.py) gets the old
     and new values and the actor. A dispatch after the commit starts jobs that the old values held up.
     """

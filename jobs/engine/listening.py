@@ -1,4 +1,4 @@
-"""Listen to a body: the end of what it logs and prints, for job types with `@job(log=True)`."""
+"""Listen to a body: keep the end of what it logs and prints, for job types with `@job(log=True)`."""
 
 import io
 import logging
@@ -14,7 +14,7 @@ from jobs.authoring.text import storable
 
 MAX_BYTES = 64 * 1024  # of an attempt's log
 CUT = "… what came before is not kept\n"
-NOT_ITS_OWN = ("jobs", "celery.redirected")  # the scheduler's lines; what is printed, and heard already
+NOT_ITS_OWN = ("jobs", "celery.redirected")  # the scheduler's own lines; printed text, which is kept already
 
 
 class Tail:
@@ -37,7 +37,7 @@ class Tail:
                 self._is_cut = True
 
     def text(self) -> str:
-        """At most so many bytes, after a line that says so if something was cut."""
+        """Return the last `most` bytes of the text; the line CUT comes before them if something was cut."""
         with self._lock:
             whole = storable("".join(self._parts)).encode()
         if len(whole) > self._most:
@@ -46,7 +46,7 @@ class Tail:
 
 
 class _Lines(logging.Handler):
-    """Adds the records of everybody's loggers."""
+    """Adds the records of all loggers but NOT_ITS_OWN to the tail."""
 
     def __init__(self, tail: Tail) -> None:
         super().__init__()
@@ -60,12 +60,12 @@ class _Lines(logging.Handler):
             return
         try:
             self._tail.add(f"{self.format(record)}\n")
-        except Exception:  # a record that cannot be told, as with every handler
+        except Exception:  # a record that cannot be formatted, as with every handler
             self.handleError(record)
 
 
 class _Tee:
-    """A stream that is heard, too."""
+    """A stream whose text is added to the tail, too."""
 
     def __init__(self, stream: Any, tail: Tail) -> None:
         self._stream, self._tail = stream, tail
@@ -80,7 +80,7 @@ class _Tee:
 
 @contextmanager
 def listening() -> Iterator[Tail]:
-    """Hear what is logged and printed in this process during the block."""
+    """Keep the end of what is logged and printed in this process during the block."""
     tail = Tail()
     handler = _Lines(tail)
     logging.getLogger().addHandler(handler)

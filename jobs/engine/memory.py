@@ -1,4 +1,4 @@
-"""What a job type remembers, stored in PostgreSQL: a running job reads and writes it, people clear it."""
+"""The memory of a job type, stored in PostgreSQL: a running job reads and writes it, people clear it."""
 
 import json
 import uuid
@@ -25,9 +25,9 @@ from tenants.models import Tenant
 
 @dataclass(frozen=True)
 class Remembering:
-    """The attempt that remembers, and the process that holds it.
+    """The attempt that uses a memory, and the process that holds the attempt.
 
-    of_object: in the memory of its object; otherwise in that of its job type.
+    of_object: whether it is the memory of its object; otherwise it is that of its job type.
     """
 
     id: int
@@ -38,11 +38,11 @@ class Remembering:
 
 
 class StoredMemory(Memory):
-    """Reads the database at its first use, and again after each change of its own. Each method is one statement.
+    """A memory that is read from the database at its first use, and again after each change of its own.
 
-    It runs in the session of the body: what it writes commits, or is rolled back, with the body's own rows. A method
-    raises InvalidRequest, naming the key, for a value that is not JSON or not a number, or TooLarge; and StaleAttempt
-    if the attempt does not run, or another one has taken its place.
+    Each method is one statement in the session of the body: its writes commit, or are rolled back, with the body's own
+    rows. A method raises InvalidRequest, naming the key, for a value that is not JSON or not a number. It raises
+    TooLarge for a memory that would be too large, and StaleAttempt if the attempt does not run any more.
     """
 
     def __init__(self, of: Remembering) -> None:
@@ -57,7 +57,7 @@ class StoredMemory(Memory):
         return ask(self._recall)
 
     def _recall(self) -> dict[str, Any]:
-        lasting = not _in_transaction()  # what is read in one may be rolled back: it is not kept
+        lasting = not _in_transaction()  # what a transaction reads may be rolled back: it is not kept
         read = (self._read if lasting else None) or self._ask("recall") or "{}"
         if lasting:
             self._read = read
@@ -96,7 +96,10 @@ class StoredMemory(Memory):
         return found[0][0]
 
     def _change(self, name: str, **parameters: Any) -> Any:
-        """Raises TooLarge for the database's refusal. A savepoint keeps the body's transaction usable."""
+        """Change the memory by a statement. Raises TooLarge if the database refuses the size.
+
+        A savepoint keeps the body's transaction usable.
+        """
         self._read = None
         try:
             return ask(partial(self._change_here, name, **parameters))
@@ -116,13 +119,13 @@ class StoredMemory(Memory):
 
 
 def _in_transaction() -> bool:
-    """Whether what a body writes now may still be rolled back."""
+    """Return whether a write of the body may still be rolled back."""
     return not session().get_autocommit()
 
 
 @transaction.atomic
 def clear(memory: JobMemory) -> bool:
-    """Delete a memory; False if it is gone already. This waits for a job that is just writing it."""
+    """Delete a memory; return False if it is gone already. Waits for a job that is writing it."""
     cleared, _ = JobMemory.objects.filter(pk=memory.pk).delete()
     if cleared:
         audit.note("cleared", JobMemory, [(memory.pk, str(memory))], tenant_id=memory.tenant_id)
@@ -131,7 +134,7 @@ def clear(memory: JobMemory) -> bool:
 
 @transaction.atomic
 def clear_all(tenant: Tenant, source_type: str | None = None, source_method: str | None = None) -> int:
-    """Delete the tenant's memories, perhaps only those of a type or of one of its methods; return their number."""
+    """Delete the tenant's memories, or only those of a type or of one of its methods; return their number."""
     which = {"source_type": source_type, "source_method": source_method}
     narrowed = {name: value for name, value in which.items() if value is not None}
     count, _ = JobMemory.objects.filter(tenant=tenant, **narrowed).delete()

@@ -1,4 +1,4 @@
-"""The newest call wins: of identical calls the last one is run, and the jobs of the earlier ones make way for it."""
+"""The newest call wins: the last of identical calls runs, and the jobs of the earlier calls make way for it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -13,7 +13,7 @@ from jobs.store import Gathered
 class Newest:
     """The requests of a submit that do not join identical jobs. False if there are none.
 
-    behind: by number of the request, the running job that must end before its job starts.
+    behind: by the number of a request, the running job that must end before the request's job starts.
     """
 
     def __init__(self, requests: Sequence[JobRequest]) -> None:
@@ -21,25 +21,27 @@ class Newest:
         self._last = {
             one.identity: index for index, one in enumerate(requests) if one.dedup_key and one.identical != JOIN
         }
-        self._old: list[tuple[int, int]] = []  # jobs that have made way, and for which request
+        self._old: list[tuple[int, int]] = []  # each job that has made way, and the number of the request
         self.behind: dict[int, int] = {}
 
     def __bool__(self) -> bool:
         return bool(self._last)
 
     def last(self, index: int) -> int:
-        """The number of the last request that is identical to this one: the one that counts."""
+        """Return the number of the last request that is identical to this one: that request counts."""
         return self._last.get(self._requests[index].identity, index) if self._wins(index) else index
 
     def lock_identities(self) -> None:
-        """Let no other transaction submit such calls of the same identities until this one ends."""
+        """Keep other transactions from submitting such calls with the same identities until this one ends."""
         if self._last:
             store.lock_identities((tenant_id, key) for tenant_id, key in self._last if key is not None)
 
     def take(self, holders: Iterable[tuple[int, int]]) -> Mapping[int, Gathered]:
-        """Let the jobs make way that have the identity of these requests; return those that go on, with new arguments.
+        """Make the jobs give way that have the identity of these requests; return those that go on, by request.
 
-        A job that has not got its first attempt goes on if the call is debounced.
+        If the call is debounced, a job without an attempt so far goes on, with the new arguments.
+
+        holders: pairs of the number of a request and the id of a job.
         """
         others = [(index, job_id) for index, job_id in holders if self._wins(index)]
         if joined := [job_id for index, job_id in holders if not self._wins(index)]:
@@ -56,9 +58,9 @@ class Newest:
         return going_on
 
     def replace(self, ids: Mapping[int, int]) -> None:
-        """Cancel what waits of the jobs that have made way; what runs may finish, or is asked to stop.
+        """Cancel the waiting ones of the jobs that have made way. The running ones may finish, or are asked to stop.
 
-        ids: of the new jobs, by the numbers of their requests.
+        ids: the new jobs, by the numbers of their requests.
         """
         replaced = store.replace({old: ids[index] for old, index in self._old})
         for job in replaced:

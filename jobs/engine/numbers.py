@@ -1,8 +1,8 @@
-"""Skip numbers of jobs, and of events for webhooks, after a failover or a restore: the new server may not know the last
-ones that were given out.
+"""Skip numbers of jobs, and of events for webhooks, after a failover or a restore.
 
-The jobs of those numbers are lost; but their bodies may still run, and messages, results and links name them. Attempts
-and results are fenced in any case; with new numbers, nothing that is lost has the name of something else.
+The new server may not know the last numbers that were given out. The jobs with those numbers are lost, but their bodies
+may still run, and messages, results and links name them. Attempts and results are fenced in any case. After the skip
+no new job has the number of a lost one.
 """
 
 from typing import NamedTuple
@@ -18,10 +18,12 @@ SKIPPED = 1_000_000  # more than any standby lags behind; a number has 58 bits i
 
 
 class Numbers(NamedTuple):
-    """given: the last number that was given to a job; greatest: that a job has; None: none.
+    """The numbers of jobs and of books, as this server has them.
 
-    door_is_behind: it would give out versions that its books have. server_known: False if this server was promoted or
-    restored, and no clock has led on it since.
+    given: the last number that was given to a job; None: none yet.
+    greatest: the greatest number that a job has; None: there is no job.
+    door_is_behind: whether the door would give out versions that its books have already.
+    server_known: False if this server was promoted or restored, and no clock has led on it since.
     """
 
     given: int | None
@@ -31,12 +33,12 @@ class Numbers(NamedTuple):
 
 
 def numbers() -> Numbers:
-    """Raises the database's error on a standby, and where the role may not ask which server it is."""
+    """Read the numbers. Raises the database's error on a standby, or if the role may not ask which server this is."""
     return objects(Numbers, "numbers")[0]
 
 
 def skip(by: int = SKIPPED) -> int:
-    """Skip so many numbers; return that of the next job."""
+    """Skip `by` numbers; return the number of the next job."""
     with transaction.atomic():
         _note_server()
         number: int = rows("skip_numbers", by=by)[0][0] + 1
@@ -46,14 +48,17 @@ def skip(by: int = SKIPPED) -> int:
 
 
 def skip_on_a_new_server() -> None:
-    """Skip numbers if this server was promoted or restored since a clock last led. For a clock that takes the lead."""
+    """Skip numbers if this server was promoted or restored since a clock last led.
+
+    A clock calls this when it takes the lead.
+    """
     with transaction.atomic():
         if _note_server():
             skip()
 
 
 def _note_server() -> bool:
-    """Note the server, so that nobody skips on it again; return whether it is new, and another one was before it."""
+    """Note the server, so that numbers are skipped on it only once; return whether it is new, and not the first one."""
     try:
         with transaction.atomic():
             found = rows("notice_server")

@@ -16,7 +16,7 @@ def pause_job_type(source_type: str, source_method: str) -> int:
     The row is committed before the waiting jobs are held, so that later submits see it. Jobs that were being submitted
     at that moment, or were on their way to a worker, are put off at their start.
     """
-    source_type = registry.resolve(source_type, source_method).source_type  # of a proxy's method its model
+    source_type = registry.resolve(source_type, source_method).source_type  # for a method of a proxy, that of its model
     PausedJobType.objects.get_or_create(source_type=source_type, source_method=source_method)
     held = store.hold(source_type, source_method)
     dispatch.on_commit()  # a claim may have skipped the rows while they were being held; others behind them may start
@@ -24,7 +24,7 @@ def pause_job_type(source_type: str, source_method: str) -> int:
 
 
 def resume_job_type(source_type: str, source_method: str) -> int:
-    """Start jobs of this type again; return the number released. Raises InvalidRequest if the type is not paused.
+    """Start jobs of this type again; return how many are released. Raises InvalidRequest if the type is not paused.
 
     A type whose code was removed while paused must not hold its jobs for ever, so the registry need not know it.
     """

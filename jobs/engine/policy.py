@@ -8,7 +8,10 @@ from jobs.calls.refusals import InvalidRequest
 
 
 class Tried(Protocol):
-    """The fields of a job that decide its policy. default_backoff: seconds."""
+    """The fields of a job that decide its policy.
+
+    default_backoff: in seconds.
+    """
 
     @property
     def source_type(self) -> str: ...
@@ -25,7 +28,7 @@ class Tried(Protocol):
 
 
 def policy_of(job: Tried) -> Retry | None:
-    """The method's own policy; else one from its queue or its call, if they allow retries; else None."""
+    """Return the method's own policy; else one from its queue or its call, if they allow retries; else None."""
     try:
         own = registry.resolve(job.source_type, job.source_method).spec.retry
     except InvalidRequest:  # the method no longer exists
@@ -42,7 +45,7 @@ def policy_of(job: Tried) -> Retry | None:
 
 
 def most_retries(job: Tried) -> int | None:
-    """The most retries: the number of the call, else of the policy. None: no policy."""
+    """Return the most retries: those of the call, else those of the policy; None: there is no policy."""
     policy = policy_of(job)
     if policy is None or job.max_retries is not None:
         return job.max_retries

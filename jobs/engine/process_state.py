@@ -1,5 +1,4 @@
-"""Put back what a body changed of its process, so that the next body here, which may be another tenant's, finds it as
-it was.
+"""Undo the changes of a body to its process, so that the next body here, perhaps another tenant's, does not meet them.
 
 `session_reset.py` does this for database sessions, `copy_context` (engine/body.py) for context variables.
 """
@@ -21,8 +20,9 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
-# If SIGCHLD is ignored, every subprocess of the next body ends with status 0; if SIGPIPE is not, a lost connection ends
-# the process, and so does a signal to all processes of the worker that should stop. SIGALRM is the time limit's own.
+# If SIGCHLD is ignored, every subprocess of the next body ends with status 0. If SIGPIPE is not ignored, a lost
+# connection ends the process. With other handlers of the last three, a signal to all processes of a worker that should
+# stop ends it, too. SIGALRM belongs to the time limit.
 SIGNALS = (signal.SIGCHLD, signal.SIGPIPE, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP)
 LIMITS = (resource.RLIMIT_AS, resource.RLIMIT_CPU, resource.RLIMIT_DATA, resource.RLIMIT_FSIZE, resource.RLIMIT_NOFILE)
 
@@ -40,7 +40,7 @@ def _put_environment(before: dict[bytes, bytes]) -> None:
 
 
 def _directory() -> str | None:
-    with suppress(OSError):  # somebody has removed it
+    with suppress(OSError):  # the directory was removed
         return os.getcwd()  # noqa: PTH109 - Path.cwd() takes ten times as long
     return None
 
@@ -65,28 +65,31 @@ def _put_temporary(before: str | None) -> None:
 
 
 def _put_handler(number: signal.Signals, before: Any) -> None:
-    if before is not None:  # None: not of Python
+    if before is not None:  # None: the handler is not one of Python
         signal.signal(number, before)
 
 
 def _fork_server() -> int | None:
-    """Of which `multiprocessing` forks processes, as is its way from Python 3.14 on: it keeps what it began with."""
+    """Return the pid of the process from which `multiprocessing` forks others; None: there is none.
+
+    That is the default from Python 3.14 on. The process keeps the state with which it began.
+    """
     found = sys.modules.get("multiprocessing.forkserver")
     return found._forkserver._forkserver_pid if found else None
 
 
 def _end_fork_server(_: int | None) -> None:
-    """Unless processes that a body has kept depend on it."""
+    """End the fork server, unless processes that a body has kept depend on it."""
     pid = _fork_server()
     if pid is None or multiprocessing.active_children():
         return
     with suppress(OSError):
-        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)  # or else its number may be another's by now
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)  # raises if this is not its pid any more
         os.kill(pid, signal.SIGKILL)
         sys.modules["multiprocessing.forkserver"]._forkserver._stop()
 
 
-# What is read, and how it is put back. Both readings of a body take 18 us.
+# How each part is read, and how it is put back. The two readings of all parts for a body take 18 us.
 _PARTS: tuple[tuple[Callable[[], Any], Callable[[Any], object]], ...] = (
     *((partial(resource.getrlimit, limit), partial(resource.setrlimit, limit)) for limit in LIMITS),
     (asyncio._get_running_loop, asyncio._set_running_loop),  # while one runs, Django refuses every query
@@ -102,15 +105,16 @@ _PARTS: tuple[tuple[Callable[[], Any], Callable[[Any], object]], ...] = (
     (lambda: tempfile.tempdir, _put_temporary),
     (partial(signal.pthread_sigmask, signal.SIG_BLOCK, ()), partial(signal.pthread_sigmask, signal.SIG_SETMASK)),
     *((partial(signal.getsignal, number), partial(_put_handler, number)) for number in SIGNALS),
-    (_fork_server, _end_fork_server),  # after SIGCHLD, without which nobody hears of its end
+    (_fork_server, _end_fork_server),  # after SIGCHLD: while that is ignored, its end is not noticed
 )
 
 
 @contextmanager
 def as_it_was() -> Iterator[list[Exception]]:
-    """Put back afterwards what differs then. Yields the refusals: with one, this process must not run another body.
+    """Put the parts of the process that the block has changed back. Yield the errors of those that cannot be put back.
 
-    So it is with a limit that only a privileged process may raise, or a directory that is gone.
+    After such an error this process must not run another body. Examples: a limit that only a privileged process may
+    raise, or a directory that is gone.
     """
     refusals: list[Exception] = []
     before = [read() for read, _ in _PARTS]

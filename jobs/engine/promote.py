@@ -11,7 +11,7 @@ def lapse() -> int:
     total = 0
     while lapsed := store.lapse(BATCH):
         total += len(lapsed)
-        dispatch.dispatch()  # a claim may have skipped the rows, and met none behind them
+        dispatch.dispatch()  # a claim may have skipped the locked rows, and found no others behind them
         if len(lapsed) < BATCH:
             break
     return total

@@ -1,8 +1,8 @@
 """The call of a method or function as a job: `report.async_.execute(region="EU")`, `async_(report.execute)(...)`.
 
-Both do the same. What `async_(...)` returns takes the arguments that the function itself takes, and type checkers know;
-of a name behind `async_.` they know nothing. Each verb has an awaitable twin for async callers, with an a before its
-name: Django lets nobody use the database in the thread of an event loop, so it runs in another.
+Both do the same. The value of `async_(...)` takes the arguments of the function itself, and type checkers know them; of
+a name behind `async_.` they know nothing. Each verb has an awaitable twin for async callers, with an `a` before its
+name. Django refuses queries in the thread of an event loop, so the twin runs in another thread.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -23,13 +23,20 @@ Arguments = ParamSpec("Arguments")
 
 
 class Options(TypedDict, total=False):
-    """How to run a call; what is left out, its @job says.
+    """The options of a call. An option that is left out has the value of the method's @job.
 
-    priority: 0 (first) to 10. delay: seconds, or a timedelta. at: an aware moment. expires: no attempt starts so
-    many seconds after the job may start, or from that moment on. identical: "join", "replace", "supersede" or
-    "debounce". user: of the tenant, or its key. tenant: of a function or a class. timeout: seconds. after: the ids of
-    jobs, or batches, that must have ended well first; after_end: in any way. after_patience: seconds, or a timedelta,
-    in which one that ended badly may be revived; without it, or after it, this job is cancelled.
+    priority: 0 (first) to 10.
+    delay: seconds, or a timedelta.
+    at: a moment with a time zone.
+    expires: seconds after the job may start, a timedelta, or a moment; from then on no attempt starts.
+    identical: "join", "replace", "supersede" or "debounce".
+    user: a user of the tenant, or the user's key.
+    tenant: the tenant, for a function or a class.
+    timeout: seconds.
+    after: the ids of jobs or batches that must have succeeded first.
+    after_end: the ids of jobs or batches that must have ended first, in any way.
+    after_patience: seconds, or a timedelta, in which a failed predecessor may be revived. Without it, or after it, this
+    job is cancelled.
     """
 
     queue: str | None
@@ -49,7 +56,10 @@ class Options(TypedDict, total=False):
 
 
 class Call(Generic[Arguments]):
-    """One @job method or function, ready to be called asynchronously. instance: its object, if it has one."""
+    """One @job method or function, ready to be called asynchronously.
+
+    instance: its object; None: it has none.
+    """
 
     alters_data = True  # a template that names it does not call it
 
@@ -97,7 +107,7 @@ class Call(Generic[Arguments]):
 class Calls:
     """The value of `async_`: the @job methods of an object or a class, with options."""
 
-    do_not_call_in_templates = True  # it is called for its options; what is behind its dot is wanted
+    do_not_call_in_templates = True  # a template wants the name behind the dot; a call would take options
 
     def __init__(
         self, model: type[models.Model], instance: models.Model | None, options: Mapping[str, Any] | None = None
@@ -107,7 +117,7 @@ class Calls:
         self._options = dict(options or {})
 
     def __call__(self, **options: Unpack[Options]) -> "Calls":
-        """The same methods with options."""
+        """Return the same methods with these options."""
         return Calls(self._model, self._instance, {**self._options, **options})
 
     def __getattr__(self, method: str) -> Call[...]:
@@ -129,17 +139,17 @@ class _Async:
 class Asynchronous:
     """Mix into a model that has a `tenant`: its @job methods can then be called through `async_`.
 
-    jobs_tenant: the path to the tenant, if it is another: "shop", "order__shop", "pk".
+    jobs_tenant: the path to the tenant, if it is not `tenant`: "shop", "order__shop", "pk".
     """
 
-    __module__ = "jobs"  # what migrations of models with it say, wherever this file lies
+    __module__ = "jobs"  # migrations of models with it name this module, wherever the file is
 
     async_ = _Async()
     jobs_tenant: ClassVar[str] = "tenant"
 
 
 def async_(function: Callable[Arguments, Any], **options: Unpack[Options]) -> Call[Arguments]:
-    """A @job function of a module, or method of an object or a class, ready to be called asynchronously.
+    """Return a @job function of a module, or method of an object or a class, ready to be called asynchronously.
 
     `async_(send, tenant=tenant)(to="a@b.com")`, `async_(report.execute, priority=0)(region="EU")`.
     Raises InvalidRequest unless it is a job.
@@ -179,5 +189,5 @@ def _submit_many(requests: Iterable[JobRequest], twin: str) -> list[int]:
 
 
 def named_twin(error: SynchronousOnlyOperation, twin: str) -> SynchronousOnlyOperation:
-    """Django's refusal of a query in a coroutine, with what to call there instead."""
+    """Return Django's refusal of a query in a coroutine, with the call to make there instead."""
     return SynchronousOnlyOperation(f"{error} In a coroutine: await {twin}(...)")

@@ -1,4 +1,4 @@
-"""Prune: delete rows that nobody needs any more, so that no table grows for ever: each of them in batches."""
+"""Prune: delete rows that are not needed any more, in batches, so that no table grows for ever."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -42,7 +42,7 @@ BATCH = 1000
 
 
 def prune() -> None:
-    """Delete old rows beside the jobs."""
+    """Delete old rows of the tables beside the jobs."""
     now = store.database_now()
     kept = settings.JOBS_HISTORY_KEEP * DAY
     old = now - timedelta(seconds=kept)
@@ -51,7 +51,7 @@ def prune() -> None:
     # A notifier that returns later reports all present dead jobs once more.
     DeathNotice.objects.filter(upto__lt=old).exclude(notifier__in=settings.JOBS_DEATH_NOTIFIERS).delete()
     Schedule.objects.filter(undeclared_at__lt=old).delete()
-    # These, too, a deleted tenant may have left.
+    # A deleted tenant may have left rows of these models, too.
     for model in (Batch, JobLog, JobMemory, KeptAnswer, Schedule, WebhookEndpoint):
         model._default_manager.exclude(Exists(all_tenants().filter(pk=OuterRef("tenant_id")))).delete()
     endpoint = WebhookEndpoint.objects.filter(pk=OuterRef("endpoint_id"))
@@ -60,7 +60,7 @@ def prune() -> None:
     _delete_free(KeptAnswer.objects.filter(created_at__lt=now - timedelta(seconds=answers.TTL)))
     _forget_log(ScheduleRun, "at", old)  # no due time comes back: schedules only go forward (I10)
     waits = Job.objects.filter(pk=OuterRef("follower_id"), blocked_at__isnull=False)
-    _delete_free(JobEdge.objects.filter(~Exists(waits)))  # or its follower was cancelled
+    _delete_free(JobEdge.objects.filter(~Exists(waits)))  # their follower waits no longer, or was cancelled
     while forgotten := store.close_forgotten(settings.JOBS_DEAD_TTL, BATCH):
         telemetry.noticed("batches closed that nobody closed", batches=len(forgotten), first=forgotten[0])
     _all(lambda: store.forget_batches(kept, BATCH))
@@ -75,11 +75,11 @@ def prune() -> None:
     if apps.is_installed("django.contrib.sessions"):
         try:
             import_module(project.SESSION_ENGINE).SessionStore.clear_expired()
-        except Exception as error:  # a stranger's code, which may not even have the method: no worker ends by it
+        except Exception as error:  # the project's code, maybe without the method: it must not end the worker
             telemetry.noticed("sessions not cleared", error=type(error).__name__)
     try:
         _forget_results(now)
-    except Exception as error:  # that table may be of another database
+    except Exception as error:  # that table may be in another database
         telemetry.noticed("results not cleared", error=type(error).__name__)
 
 
@@ -98,9 +98,10 @@ def expire_memories() -> int:
 
 
 def forget_orphans() -> None:
-    """End the jobs that a submit left to a tenant or a queue that somebody deleted meanwhile. Nobody can run them.
+    """End jobs whose tenant or queue was deleted while they were submitted. No worker can run them.
 
-    Those of a tenant are deleted, as its deletion does, and its lanes forgotten; those in a queue are cancelled.
+    Jobs of a deleted tenant are deleted, as its deletion does, and its lanes are forgotten. Jobs of a deleted queue are
+    cancelled.
     """
     gone = [tenant_id for (tenant_id,) in rows("gone_tenants")]
     if gone:
@@ -114,7 +115,7 @@ def forget_orphans() -> None:
 
 
 def _forget_results(now: datetime) -> None:
-    """Delete what has expired from a cache that is a table: Django does so only when there are too many rows."""
+    """Delete expired rows of a cache that is a table: Django does so only when there are too many rows."""
     cache = caches[settings.JOBS_CACHE]
     if isinstance(cache, DatabaseCache):
         model = cache.cache_model_class
@@ -126,7 +127,7 @@ def _forget_results(now: datetime) -> None:
 
 
 def _all(delete: Callable[[], int]) -> int:
-    """Delete batches until there is none; return the number of all."""
+    """Delete batch after batch, until there is none; return the number of deleted rows."""
     total = 0
     while deleted := delete():
         total += deleted
@@ -134,13 +135,16 @@ def _all(delete: Callable[[], int]) -> int:
 
 
 def _delete_free(unneeded: QuerySet[Any]) -> int:
-    """Delete batches until there is none; return the number of all."""
+    """Delete these rows in batches, without locked ones; return their number."""
     return _all(lambda: _delete(unneeded[:BATCH]))
 
 
 @transaction.atomic
 def _delete(unneeded: QuerySet[Any]) -> int:
-    """Delete those that nobody has locked; return their number. Who deletes a tenant may hold some, and want others."""
+    """Delete the rows that are not locked; return their number.
+
+    To wait could deadlock: the deletion of a tenant may have locked some of them, and wait for others.
+    """
     locked = [row.pk for row in unneeded.only("pk").select_for_update(skip_locked=True, of=("self",))]
     unneeded.model._default_manager.filter(pk__in=locked).delete()
     return len(locked)

@@ -16,15 +16,15 @@ from jobs.models import WORKER_STOPPED
 from jobs.store import ANY_PROCESS, Failure, Process
 
 SESSION_PATIENCE = 1.0  # seconds to wait for each session of a dead process to end
-MOST_STOPS = 10  # stops of its worker that are no crash of a job; each further one is
+MOST_STOPS = 10  # stops of its worker that do not count as crashes of a job; each further one does
 STOPPED = Failure(WORKER_STOPPED, "its worker was stopped")
 
 
 @dataclass(frozen=True)
 class Kill:
-    """A worker ends a process because of this attempt; its other attempts are not to blame.
+    """A worker ends a process because of this attempt. The other attempts of the process are not to blame.
 
-    reason: None: its time limit.
+    reason: why it ends the process; None: because of the time limit of the attempt.
     """
 
     pid: int
@@ -35,9 +35,14 @@ class Kill:
 
 @dataclass(frozen=True)
 class Death:
-    """A process of a worker has ended. pid: 0: there was none yet. error: how it ended. kill: if its worker ended it.
+    """The end of a process of a worker.
 
-    job_id, attempt: of its message, whose attempt may not have started. stopped: its worker was told to stop.
+    pid: 0: there was no process yet.
+    job_id: the job of the message that the process had.
+    attempt: the attempt of that message; it may not have started.
+    error: how the process ended.
+    kill: why its worker ended it; None: the worker did not.
+    stopped: whether its worker was asked to stop.
     """
 
     pid: int
@@ -49,7 +54,7 @@ class Death:
 
 
 def declare_gone(watched: float, now: datetime) -> None:
-    """Declare workers gone that stopped beating. watched, now: see `store.declare_gone`."""
+    """Declare workers gone that stopped beating. For the parameters see `store.declare_gone`."""
     for name in store.declare_gone(watched, now):
         telemetry.noticed("worker gone", worker=name)
 
@@ -57,7 +62,7 @@ def declare_gone(watched: float, now: datetime) -> None:
 def take_back_orphans() -> None:
     """Take back the jobs of gone workers; one dispatch fills the slots that this frees.
 
-    It ends their sessions first, without waiting. Rows that they still have locked are free at the next look.
+    The sessions of the workers are ended first, without waiting. Rows that these still lock are free at the next look.
     """
     orphans = store.orphans()
     for worker in {orphan.worker for orphan in orphans}:
@@ -74,7 +79,7 @@ def take_back_orphans() -> None:
 
 
 def process_ended(worker: uuid.UUID, death: Death) -> bool:
-    """A process has ended: fail or take back its attempts, and dispatch: it may have settled, and not dispatched.
+    """Fail or take back the attempts of a process that has ended. Dispatch, since it may have settled without that.
 
     Return False if a lock or a session delays that.
     """
@@ -99,7 +104,10 @@ def _settle(job_id: int, attempt: int, process: Process, death: Death) -> bool:
 
 
 def take_back_unheld(process: Process, job_id: int, attempt: int) -> bool:
-    """A row says that this process runs the attempt, and its parent knows that it does not. False if not (yet)."""
+    """Take back an attempt that this process runs by its row, but not by the knowledge of its parent.
+
+    Return False if that is not (yet) done.
+    """
     telemetry.noticed("taken back: its process does not run it", job=job_id, attempt=attempt, pid=process.pid)
     error = "its process does not run it: PostgreSQL has lost its end, by a failover or a restore"
     taken = take_back(job_id, attempt, Failure("OutcomeLost", error), process)
@@ -110,7 +118,10 @@ def take_back_unheld(process: Process, job_id: int, attempt: int) -> bool:
 
 
 def take_back(job_id: int, attempt: int, failure: Failure, process: Process = ANY_PROCESS) -> bool:
-    """The process of an attempt died: its job waits again, or dies after JOBS_MAX_CRASHES. False if not (yet)."""
+    """Take back an attempt whose process died. Its job waits again, or is dead after JOBS_MAX_CRASHES.
+
+    Return False if that is not (yet) done.
+    """
     forgiven = MOST_STOPS if failure is STOPPED else 0
     status = store.take_back(job_id, attempt, failure, settings.JOBS_MAX_CRASHES, process=process, forgiven=forgiven)
     if status is None:
@@ -126,7 +137,7 @@ def take_back(job_id: int, attempt: int, failure: Failure, process: Process = AN
 def time_out(job_id: int, attempt: int, process: Process = ANY_PROCESS) -> bool:
     """Fail an attempt that ignored its soft time limit and was killed at the hard one. The retry policy decides.
 
-    False if it no longer runs there.
+    Return False if the attempt no longer runs there.
     """
     job = store.still_running(job_id, attempt, process)
     if job is None:
@@ -137,7 +148,7 @@ def time_out(job_id: int, attempt: int, process: Process = ANY_PROCESS) -> bool:
 
 
 def hand_over_again() -> None:
-    """Repeat messages that must be lost: no process took them although one of their pool is idle."""
+    """Repeat messages that must be lost: no process took them, although a process of their pool is idle."""
     lost = store.hand_over_again(settings.JOBS_HAND_OVER_TIMEOUT)
     for job in lost:
         telemetry.noticed("message lost, sent again", job=job.id, attempt=job.attempt)

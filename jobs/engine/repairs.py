@@ -1,4 +1,4 @@
-"""Repairs: what the clock has to correct, and their counts. In a healthy system they do not grow."""
+"""Repairs: the corrections by the clock, and their counts. In a healthy system these do not grow."""
 
 from jobs import store, telemetry
 from jobs.models import Repair
@@ -8,7 +8,7 @@ UNHELD = "unheld_taken_back"  # its process did not run it: PostgreSQL had lost 
 MESSAGE = "message_sent_again"  # the broker lost it, or its sender died
 STRAY = "held_job_released"  # a job submitted while its type was being resumed
 LANE = "lane_found"  # a waiting job stood in a lane that no dispatch looked at
-BOOK = "book_corrected"  # what was in use by the books was not what the jobs hold
+BOOK = "book_corrected"  # the books had other slots in use than the jobs hold
 FINDING = "finding"  # an invariant violation; the log names it
 
 
@@ -18,12 +18,12 @@ def count(kind: str, number: int = 1) -> None:
 
 
 def counts() -> dict[str, int]:
-    """All repairs ever, by kind."""
+    """Return the number of all repairs so far, by kind."""
     return dict(Repair.objects.order_by("kind").values_list("kind", "count"))
 
 
 def recount_waiting(*, all_tenants: bool = False) -> int:
-    """Correct the lanes of tenants near their backlog limit, or of all; return the number of wrong counts."""
+    """Correct the counts of waiting jobs of tenants near their backlog limit, or of all; return how many were wrong."""
     differences = store.recount_waiting(all_tenants=all_tenants)
     for queue_id, tenant_id, jobs in differences:
         telemetry.noticed("backlog was counted wrong", queue=queue_id, tenant=tenant_id, jobs=f"{jobs:+d}")
@@ -31,12 +31,15 @@ def recount_waiting(*, all_tenants: bool = False) -> int:
 
 
 def recount_all() -> None:
-    """Correct every lane: what a crash or an earlier release has left wrong shows in samples, however few jobs wait."""
+    """Correct the count of every lane.
+
+    A crash or an earlier release may have left it wrong, and samples show it, however few jobs wait.
+    """
     recount_waiting(all_tenants=True)
 
 
 def recount_books() -> int:
-    """Correct the books; return the number of wrong ones: 0, except beside workers of an older release."""
+    """Correct the books; return how many were wrong: 0, except beside workers of an older release."""
     wrong = store.recount_books()
     for book in wrong:
         telemetry.noticed("book was wrong", **vars(book))

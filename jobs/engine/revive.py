@@ -1,4 +1,4 @@
-"""Revive: give a job that ended badly a new series of attempts. Discard: remove a job from the dead letters."""
+"""Revive: give a failed or cancelled job a new series of attempts. Discard: remove a job from the dead letters."""
 
 from django.db import transaction
 
@@ -12,11 +12,11 @@ from tenants.bounds import is_id
 
 
 def revive(job_id: int, *, tenant_id: TenantId) -> bool:
-    """Give an error, dead or cancelled job a new series of attempts; False if no such job can be revived.
+    """Give a job with status error, dead or cancelled a new series of attempts; return False if it cannot be revived.
 
-    It may be in the history. Nobody revives a job whose arguments were erased.
+    The job may be in the history. It cannot be revived if its arguments were erased.
 
-    tenant_id: the tenant that must own the job; it cannot revive a job that an operator ended. Or EVERY_TENANT.
+    tenant_id: the tenant that must own the job, or EVERY_TENANT. A tenant cannot revive a job that an operator ended.
     Raises TooManyWaiting if that tenant has a full backlog.
     """
     if not is_id(job_id):
@@ -37,14 +37,14 @@ def revive(job_id: int, *, tenant_id: TenantId) -> bool:
 def why_not(job: JobRow, *, tenant_id: TenantId) -> str:
     """Return why `revive` refused this job, in sentences."""
     if job.is_erased:
-        return "Its arguments were erased; nobody can revive it."
+        return "Its arguments were erased, so it cannot be revived."
     if job.barred and tenant_id is not EVERY_TENANT:
         return "An operator ended this job; only an operator can revive it."
-    return f"The job is {job.status}. Only jobs that ended as error, dead or cancelled can be revived."
+    return f"The job is {job.status}. Only jobs with status error, dead or cancelled can be revived."
 
 
 def discard(job_id: int) -> bool:
-    """Remove a dead job from the dead-letter queue for good; False if it is not dead."""
+    """Remove a dead job from the dead-letter queue for good; return False if it is not dead."""
     with transaction.atomic():
         discarded = store.discard(job_id)
         if discarded:

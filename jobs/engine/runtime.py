@@ -1,4 +1,4 @@
-"""The runtime: what the engine uses of the process around it. The entry point of the process makes it, once.
+"""The runtime: the parts of its process that the engine uses. The entry point of the process makes it, once.
 
 A web process has a carrier and a relay; a worker's parent an announcer too; a worker's child a host.
 """
@@ -14,9 +14,9 @@ from jobs.store import Claimed
 
 @dataclass(frozen=True)
 class Runtime:
-    """Each part may be None.
+    """The parts of a process that the engine uses. Each may be None.
 
-    carrier: sends claimed jobs to workers. It must not raise: recover repeats lost messages. None: nobody sends them.
+    carrier: sends claimed jobs to workers. It must not raise: recover repeats lost messages. None: they are not sent.
     relay: requests the dispatches after commits; None: the committing thread makes them itself.
     announcer: sends the signal `job_died` of a job and an attempt; None: the thread that buries the job does.
     host: this process, if it runs jobs.
@@ -36,7 +36,7 @@ def current() -> Runtime:
 
 
 def start(runtime: Runtime) -> None:
-    """Let this process have it from now on."""
+    """Make this the runtime of the process from now on."""
     global _runtime  # noqa: PLW0603 - a process has one, like its environment
     _runtime = runtime
 

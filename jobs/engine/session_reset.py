@@ -1,4 +1,4 @@
-"""Reset the sessions after a body, so that nothing of it reaches the next body here, which may be another tenant's.
+"""Reset the sessions after a body, so that nothing of it reaches the next body here, perhaps another tenant's.
 
 `copy_context` (engine/body.py) does this for language, time zone and other context variables. This module does it for
 database sessions: transactions, settings, the role, the search path, temporary tables, advisory locks.
@@ -23,7 +23,7 @@ SUCCEEDED = (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK)
 
 
 def clean() -> bool:
-    """Clean every open session; False if this process must not run another body.
+    """Clean every open session; return False if this process must not run another body.
 
     That is the case if a body left an `atomic` block open, for example in a suspended generator: when the generator is
     collected, the end of the block would run on the connection in the middle of another body's work.
@@ -35,7 +35,7 @@ def clean() -> bool:
 def forget() -> None:
     """Forget every session, in a process that a body has forked: they are its parent's, and go on there.
 
-    If they were closed here, the server would end them there, too; if they were used in both, either would read the
+    If they were closed here, the server would end them there, too. If both processes used them, each would read the
     other's answers.
     """
     for connection in connections.all(initialized_only=True):
@@ -56,12 +56,12 @@ def _clean(connection: BaseDatabaseWrapper) -> bool:
 
 
 def _can_be_reset(connection: BaseDatabaseWrapper) -> bool:
-    """Only PostgreSQL sessions are reset; those of other databases are closed."""
+    """Return whether it is a session of PostgreSQL without `assume_role`; other sessions are closed instead."""
     return connection.vendor == "postgresql" and not connection.settings_dict["OPTIONS"].get("assume_role")
 
 
 def _reset(connection: Any) -> bool:
-    """Reset the session in one round trip of 20 us. False if it is busy or dead, and so cannot be reset."""
+    """Reset the session in one round trip of 20 us. Return False if it is busy or dead, and so cannot be reset."""
     raw = connection.connection
     at_rest = raw.pgconn.transaction_status == pq.TransactionStatus.IDLE
     if not (at_rest and raw.autocommit and raw.pgconn.pipeline_status == pq.PipelineStatus.OFF):

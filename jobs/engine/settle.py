@@ -1,7 +1,7 @@
 """Settle: turn the outcome of an attempt into the next status of its job.
 
 The policy decides; one guarded statement applies the decision. A verdict has a list of verbs to try in order: `stop`
-replaces a retry or a snooze if the job was asked to stop; `fail` replaces `stop` if nobody had asked it to.
+replaces a retry or a snooze if the job was asked to stop; `fail` replaces `stop` if it was not asked to.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ from jobs.engine.unknown import as_refusal, delay_until_known
 from jobs.engine.user_code import Ask
 from jobs.store import End, Failure, Started
 
-UNASKED = "raised Cancelled, but nobody asked it to stop"
+UNASKED = "raised Cancelled, but was not asked to stop"
 
 TRIES: Mapping[str, tuple[str, ...]] = {
     "fail": ("fail",),
@@ -36,9 +36,11 @@ TRIES: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Verdict:
-    """The decision about a job whose attempt did not succeed. verb: a key of TRIES. delay: seconds to the next try.
+    """The decision about a job whose attempt did not succeed.
 
-    error: what the log gets; None: it cannot be read.
+    verb: a key of TRIES.
+    error: the error for the log; None: it cannot be read.
+    delay: seconds until the next try.
     """
 
     verb: str
@@ -57,9 +59,9 @@ class Verdict:
 def settle(job: Started, outcome: Outcome, ask: Ask, *, follow: bool = False) -> Started | None:
     """End the attempt: success, error, dead, cancelled, or scheduled for another try.
 
-    ask: how to ask the retry policy, the receivers of `job_died` and whoever is told of failures, which are user code.
-    follow: after a success, start the next job of the lane in this process, and return it if there is one. A stale
-    holder changes nothing. Raises the database's error if `patiently` gives up.
+    ask: asks user code: the retry policy, the receivers of `job_died`, the handlers of the log and the failure hook.
+    follow: after a success, start the next job of the lane in this process, and return it if there is one.
+    A stale holder changes nothing. Raises the database's error if `patiently` gives up.
     """
     try:
         if outcome.error is None:
@@ -85,7 +87,7 @@ def _end(job: Started, verdict: Verdict, outcome: Outcome, ask: Ask) -> None:
 
 
 def judge(job: Started, error: BaseException, stats: dict[str, Any] | None, ask: Ask) -> Verdict:
-    """Let the job's policy decide about this error."""
+    """Return the decision of the job's policy about this error."""
     if means(error, Cancelled):
         return Verdict("stop", stats, error=error)
     if isinstance(error, UnknownJobType):
@@ -98,7 +100,7 @@ def judge(job: Started, error: BaseException, stats: dict[str, Any] | None, ask:
         later = ask(partial(delay_of, error))
         if later.error is None:
             return Verdict("snooze", stats, delay=later.value)
-        error, first = later.error, error  # a class of its author's own, without seconds
+        error, first = later.error, error  # a class of its author's own, whose delay fails
     policy = None if isinstance(error, SourceGone) else policy_of(job)  # no retry brings a row back
     delay = None
     abandoned = means(error, Abandon)
@@ -132,7 +134,7 @@ def _apply(verb: str, job: Started, verdict: Verdict) -> bool:
 
 
 def _tell(verb: str, job: Started, verdict: Verdict, ask: Ask) -> None:
-    """Let the log tell of a failure. Its handlers read the error, and perhaps variables: that is user code."""
+    """Log a failure. The handlers of the log read the error, and perhaps variables: that is user code."""
     if verb not in ("fail", "bury", "retry"):
         return
     tell = partial(

@@ -1,7 +1,8 @@
 """A time slice: how long a process goes on with jobs of one lane, in one slot, before other lanes have their turn.
 
-It counts what its process does or waits for, except for a core of the machine. Where many processes share few cores a
-job takes many times as long without doing more; each would need a dispatch, which takes more of the cores than the job.
+A slice counts the time for which its process works or waits, but not its wait for a core of the machine. Where many
+processes share few cores, a job takes many times as long without doing more. If that counted, each job would need a
+dispatch, which takes more of the cores than the job.
 """
 
 import time
@@ -13,7 +14,10 @@ MAX_SLICE = 1.0  # seconds, whatever the process waited for
 
 
 class Slice:
-    """It begins when it is made. waited: the seconds for which this thread has waited for a core in its life."""
+    """A time slice, which begins when this object is made.
+
+    waited: returns the seconds for which this thread has waited for a core in its life.
+    """
 
     def __init__(self, waited: Callable[[], float]) -> None:
         self._waited = waited
@@ -21,9 +25,9 @@ class Slice:
         self._passed = 0.0  # seconds until the last job had ended
 
     def has_room(self) -> bool:
-        """Whether another job may begin, now that one has ended.
+        """Return whether another job may begin, now that one has ended.
 
-        It probably takes as long as that one; at least half of it must lie within the slice.
+        The next job probably takes as long as that one; at least half of it must lie within the slice.
         """
         passed = time.monotonic() - self._began
         with_half = passed + (passed - self._passed) / 2

@@ -24,7 +24,7 @@ MOST_TRIES = 10  # each waits for another transaction that decides about an iden
 class Submitted(NamedTuple):
     """The answer to a request: the id and status of its job, and whether that job existed before.
 
-    created_at, due_at, expires_at: of a new job.
+    created_at, due_at, expires_at: moments of a new job; None for a job that existed.
     """
 
     id: int
@@ -41,9 +41,10 @@ def submit(request: JobRequest) -> Submitted:
 
 
 def submit_for(moment: datetime | None, request: Callable[..., JobRequest]) -> Submitted:
-    """Submit `request(at=moment)`; without a moment, or if it has passed by the database's clock, `request()`.
+    """Submit `request(at=moment)`; or `request()` if there is no moment, or it has passed by the database's clock.
 
-    For callers of other systems: a moment without a time zone is in the project's, as they have it. Raises as above.
+    For callers of other job systems: a moment without a time zone is in the project's zone, as in those systems. Raises
+    as `submit_all` does.
     """
     if moment is not None:
         aware = timezone.make_aware(moment) if timezone.is_naive(moment) else moment
@@ -55,7 +56,10 @@ def submit_for(moment: datetime | None, request: Callable[..., JobRequest]) -> S
 
 
 def submit_by_hand(request: JobRequest) -> Submitted:
-    """Store one job in a transaction of its own, and note it in the audit log if it is new. Raises as above."""
+    """Store one job in a transaction of its own, and note it in the audit log if it is new.
+
+    Raises as `submit_all` does.
+    """
     with transaction.atomic():
         submitted = submit(request)
         if not submitted.deduplicated:
@@ -81,7 +85,10 @@ def submit_all(requests: Sequence[JobRequest]) -> list[Submitted]:
 
 
 def _refuse_unknown_predecessors(requests: Sequence[JobRequest]) -> None:
-    """Only jobs that exist, so these make no circle; only the tenant's own, so there are no leaks."""
+    """Raise InvalidRequest for a predecessor that does not exist, or that is another tenant's.
+
+    So predecessors make no circle, and a tenant learns nothing of another's jobs.
+    """
     looked: dict[tuple[int, tuple[int, ...]], list[int]] = {}
     for index, request in enumerate(requests):
         of = request.tenant_id, request.predecessors

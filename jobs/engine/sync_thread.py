@@ -1,10 +1,10 @@
-"""Where the ORM runs that a body awaits: in the sessions of the body, whichever thread that is.
+"""The thread in which the ORM runs for a body that awaits it: it uses the sessions of the body.
 
 Django refuses queries in an event loop, so `await Model.objects.aget()` runs them in another thread, by
 `sync_to_async`. Under `async_to_sync` that is the thread which waits for the loop: the one of the body. Under
 `asyncio.run` it is a thread that asgiref keeps for the whole process. With sessions of its own, that thread would know
-nothing of JOBS_AROUND, and would keep what one body has left for the next body, another tenant's. So it is replaced by
-one that has the sessions of the body.
+nothing of JOBS_AROUND, and would keep what one body has left for the next body, perhaps another tenant's. So it is
+replaced by a thread that has the sessions of the body.
 """
 
 import threading
@@ -50,9 +50,10 @@ class SyncThread(ThreadPoolExecutor):
                 session.dec_thread_sharing()
 
     def is_idle(self) -> bool:
-        """Cancel the statement that a body has left here, and wait; False if something goes on after CANCEL_PATIENCE.
+        """Cancel the statement that a body has left here, and wait; return whether the thread is idle.
 
-        It uses the sessions of the body, so nobody else may before it is idle.
+        Return False if something still runs after CANCEL_PATIENCE seconds. The thread uses the sessions of the body, so
+        no other thread may use them before it is idle.
         """
         if self._used:
             last = super().submit(bool)  # there is one thread, so all else has ended before
@@ -63,12 +64,12 @@ class SyncThread(ThreadPoolExecutor):
         return not self._used
 
     def keep_the_sessions(self) -> None:
-        """Leave the sessions of the body to what goes on here; the thread of the body gets others."""
+        """Leave the sessions of the body to the code that still runs here; the thread of the body gets others."""
         _take([])
 
 
 def _take(sessions: Iterable[Any]) -> None:
-    """Let these be the sessions of this thread."""
+    """Make these the sessions of this thread."""
     for session in connections.all(initialized_only=True):
         del connections[session.alias]
     for session in sessions:
@@ -77,7 +78,7 @@ def _take(sessions: Iterable[Any]) -> None:
 
 @contextmanager
 def sync_thread() -> Iterator[SyncThread]:
-    """Let the ORM that bodies await inside the block run in the sessions of this thread."""
+    """Run the ORM calls that bodies await inside the block in the sessions of this thread."""
     before = SyncToAsync.single_thread_executor
     with SyncThread() as mine:
         SyncToAsync.single_thread_executor = mine

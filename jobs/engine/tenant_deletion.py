@@ -1,6 +1,6 @@
-"""A tenant is deleted: its rows are locked first, in the order in which requests, the clock and bodies lock them.
+"""Lock the rows of a tenant before it is deleted, in the order in which requests, the clock and bodies lock them.
 
-They hold a schedule, a cancel or a batch, and then need jobs. Django deletes jobs first, so each would wait for the
+Those lock a schedule, a cancel or a batch first, and then jobs. Django deletes jobs first, so each would wait for the
 other.
 """
 

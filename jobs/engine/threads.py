@@ -1,4 +1,4 @@
-"""The threads that a body starts: their sessions end with the body, and what still runs of it ends the process.
+"""The threads that a body starts. Their sessions end with the body; a thread that still runs then ends the process.
 
 Django's sessions belong to threads, and no thread can enumerate those of another. So each session is noted when it
 opens.
@@ -30,15 +30,15 @@ OF_PACKAGES = "-packages/"  # site-packages, dist-packages
 
 
 class Threads:
-    """Those of bodies, in a process that runs one body at a time. Made in the thread that runs them."""
+    """The threads of bodies, in a process that runs one body at a time. Made in the thread that runs the bodies."""
 
     def __init__(self) -> None:
         self._mine = connections.all()
         self._opened: WeakKeyDictionary[Any, threading.Thread] = WeakKeyDictionary()  # sessions; it keeps none open
-        self._blocks: list[list[Any]] = []  # of each of them: the `atomic` blocks that are open, of a dead thread too
+        self._blocks: list[list[Any]] = []  # the open `atomic` blocks of each session, of a dead thread too
         self._lock = threading.Lock()
-        self._others: set[threading.Thread] = set()  # which no body has started
-        self._left: set[threading.Thread] = set()  # by earlier bodies: they wait
+        self._others: set[threading.Thread] = set()  # threads that no body has started
+        self._left: set[threading.Thread] = set()  # threads that earlier bodies have left: they wait
         self._awaited = SyncToAsync.single_thread_executor = SyncThread()
         connection_created.connect(self._note)
 
@@ -50,7 +50,7 @@ class Threads:
 
     @contextmanager
     def of_a_body(self) -> Iterator[None]:
-        """A body runs inside the block. After it, nothing that it awaited uses its sessions, or `end` tells."""
+        """Run a body inside the block. If a call that it awaited uses its sessions after it, `end` reports that."""
         self._others = {*threading.enumerate()} - self._left
         try:
             yield
@@ -60,7 +60,7 @@ class Threads:
     def end(self) -> str:
         """End the sessions of the body's other threads. Return the name of a thread that still runs, or "".
 
-        The process must end then: the thread goes on with the body's data, and its sessions cannot be cleaned.
+        If one still runs, the process must end: the thread uses the body's data, and its sessions cannot be cleaned.
         """
         if not self._awaited.is_idle():
             self._awaited.keep_the_sessions()
@@ -98,7 +98,7 @@ class Threads:
 
 
 def _runs(thread: threading.Thread, frame: FrameType | None) -> bool:
-    """Whether it runs code of the project, or is about to. If not, it is one of a library that waits for work."""
+    """Return whether a thread runs code of the project, or is about to. Otherwise it is a library's, and waits."""
     queue = pools._threads_queues.get(thread)  # of a ThreadPoolExecutor
     if isinstance(thread, threading.Timer) or (queue is not None and not queue.empty()):
         return thread.is_alive()

@@ -1,7 +1,7 @@
-"""Unblock: jobs that waited for others become ready, or are cancelled because one of those did not end well.
+"""Unblock: jobs that waited for others become ready, or are cancelled because one of those did not succeed.
 
-Whatever ends a job that others wait for leaves news of it (`job_ends`), and so does a submit that stores a follower.
-The next dispatch sees the news, and reads it before its next pass. One reads at a time; a dispatch that finds a reader
+Each statement that ends a job for which others wait leaves news of it (`job_ends`), and so does a submit that stores a
+follower. The next dispatch sees the news, and reads it before its next pass. One dispatch reads at a time; another one
 goes home, since the reader looks again when it is done. The clock makes up for a reader that died.
 """
 
@@ -9,11 +9,11 @@ from django.db import DatabaseError, InterfaceError
 
 from jobs import store, telemetry
 
-MOST_TURNS = 200  # of one reader; the clock goes on
+MOST_TURNS = 200  # of one reader; the clock reads the rest
 
 
 def unblock() -> bool:
-    """Move on the jobs that waited for what has ended; return whether there are any."""
+    """Move on the jobs whose predecessors have ended; return whether there were any."""
     moved = 0
     for _ in range(MOST_TURNS):
         turn = store.read_ends()
@@ -24,13 +24,13 @@ def unblock() -> bool:
 
 
 def unblock_if_news() -> None:
-    """The clock's net: a reader may have died."""
+    """Unblock if there is news. The clock calls this, since a reader may have died."""
     if store.is_news():
         unblock()
 
 
 def unblock_safely() -> bool:
-    """The same for a dispatch, which must not fail because of followers."""
+    """Unblock for a dispatch, which must not fail because of followers; return whether any job moved on."""
     try:
         return unblock()
     except (DatabaseError, InterfaceError) as error:

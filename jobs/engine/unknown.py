@@ -1,7 +1,7 @@
-"""A job whose type this worker does not know (yet): a deploy may be in progress, and another worker know it.
+"""Jobs of a type that this worker does not know (yet): during a deploy another worker may know it.
 
-Its attempts end without a failure, and it is tried again after 5, 10, 20 ... seconds. Only when that has lasted
-JOBS_UNKNOWN_PATIENCE seconds, the job ends as its policy says.
+The attempts of such a job end without a failure, and it is tried again after 5, 10, 20 ... seconds. Only when that has
+lasted JOBS_UNKNOWN_PATIENCE seconds, the job ends as its policy says.
 """
 
 from jobs import store
@@ -15,11 +15,11 @@ FIRST, LONGEST = 5.0, 60.0  # seconds until the next attempt
 
 
 def delay_until_known(job: Started) -> float | None:
-    """Seconds until the job is tried again; None: that has lasted too long. Each is twice the last one."""
+    """Return the seconds until the next try, twice the last delay; None: the type has been unknown for too long."""
     lasted = patiently(lambda: store.unknown_for(job))
     return min(lasted + FIRST, LONGEST) if lasted < settings.JOBS_UNKNOWN_PATIENCE else None
 
 
 def as_refusal(error: UnknownJobType) -> InvalidRequest:
-    """The error of a job that nobody came to know."""
+    """Return the error of a job whose type stayed unknown for too long."""
     return InvalidRequest(error.field, error.message).with_traceback(error.__traceback__)

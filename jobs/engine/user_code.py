@@ -49,9 +49,9 @@ class Here:
         return self.within(ANSWER_SECONDS, question, late="gave no answer for")
 
     def within(self, seconds: float, question: Question, late: str = "timed out after") -> Answer:
-        """Ask for at most so many seconds. Raises what is meant for the process: a signal has ended it.
+        """Ask for at most `seconds`. Raises KeyboardInterrupt, by which a signal ends the process.
 
-        An answer that comes later counts for nothing, whether the code caught the interrupt or never heard of it.
+        A later answer does not count, whether the code caught the interrupt or the interrupt never reached it.
         """
         answer, limit = Answer(), self._host.limit
         try:
@@ -72,7 +72,10 @@ class Here:
 
 
 def _too_late(text: str, seconds: float, instead: BaseException | None = None) -> Answer:
-    """instead: what was raised after the time limit; its traceback is kept."""
+    """Return the answer of code that ran beyond its time limit: a TimeoutError.
+
+    instead: the error that the code raised after the limit; its traceback is kept.
+    """
     error = TimeoutError(f"{text} {seconds:.15g} s")
     error.__cause__ = instead
     return Answer(error=error)
@@ -91,7 +94,7 @@ def _to_the_end(question: Question) -> Any:
 
 
 def _end_copy_of(process: int, error: BaseException | None = None) -> None:
-    """End this process if user code has forked it and it comes out of that, with the status that a script would have.
+    """End this process if user code forked it, and it returns from that code, with the exit status of a script.
 
     It has copies of the sessions and pipes of `process`: it would settle the job, and take the next message.
     """
@@ -106,7 +109,11 @@ def _end_copy_of(process: int, error: BaseException | None = None) -> None:
 
 
 def in_a_thread(question: Question, seconds: float | None = None, thread: str = "user code") -> Answer:
-    """Ask in a thread of its own, of this name, for at most so many seconds, or else ANSWER_SECONDS."""
+    """Ask in a thread of its own.
+
+    seconds: the longest wait for the answer; None: ANSWER_SECONDS.
+    thread: the name of the thread.
+    """
     seconds = ANSWER_SECONDS if seconds is None else seconds
     answer: Future[Answer] = Future()
 

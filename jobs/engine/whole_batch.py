@@ -1,7 +1,7 @@
-"""Cancel a batch, close it, or revive what failed of it: one action, as the audit log sees it, part by part.
+"""Cancel a batch, close it, or revive its failed jobs: part by part, but one action in the audit log.
 
 A cancel is stored (`batch_cancels`) before it begins. The caller goes through the jobs for a moment; the clock does the
-others, also after a death.
+others, also if the caller's process died.
 """
 
 import time
@@ -24,31 +24,33 @@ from tenants import audit
 
 PART = 100  # jobs of one transaction: one dispatch for all, and short locks
 MOST = 5000  # jobs of one revival, about ten seconds: a caller over HTTP does not wait for ever
-SECONDS = 2.0  # of a cancel that somebody waits for; the clock takes as long at a time
+SECONDS = 2.0  # of a cancel for which its caller waits; the clock takes as long at a time
 
 
 def cancel_batch(batch_id: int, *, tenant_id: TenantId) -> int:
-    """Cancel what waits of it, and ask what runs to stop; return how many so far. The clock does the others.
+    """Cancel the waiting jobs of a batch, and ask its running ones to stop; return how many so far.
 
-    tenant_id: the tenant that must own it; EVERY_TENANT for an operator.
+    The clock does the others.
+
+    tenant_id: the tenant that must own the batch; EVERY_TENANT for an operator.
     """
     applied = 0
     with transaction.atomic():
         if not store.begin_cancel(batch_id, uuid4(), tenant_id=tenant_id):
             return 0
         while not applied and (part := _cancel_part(batch_id)) is not None:
-            applied = part  # now the entry in the audit log names who it was, whoever goes on
+            applied = part  # now the audit log names the actor, whichever process goes on
     return applied + _cancel([batch_id])
 
 
 def go_on_cancelling() -> int:
-    """The clock's share of the cancels that are under way, a part of each in turn; return the number of jobs."""
-    # In any order: one that is held up does not hold up the same others each time.
+    """Go on with the cancels that are under way, a part of each in turn; return the number of jobs. For the clock."""
+    # In random order: a cancel that is held up must not hold up the same others each time.
     return _cancel(list(BatchCancel.objects.order_by("?").values_list("batch_id", flat=True)))
 
 
 def close_batch(batch_id: int, *, tenant_id: TenantId) -> bool:
-    """Close a batch that somebody left open; False if there is no such open batch."""
+    """Close a batch that was left open; return False if there is no such open batch."""
     with transaction.atomic():
         if not store.close_batch(batch_id, tenant_id=tenant_id):
             return False
@@ -59,9 +61,9 @@ def close_batch(batch_id: int, *, tenant_id: TenantId) -> bool:
 
 
 def revive_batch(batch_id: int, *, tenant_id: TenantId) -> int:
-    """Give what did not end well of it a new series of attempts; return how many, MOST or so: then call again.
+    """Give the failed and cancelled jobs of a batch a new series of attempts; return how many.
 
-    Raises TooManyWaiting; those before are revived.
+    After about MOST jobs this stops; the caller may call again. Raises TooManyWaiting; the jobs before are revived.
     """
     bulk, applied, last = uuid4(), 0, 0
     while applied < MOST and (members := failed_members(batch_id, last, tenant_id=tenant_id)):
@@ -70,7 +72,7 @@ def revive_batch(batch_id: int, *, tenant_id: TenantId) -> int:
             try:
                 for last in members:
                     applied += revive(last, tenant_id=tenant_id)
-            except TooManyWaiting as refused:  # raised behind the block, or those before would be rolled back
+            except TooManyWaiting as refused:  # raised after the block, or the jobs before would be rolled back
                 full = refused
         if full is not None:
             raise full
@@ -87,13 +89,16 @@ def _cancel(batches: list[int]) -> int:
 
 
 def _cancel_part(batch_id: int) -> int | None:
-    """Cancel the next jobs, in one transaction, for whoever asked; None: none is left now, or somebody else has it."""
+    """Cancel the next jobs in one transaction, in the name of the actor who asked; return how many.
+
+    None: no job is left now, or another process has the cancel.
+    """
     with transaction.atomic():
         under_way = BatchCancel.objects.select_for_update(skip_locked=True).filter(batch_id=batch_id).first()
         if under_way is None:
             return None
         owner = EVERY_TENANT if under_way.tenant_id is None else under_way.tenant_id
-        stopping = _is_stopping(batch_id)  # read first: once they have ended, all that they have added is there
+        stopping = _is_stopping(batch_id)  # read first: once they have ended, all jobs that they have added are there
         members = open_members(batch_id, under_way.after, tenant_id=owner)
         if not members:
             if not stopping:
@@ -107,19 +112,24 @@ def _cancel_part(batch_id: int) -> int | None:
 
 
 def _is_stopping(batch_id: int) -> bool:
-    """Whether some of its jobs run that were asked to stop: until they have, they may add others."""
+    """Return whether jobs of the batch still run that were asked to stop: until they end, they may add others."""
     tenant = Batch.objects.filter(pk=batch_id).values("tenant_id")
     asked = Job.objects.filter(tenant_id__in=tenant, slot__isnull=False, cancel_requested_at__isnull=False)
     return asked.filter(batch_id=batch_id).exists()
 
 
 def open_members(batch_id: int, after: int, *, tenant_id: TenantId) -> list[int]:
-    """Its next jobs behind that number that have not ended."""
+    """Return the next jobs of the batch after the number `after` that have not ended."""
     return _part(Job.objects.filter(end_time=None), batch_id, after, tenant_id)
 
 
 def failed_members(batch_id: int, after: int, *, tenant_id: TenantId) -> list[int]:
-    """Its next jobs behind that number that have not ended well, wherever they are, and can be revived for it."""
+    """Return the next jobs of the batch after the number `after` that ended without success, and can be revived.
+
+    They may be in the history.
+
+    tenant_id: who revives them: a tenant cannot revive a job that an operator ended.
+    """
     failed = AnyJob.objects.filter(status__in=FINAL - {Status.SUCCESS}).exclude(dedup_key=ERASED)
     mine = failed if tenant_id is EVERY_TENANT else failed.filter(barred=False)
     return _part(mine, batch_id, after, tenant_id)

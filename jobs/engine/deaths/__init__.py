@@ -1,1 +1,1 @@
-"""Announce dead jobs: once to code, by a signal, and to people, many in one message."""
+"""Announce dead jobs: to code by a signal for each job, and to people by one message for many jobs."""

@@ -1,7 +1,7 @@
 """The notifiers: functions that JOBS_DEATH_NOTIFIERS names by dotted path. They tell people that jobs died.
 
-Each takes a sequence of Deaths, the largest group first. If it raises, or takes longer than a minute, it gets them
-again at the next interval.
+Each takes a sequence of Deaths, the largest group first. If it raises, or takes longer than a minute, it gets the same
+deaths again at the next interval.
 Messages name tenants, job types, ids and errors, never arguments or results.
 """
 
@@ -58,12 +58,15 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 
 def headline(deaths: Sequence[Deaths]) -> str:
-    """The number of deaths in one line."""
+    """Return the number of deaths in one line."""
     return f"{count_of_jobs(_total(deaths))} died"
 
 
 def text(deaths: Sequence[Deaths]) -> str:
-    """Two lines for each group: a tenant's text makes no others, which would look like a group of somebody else."""
+    """Return the text of a message, with two lines for each group.
+
+    Line breaks in a tenant's text are removed: a further line could look like the group of another tenant.
+    """
     lines = [f"{headline(deaths)}:", ""]
     for group in deaths[:GROUPS_SHOWN]:
         lines += [

@@ -15,7 +15,7 @@ from jobs.engine.user_code import in_a_thread
 from jobs.models import DeathNotice
 from jobs.store.rows import objects
 
-NOTIFIER_SECONDS = 60.0  # that each has
+NOTIFIER_SECONDS = 60.0  # for each notifier
 SETTLED = 5.0  # seconds after which a death is certainly committed
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -24,7 +24,12 @@ BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 class Deaths:
     """Jobs of one tenant and job type that died of the same class of error.
 
-    tenant: its slug. job_type: "app.model.method". sample: the id of the newest job; last_error: the error of that job.
+    tenant: its slug.
+    job_type: "app.model.method".
+    count: the number of these jobs.
+    sample: the id of the newest job.
+    last_error: the error of the newest job.
+    last_at: when the last of them died.
     """
 
     tenant: str
@@ -38,12 +43,12 @@ class Deaths:
 
 @contextmanager
 def unannounced(notifier: str) -> Iterator[list[Deaths]]:
-    """The deaths that this notifier does not know, the largest group first.
+    """Yield the deaths that this notifier does not know, the largest group first.
 
     notifier: its dotted path, the key of its row.
-    The deaths count as announced when the block ends without an error, so each is announced at least once. Empty also
-    while another process is in such a block. Each notifier has its own row, so the failure of one does not make the
-    others repeat themselves.
+    The deaths count as announced when the block ends without an error, so each is announced at least once. The list is
+    empty also while another process is in such a block. Each notifier has its own row, so the failure of one does not
+    make the others repeat themselves.
     """
     DeathNotice.objects.get_or_create(notifier=notifier, defaults={"upto": BEGINNING})
     with transaction.atomic():
@@ -61,7 +66,7 @@ def unannounced(notifier: str) -> Iterator[list[Deaths]]:
 def notify() -> None:
     """Give each notifier of JOBS_DEATH_NOTIFIERS the deaths that it does not know yet.
 
-    If one raises, the error is logged, and only it gets them again next time.
+    If a notifier raises, its error is logged, and it alone gets the same deaths again next time.
     """
     for name in settings.JOBS_DEATH_NOTIFIERS:
         try:
@@ -73,7 +78,10 @@ def notify() -> None:
 
 
 def _tell(notifier: str, deaths: list[Deaths]) -> None:
-    """In a thread of its own: one that hangs keeps no transaction open, and is not asked again before it has ended."""
+    """Call the notifier in a thread of its own, for at most NOTIFIER_SECONDS.
+
+    A notifier that hangs longer keeps no transaction open, and is not called again before its thread has ended.
+    """
     thread = f"notifier {notifier}"
     if any(one.name == thread for one in threading.enumerate()):
         raise TimeoutError

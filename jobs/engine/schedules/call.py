@@ -9,11 +9,11 @@ from jobs.calls.request import JobRequest
 from jobs.models import Schedule
 from tenants.tenant_model import all_tenants
 
-CALL = ("source_type", "source_id", "source_method", "args", "queue", "priority")  # what it calls, and how
+CALL = ("source_type", "source_id", "source_method", "args", "queue", "priority")  # the fields of its call
 
 
 def request_of(schedule: Schedule) -> JobRequest:
-    """The call that it makes, checked as if somebody submitted it now. Raises InvalidRequest."""
+    """Return the call of the schedule, checked as for a submit now. Raises InvalidRequest."""
     (answer,) = requests_of([schedule])
     if isinstance(answer, InvalidRequest):
         raise answer
@@ -21,7 +21,7 @@ def request_of(schedule: Schedule) -> JobRequest:
 
 
 def requests_of(schedules: Sequence[Schedule]) -> list[JobRequest | InvalidRequest]:
-    """The call of each, or why it is refused. Tenants are loaded in one query, and so are the objects of a model."""
+    """Return the call of each, or why it is refused. One query loads the tenants, and one the objects of a model."""
     tenants = all_tenants().select_related("jobs_queue").in_bulk({schedule.tenant_id for schedule in schedules})
     models = registry.source_types()
     find = sources.find_all(

@@ -20,9 +20,10 @@ from tenants.tenant_model import lock_tenant
 
 @transaction.atomic
 def add(tenant: Tenant, *, by_tenant: bool = False, **fields: Any) -> Schedule:
-    """Add a schedule, which is due from now on. fields: those of the model, with every, or with cron and tz.
+    """Add a schedule, which is due from now on. Raises InvalidRequest, naming the field.
 
-    by_tenant: its tenant asks, so the tenant's permissions apply. Raises InvalidRequest, naming the field.
+    by_tenant: whether its tenant adds it, so that the tenant's permissions apply.
+    fields: those of the model, with `every`, or with `cron` and `tz`.
     """
     if by_tenant:
         most = settings.JOBS_MAX_SCHEDULES
@@ -35,9 +36,9 @@ def add(tenant: Tenant, *, by_tenant: bool = False, **fields: Any) -> Schedule:
 
 @transaction.atomic
 def change(schedule: Schedule, **fields: Any) -> Schedule:
-    """Store these fields. With another rule the due times start anew from now on; else what is due stays due.
+    """Store these fields. With another rule the due times start anew from now on; else the next due time stays.
 
-    Raises InvalidRequest, naming the field, and Schedule.DoesNotExist if somebody has deleted it.
+    Raises InvalidRequest, naming the field, and Schedule.DoesNotExist if the schedule was deleted.
     """
     schedule = _locked(schedule)
     rule = _rule(schedule)
@@ -56,13 +57,16 @@ def pause(schedule: Schedule) -> Schedule:
 
 
 def resume(schedule: Schedule) -> Schedule:
-    """Let it be due again from now on. Raises Schedule.DoesNotExist, and InvalidRequest if its call is not possible."""
+    """Make the schedule due again from now on.
+
+    Raises Schedule.DoesNotExist, and InvalidRequest if its call is not possible.
+    """
     return change(schedule, paused=False, paused_because="")
 
 
 @transaction.atomic
 def delete(schedule: Schedule) -> None:
-    """Delete it with the list of its runs; their jobs stay. Raises Schedule.DoesNotExist."""
+    """Delete a schedule with the list of its runs; the jobs stay. Raises Schedule.DoesNotExist."""
     _locked(schedule).delete()
 
 
@@ -91,7 +95,7 @@ def replacing(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _given(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """What was said; of "since when", nothing means now."""
+    """Return the given fields without a `starts_at` of None, which means now."""
     return {name: value for name, value in fields.items() if name != "starts_at" or value is not None}
 
 
@@ -112,11 +116,11 @@ def _store(schedule: Schedule, *, call: bool = True, anew: bool = True) -> Sched
     try:
         with transaction.atomic():
             if schedule._state.adding:
-                schedule.save()  # its number decides about its part of the jitter
+                schedule.save()  # its number decides its part of the jitter
             move(schedule, due)
             schedule.save()
     except IntegrityError as error:
         if "schedules_once" not in str(error):
             raise
-        raise name_taken(schedule) from None  # somebody else was faster
+        raise name_taken(schedule) from None  # another transaction was faster
     return schedule

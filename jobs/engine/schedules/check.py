@@ -19,7 +19,10 @@ EARLIEST, LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(3000, 1, 1, tzinfo
 
 
 def check(schedule: Schedule, *, call: bool) -> None:
-    """Raises InvalidRequest. call: also check that its call is possible now."""
+    """Check a schedule. Raises InvalidRequest.
+
+    call: whether to check also that its call is possible now.
+    """
     check_times(schedule)
     check_text(schedule.name, "name")
     if call:
@@ -36,7 +39,7 @@ def check(schedule: Schedule, *, call: bool) -> None:
 
 
 def check_times(schedule: Schedule) -> None:
-    """Only when it is due. Raises InvalidRequest."""
+    """Check only the times of a schedule. Raises InvalidRequest."""
     for name in ("starts_at", "ends_at"):
         moment = getattr(schedule, name)
         if isinstance(moment, datetime) and timezone.is_naive(moment):
@@ -56,5 +59,5 @@ def check_times(schedule: Schedule) -> None:
 
 
 def name_taken(schedule: Schedule) -> InvalidRequest:
-    """The tenant has one of that name."""
+    """Return the refusal of a name that another schedule of the tenant has."""
     return InvalidRequest("name", f"there is a schedule {schedule.name!r} already")

@@ -1,8 +1,8 @@
 """Schedules that code declares: `@job(every=..., for_each_tenant=...)` has a row for each tenant that opted in.
 
-The code of the leader need not be the only one: while a release is rolled out or back, another leads, and another app
-may serve another pool. So what this code does not declare sleeps, with its history and with what people did to it,
-until it is declared again.
+The code of the leader may not be the only one: while a release is rolled out or back, the other release may lead, and
+another app may serve another pool. So a schedule that this code does not declare sleeps until it is declared again. It
+keeps its history and the changes that people made.
 """
 
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ FIELDS = ("every", "cron", "tz", "jitter", "catch_up", "overlap")
 def declare() -> int:
     """Update the rows to match the code and the tenants that opted in; return the number of changes.
 
-    While a module cannot be imported, nobody knows what it declares: then no schedule is put to sleep.
+    While a module cannot be imported, its declarations are unknown: then no schedule is put to sleep.
     """
     broken = functions.discover()
     recurring = [target for target in registry.targets() if target.spec.recurs and not registry.is_inherited(target)]
@@ -45,7 +45,7 @@ def _declare(name: str, target: Target) -> int:
     assert target.spec.for_each_tenant is not None  # noqa: S101 - for the type checker: the decorator says so
     try:
         wanted = ids_of(target.spec.for_each_tenant())
-    except BaseException as error:  # a stranger's code, which may even exit; those that there are go on
+    except BaseException as error:  # the project's code, which may even exit; the present schedules go on
         telemetry.noticed("schedule not declared", schedule=name, error=type(error).__name__)
         return 0
     with transaction.atomic():
@@ -58,7 +58,10 @@ def _declare(name: str, target: Target) -> int:
 
 
 def _put_to_sleep(schedules: QuerySet[Schedule]) -> int:
-    """Nothing is due of those that are declared no more. A reason for which one has paused itself stays."""
+    """Put those of these schedules to sleep that were declared: none is due any more. Return their number.
+
+    A reason for which a schedule has paused itself stays.
+    """
     because = Case(When(paused_because="", then=Value(UNDECLARED)), default="paused_because")
     sleeping = {"next_due": None, "next_at": None, "undeclared_at": Now(), "paused_because": because}
     asleep = schedules.filter(declared=True, undeclared_at=None).update(**sleeping)
@@ -68,7 +71,10 @@ def _put_to_sleep(schedules: QuerySet[Schedule]) -> int:
 
 
 def _wake(pks: list[int]) -> int:
-    """`_make` sets their next due times, from now on. Who had paused one finds it paused."""
+    """Wake schedules; return their number. `_make` sets their next due times, from now on.
+
+    A schedule that people had paused stays paused.
+    """
     because = Case(When(paused_because=UNDECLARED, then=Value("")), default="paused_because")
     return Schedule.objects.filter(pk__in=pks).update(undeclared_at=None, paused_because=because)
 

@@ -13,7 +13,13 @@ MICROSECOND = timedelta(microseconds=1)
 
 @dataclass(frozen=True)
 class Plan:
-    """due: to become jobs, in order. skipped: with the reason. next_due: None when it has ended."""
+    """The due times of a schedule that are to be handled now.
+
+    due: the times that become jobs, in order.
+    skipped: the times that get no job.
+    why: the reason for which they are skipped.
+    next_due: None: the schedule has ended.
+    """
 
     due: list[datetime]
     skipped: list[datetime]
@@ -22,22 +28,22 @@ class Plan:
 
 
 def recurrence_of(rule: Schedule) -> Recurrence:
-    """Raises InvalidRecurrence."""
+    """Return the recurrence of a schedule. Raises InvalidRecurrence."""
     return Recurrence(every=rule.every, cron=rule.cron, tz=rule.tz, anchor=rule.starts_at)
 
 
 def first_due(rule: Schedule, now: datetime) -> datetime | None:
-    """The first due time from now on, and from its start on; None if it has ended. Raises InvalidRecurrence."""
+    """Return the first due time from now on, and from the start on; None if it has ended. Raises InvalidRecurrence."""
     return _next(rule, max(rule.starts_at, now).astimezone(UTC) - MICROSECOND)
 
 
 def move(schedule: Schedule, due: datetime | None) -> None:
-    """Let that due time be the next one, which runs with the schedule's own part of the jitter; None: there is none."""
+    """Set the next due time, and when it runs: later by the schedule's own part of the jitter. None: there is none."""
     schedule.next_due, schedule.next_at = due, due and due + offset(schedule.pk, schedule.jitter)
 
 
 def plan(asked: DueSchedule) -> Plan:
-    """What is to happen now. Raises InvalidRecurrence."""
+    """Return which due times are to be handled now. Raises InvalidRecurrence."""
     schedule = asked.schedule
     own = offset(schedule.pk, schedule.jitter)
     moment = asked.now - own  # whatever was due by then runs now

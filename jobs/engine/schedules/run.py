@@ -5,9 +5,10 @@ In one transaction, for a batch of schedules that are locked for it:
 1. Plan: decide which due times become jobs. Compose their calls, with tenants and objects loaded together.
 2. Take these times in the database; a time that was taken before gets no second job.
 3. Submit the jobs in one statement. If the call of a schedule is no longer possible, pause it with the reason; halving
-   the batch finds it, and the others continue. If this worker does not know the job type (yet), it is held up before.
+   the batch finds it, and the others continue. A schedule whose job type this worker does not know (yet) is held up in
+   step 1.
 4. Record the outcome of each time, and set the next time of each schedule.
-5. Cancel the previous runs that these replace. One that somebody has locked waits until after the commit.
+5. Cancel the previous runs that these replace. One whose row is locked waits until after the commit.
 
 A process that is killed meanwhile has changed nothing. Locks and taken times separate two simultaneous leaders.
 """
@@ -32,14 +33,20 @@ from jobs.models import Job, Schedule, ScheduleRun
 from jobs.store import DueSchedule
 
 BATCH = 100  # schedules in a transaction
-AGAIN = timedelta(seconds=10)  # until one that somebody holds up is looked at again
+AGAIN = timedelta(seconds=10)  # until a schedule that is held up is looked at again
 LONGEST_NOTE = 300  # characters
 
 
 @dataclass
 class Turn:
-    """What happens to one schedule in this batch. due: the runs that are to get a job; skipped: those that get none;
-    left_out: for which the backlog has no room. replaced: the job of the previous run, which is to be cancelled.
+    """The work on one schedule in this batch.
+
+    due: the runs that are to get a job.
+    skipped: the runs that get none.
+    left_out: the runs for which the backlog has no room.
+    why: the reason for which the schedule is paused; "": it is not.
+    held_up: whether it is to be looked at again after AGAIN.
+    replaced: the job of the previous run, which is to be cancelled.
     """
 
     asked: DueSchedule
@@ -48,7 +55,7 @@ class Turn:
     skipped: list[ScheduleRun] = field(default_factory=list)
     left_out: list[ScheduleRun] = field(default_factory=list)
     next_due: datetime | None = None
-    why: str = ""  # it is paused
+    why: str = ""
     held_up: bool = False
     replaced: int | None = None
 
@@ -119,18 +126,18 @@ def _plan(turn: Turn) -> None:
 
 
 def _ask(turns: list[Turn]) -> None:
-    """Compose the requests, with what all of them need loaded together. Find who breaks that, and serve the others."""
+    """Compose the requests, and load together what they need. Find the schedules that break this; serve the others."""
     if not turns:
         return
     try:
         with transaction.atomic():
             answers = requests_of([turn.schedule for turn in turns])
-    except Exception as error:  # the model's own code, or somebody has its table locked
+    except Exception as error:  # the model's own code, or its table is locked
         _ask_apart(turns, error)
         return
     for turn, answer in zip(turns, answers, strict=True):
         if isinstance(answer, UnknownTarget) and turn.late < settings.JOBS_UNKNOWN_PATIENCE:
-            turn.due, turn.held_up = [], True  # the code of another worker may know it, and lead soon
+            turn.due, turn.held_up = [], True  # another worker may know it, and its clock may lead soon
         elif isinstance(answer, InvalidRequest):
             turn.due, turn.why = [], f"{answer.field}: {answer.message}"
         else:
@@ -154,7 +161,7 @@ def _ask_apart(turns: list[Turn], error: Exception) -> None:
 
 
 def _halved(step: Callable[[list[Turn]], None], turns: list[Turn]) -> None:
-    """One that cannot be served is then alone after a few steps, and the others are served in a few statements."""
+    """Run a step on each half. After a few steps a schedule that cannot be served is alone, the others are served."""
     half = len(turns) // 2
     step(turns[:half])
     step(turns[half:])
@@ -175,14 +182,14 @@ def _submit(turns: list[Turn]) -> None:
             _submit([turn for turn in turns if turn.due])
         else:
             _refuse(turns[0], error)
-    except (Undecided, OperationalError):  # nobody's own fault: no row that a submit waits for belongs to one tenant
+    except (Undecided, OperationalError):  # no schedule's own fault: no row that a submit waits for is one tenant's
         store.give_back_due_times([run for turn in turns for run in turn.due])
         for turn in turns:
             turn.due, turn.held_up = [], True
 
 
 def _leave_out(turn: Turn, most: int) -> None:
-    """Keep as many of its latest runs as the backlog has room for: fewer than there are now."""
+    """Keep the latest runs for which the backlog has room, and leave out the others: at least one."""
     waiting, _ = store.backlog(turn.schedule.tenant_id)
     first = len(turn.due) - min(max(most - waiting, 0), len(turn.due) - 1)
     for run in turn.due[:first]:
@@ -192,7 +199,7 @@ def _leave_out(turn: Turn, most: int) -> None:
 
 
 def _refuse(turn: Turn, error: InvalidRequest) -> None:
-    """Its call is not possible: its due times get no job, and it is paused."""
+    """Pause a schedule whose call is not possible; its due times get no job."""
     turn.why = f"{error.field}: {error.message}"
     for run in turn.due:
         run.note = turn.why[:LONGEST_NOTE]
@@ -205,7 +212,10 @@ def _note(asking: list[Turn], submitted: list[Submitted]) -> None:
 
 
 def _cancel_previous(turns: list[Turn]) -> None:
-    """Those that nobody has locked: to wait for a stranger here would hold up all, and deadlock with a deletion."""
+    """Cancel the previous runs that are not locked.
+
+    To wait for a lock here would hold up all schedules, and could deadlock with a deletion.
+    """
     for turn in turns:
         if turn.schedule.overlap == "cancel" and any(run.job_id for run in turn.due):
             turn.replaced = turn.asked.under_way
@@ -225,5 +235,5 @@ def _follow_up(turn: Turn) -> None:
     if turn.replaced is not None:
         try:
             cancel(turn.replaced, tenant_id=schedule.tenant_id)
-        except OperationalError as error:  # somebody has its row locked: two runs at once, and the others' go on
+        except OperationalError as error:  # its row is locked: the two runs overlap, and the other schedules go on
             telemetry.noticed("previous run not cancelled", job=turn.replaced, error=type(error).__name__)

@@ -1,7 +1,7 @@
-"""Which addresses a tenant's endpoint may have: those of the public internet, and nothing that only we can reach.
+"""Check the address of a tenant's endpoint: it must be public, and never one that only our machines can reach.
 
-`ipaddress.is_global` is not enough: it lets pass multicast, the forms of IPv6 that carry an address of IPv4, and what a
-cloud serves its machines at a public address.
+`ipaddress.is_global` is not enough: it accepts multicast, the forms of IPv6 that carry an address of IPv4, and services
+that a cloud offers its own machines at a public address.
 """
 
 import re
@@ -31,7 +31,7 @@ REFUSED_6 = [
 REFUSED_4 = [
     ip_network(net)
     for net in (
-        "168.63.129.16/32",  # what Azure serves its machines
+        "168.63.129.16/32",  # services of Azure for its machines
         "192.0.0.0/24",
         "192.31.196.0/24",
         "192.52.193.0/24",
@@ -43,7 +43,7 @@ ISATAP = (0x0000_5EFE, 0x0200_5EFE)  # the third quarter of an address that carr
 
 
 def split(url: str) -> tuple[str, int, str]:
-    """The host, the port, and the path with the query. Raises InvalidRequest if no endpoint may have this URL."""
+    """Return the host, the port, and the path with its query. Raises InvalidRequest for a URL that is not allowed."""
     if len(url) > MOST_CHARACTERS:
         raise InvalidRequest("url", f"must have at most {MOST_CHARACTERS} characters")
     if not PLAIN.fullmatch(url):
@@ -52,21 +52,24 @@ def split(url: str) -> tuple[str, int, str]:
         parts = urlsplit(url)
         port = 443 if parts.port is None else parts.port
     except ValueError:
-        raise InvalidRequest("url", "is no URL; one is https://example.com/hooks/jobs") from None
+        raise InvalidRequest("url", "is not a URL such as https://example.com/hooks/jobs") from None
     if parts.scheme != "https":
         raise InvalidRequest("url", "must begin with https://")
     if "@" in parts.netloc or "#" in url:
         raise InvalidRequest("url", "must have no user, password or fragment")
     host = (parts.hostname or "").lower()
     if not NAME.fullmatch(host):
-        raise InvalidRequest("url", "must name a host of the public internet, such as example.com; no address")
+        raise InvalidRequest("url", "must have a public host name such as example.com, not an IP address or localhost")
     if port not in LOW_PORTS and port not in HIGH_PORTS:
         raise InvalidRequest("url", "must have the port 443, or one from 1024 on")
     return host, port, (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
 
 
 def is_public(written: str, allowed: Iterable[str] = ()) -> bool:
-    """Whether an endpoint may have this address. allowed: networks of the operator's choice."""
+    """Return whether an endpoint may have this address.
+
+    allowed: further networks, which the operator allows.
+    """
     address = ip_address(written)
     if any(address in ip_network(net) for net in allowed):
         return True
@@ -80,7 +83,7 @@ def _is_public_4(address: IPv4Address) -> bool:
 
 
 def _is_public_6(address: IPv6Address) -> bool:
-    """Only what is given to networks; so no mapped, compatible, translated, local or multicast ones."""
+    """Return whether it is an address that is given to networks: no mapped, translated, local or multicast one."""
     if address not in PUBLIC_6 or not address.is_global or address.is_multicast:
         return False
     if int(address) >> 32 & 0xFFFF_FFFF in ISATAP:

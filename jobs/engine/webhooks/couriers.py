@@ -1,7 +1,7 @@
-"""Post what waits in the outbox: an endpoint has a thread of its own for a turn, which knows no database.
+"""Post the messages of the outbox: for a turn each endpoint has a thread of its own, which uses no database.
 
-So a receiver that is slow, or never answers, holds up nobody but itself. Only the caller of `take` and `note` speaks
-with PostgreSQL, in short transactions.
+So a receiver that is slow, or never answers, holds up only its own messages. Only the caller of `take` and `note`
+speaks with PostgreSQL, in short transactions.
 """
 
 import json
@@ -20,14 +20,20 @@ from jobs.engine.webhooks.outbox import Message, Turn
 from jobs.engine.webhooks.posting import NotDelivered
 
 MOST = 32  # endpoints at a time; a tenant has ten
-MOST_FAILING = MOST // 2  # of these: those that answered last time have the rest for themselves
+MOST_FAILING = MOST // 2  # of these; the rest is for endpoints that took the last message
 Post = Callable[[str, bytes, Mapping[str, str], Iterable[str]], None]
 LOOK_SECONDS = 0.25  # between two looks into the outbox, unless a turn has ended
 
 
 @dataclass
 class _News:
-    """Of a turn, not noted yet: the events that were told, the message that was not, and whether the turn is over."""
+    """The results of a turn that are not stored yet.
+
+    told: the events that were delivered.
+    refused: the event that was not delivered.
+    why: the reason for that.
+    ended: whether the turn is over.
+    """
 
     told: list[int] = field(default_factory=list)
     refused: int | None = None
@@ -36,7 +42,11 @@ class _News:
 
 
 class Couriers:
-    """Used by one thread. stop: when it is set, no further post begins. post: as `posting.post`."""
+    """The turns that are under way. For one thread.
+
+    stop: when it is set, no further post begins.
+    post: a function like `posting.post`.
+    """
 
     def __init__(self, stop: Event | None = None, post: Post = posting.post) -> None:
         self._stop, self._post = stop or Event(), post
@@ -50,7 +60,7 @@ class Couriers:
         return bool(self._under_way)
 
     def take(self) -> None:
-        """Take endpoints that have messages to post, and begin."""
+        """Take endpoints that have messages to post, and start their threads."""
         if monotonic() < self._looks_at or self._stop.is_set():
             return
         self._looks_at = monotonic() + LOOK_SECONDS
@@ -59,7 +69,7 @@ class Couriers:
         self._begin(outbox.take(min(MOST - len(self._under_way), MOST_FAILING - failing), failing=True))
 
     def note(self) -> None:
-        """Wait a moment for news, and note them. What cannot be noted comes again at the next call."""
+        """Wait a moment for results, and store them. What cannot be stored is tried again at the next call."""
         with suppress(Empty):
             self._hear(*self._heard.get(timeout=LOOK_SECONDS))
             while True:
@@ -69,7 +79,7 @@ class Couriers:
             try:
                 outbox.note(turn, news.told, news.refused, news.why, ended=news.ended)
             except BaseException:
-                self._news[turn] = news  # behind the others
+                self._news[turn] = news  # after the others
                 raise
             if news.ended:
                 self._under_way.remove(turn)
@@ -81,7 +91,7 @@ class Couriers:
             Thread(target=self._carry, args=[turn], name="webhook", daemon=True).start()
 
     def _carry(self, turn: Turn) -> None:
-        """Post the messages in their order until one fails. It runs in a thread of its own, and asks no database."""
+        """Post the messages in their order until one fails. Runs in a thread of its own, and uses no database."""
         try:
             for message in turn.messages:
                 if self._stop.is_set() or monotonic() - turn.begins > outbox.TURN_SECONDS:
@@ -103,7 +113,7 @@ class Couriers:
             news.refused, news.why = message.event, failure
 
     def _posted(self, turn: Turn, message: Message) -> NotDelivered | None:
-        """Post it, signed; why it was not taken, if it was not."""
+        """Post a message, signed. Return why it was not delivered; None: it was."""
         try:
             body = json.dumps(message.body(), ensure_ascii=False).encode()
             headers = signing.headers(f"msg_{message.event}_{turn.endpoint}", turn.now(), body, turn.salts)

@@ -13,7 +13,7 @@ from jobs.models import WebhookEndpoint, WebhookMessage
 
 @job(title="Webhook")
 def deliver(*, endpoint: int, message: dict[str, Any]) -> str:
-    """Store it for its endpoint, unless that is gone or off, or has it."""
+    """Store the message for its endpoint, unless that is gone or off, or has the message already."""
     to = WebhookEndpoint.objects.filter(pk=endpoint, tenant=current_job().tenant, off_at=None)
     if not to.exists():
         return "the endpoint is gone, or off"

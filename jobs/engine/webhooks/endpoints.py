@@ -1,4 +1,4 @@
-"""Add, change and remove the endpoints of a tenant. Whoever shows it may do it; each is in the audit log."""
+"""Add, change and remove the endpoints of a tenant. The caller checks the permission; each act is in the audit log."""
 
 import secrets
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ BOTH_SECRETS = timedelta(days=1)  # for which messages are signed with the forme
 def add(
     tenant: Tenant, url: str, types: Sequence[str] = (), batches: Sequence[str] = ()
 ) -> tuple[WebhookEndpoint, str]:
-    """The endpoint and its secret, which nobody is shown again. Raises InvalidRequest."""
+    """Add an endpoint; return it with its secret, which cannot be shown again. Raises InvalidRequest."""
     addresses.split(url)
     for field, names in (("types", types), ("batches", batches)):
         if len(names) > MOST_NAMED:
@@ -46,7 +46,7 @@ def add(
 
 @transaction.atomic
 def remove(endpoint: WebhookEndpoint) -> None:
-    """Nothing more is sent to it: its messages are deleted."""
+    """Remove an endpoint with its messages: nothing more is sent to it."""
     if WebhookEndpoint.objects.filter(pk=endpoint.pk).delete()[0]:
         WebhookMessage.objects.filter(endpoint_id=endpoint.pk).delete()
         audit.note("deleted", WebhookEndpoint, [(endpoint.pk, endpoint.url)], tenant_id=endpoint.tenant_id)
@@ -54,7 +54,7 @@ def remove(endpoint: WebhookEndpoint) -> None:
 
 @transaction.atomic
 def replace_secret(endpoint: WebhookEndpoint) -> str:
-    """The new secret, which nobody is shown again. For a day messages are signed with the former one, too."""
+    """Return a new secret, which cannot be shown again. For a day messages are signed with the former one, too."""
     salt = secrets.token_hex(32)
     mine = WebhookEndpoint.objects.filter(pk=endpoint.pk)
     mine.update(former_salt=F("salt"), former_until=Now() + BOTH_SECRETS, salt=salt)
@@ -64,14 +64,14 @@ def replace_secret(endpoint: WebhookEndpoint) -> str:
 
 @transaction.atomic
 def switch_off(endpoint: WebhookEndpoint) -> None:
-    """Send nothing to it. What waits is kept for three days; what ends from now on is not told."""
+    """Send nothing to it. Waiting messages are kept for three days; jobs that end from now on make no message."""
     if WebhookEndpoint.objects.filter(pk=endpoint.pk, off_at=None).update(off_at=Now()):
         audit.note("switched off", WebhookEndpoint, [(endpoint.pk, endpoint.url)], tenant_id=endpoint.tenant_id)
 
 
 @transaction.atomic
 def switch_on(endpoint: WebhookEndpoint) -> None:
-    """Send to it again, also what waits. What ended in between is not told."""
+    """Send to it again, also the waiting messages. Jobs that ended in between have no message."""
     off = WebhookEndpoint.objects.filter(pk=endpoint.pk, off_at__isnull=False)
     if off.update(off_at=None, failing_since=None, failures=0, next_at=None, last_error=""):
         audit.note("switched on", WebhookEndpoint, [(endpoint.pk, endpoint.url)], tenant_id=endpoint.tenant_id)
@@ -79,7 +79,7 @@ def switch_on(endpoint: WebhookEndpoint) -> None:
 
 @transaction.atomic
 def try_now(endpoint: WebhookEndpoint) -> None:
-    """Do not wait for its next try, nor for those of messages that it refused."""
+    """Post to an endpoint at once, without the wait for its next try, or for that of a message that it refused."""
     WebhookEndpoint.objects.filter(pk=endpoint.pk).update(next_at=None)
     WebhookMessage.objects.filter(endpoint_id=endpoint.pk, next_at__isnull=False).update(next_at=None)
     audit.note("tried now", WebhookEndpoint, [(endpoint.pk, endpoint.url)], tenant_id=endpoint.tenant_id)

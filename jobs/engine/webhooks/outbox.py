@@ -1,8 +1,8 @@
-"""The outbox: the messages that wait to be posted, whose turn it is, and what came of it.
+"""The outbox: the messages that wait to be posted, the turns of their endpoints, and the results.
 
 The statement that ends a job stores a message for each endpoint that wants it (a trigger, for jobs with the mark
-`announced`). Whoever posts takes an endpoint for a turn, and gives it back: so nobody else posts to it meanwhile. A
-message is deleted when it was delivered. So it comes again if its sender dies between the two.
+`announced`). A sender takes an endpoint for a turn, and gives it back: no other sender posts to it meanwhile. A message
+is deleted after its delivery. So it is sent again if the sender dies between the two.
 """
 
 import json
@@ -31,7 +31,7 @@ LONGEST_ASKED = 3600.0  # seconds, if its answer asks for it (Retry-After)
 PAUSE_SECONDS = 2 * LONGEST_ASKED  # without a try, after which the time of its failures begins anew
 MOST_TRIES, ASIDE_SECONDS = 5, 3600.0  # of a message that is refused, until it stands aside, and for how long
 BATCH = 1000  # messages to drop at a time
-# Answers that are not about this message: others would get the same now.
+# Answers that are not about this message: other messages would get the same now.
 BUSY = frozenset({408, 425, 429, 502, 503, 504})
 GONE = 410
 
@@ -43,7 +43,10 @@ class Message(NamedTuple):
     data: dict[str, Any]
 
     def body(self) -> dict[str, Any]:
-        """What the customer's system reads. Arguments, results and the texts of errors stay here: it may ask."""
+        """Return the message as the tenant's own system gets it.
+
+        It has no arguments, results and texts of errors; that system may ask the API for them.
+        """
         return {
             "id": self.event,
             "type": f"job.{self.data['status']}",
@@ -54,7 +57,12 @@ class Message(NamedTuple):
 
 @dataclass(eq=False)
 class Turn:
-    """An endpoint that was taken to post to. turn: its fence. at: the database's time at `begins`, of this process."""
+    """An endpoint that was taken to post to.
+
+    turn: the number of the turn, its fence.
+    at: the database's time at `begins`.
+    begins: the beginning of the turn by the monotonic clock of this process.
+    """
 
     endpoint: int
     turn: int
@@ -72,7 +80,10 @@ class Turn:
 
 
 def take(seats: int, *, failing: bool) -> list[Turn]:
-    """Take at most so many endpoints that have messages to post now."""
+    """Take at most `seats` endpoints that have messages to post now.
+
+    failing: whether to take endpoints that fail, or endpoints that work.
+    """
     if seats <= 0:
         return []
     begins = monotonic()
@@ -93,8 +104,14 @@ def take(seats: int, *, failing: bool) -> list[Turn]:
 def note(
     turn: Turn, told: Sequence[int], refused: int | None = None, why: NotDelivered | None = None, *, ended: bool = True
 ) -> None:
-    """Note which messages were delivered, and which one was not. ended: others may take the endpoint."""
-    if not told and why is None:
+    """Store which messages of a turn were delivered, and which one was not.
+
+    told: the events that were delivered.
+    refused: the event that was not delivered.
+    why: the reason for that.
+    ended: whether other senders may take the endpoint from now on.
+    """
+    if why is None and len(told) == 0:
         if ended:
             WebhookEndpoint.objects.filter(pk=turn.endpoint, turn=turn.turn).update(taken_until=None)
         return
@@ -116,7 +133,7 @@ def note(
 
 
 def drop() -> None:
-    """Delete messages that are too old or too many; their endpoints count them."""
+    """Delete messages that are too old or too many; their endpoints count the deleted ones."""
     dropped: defaultdict[int, int] = defaultdict(int)
     while found := rows("drop_messages", age=PATIENCE.total_seconds(), most=MOST_KEPT, batch=BATCH):
         for endpoint, messages in found:

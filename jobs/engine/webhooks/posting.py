@@ -1,4 +1,4 @@
-"""Post a message to an address that a stranger has chosen, without reaching what only we can reach.
+"""Post a message to an address that a tenant has chosen, but never to one that only our machines can reach.
 
 The name is resolved once; every address that it has must be public, and the connection goes to one of these very
 addresses, with the name for TLS and HTTP. So a name that resolves otherwise a moment later changes nothing. No proxy of
@@ -20,8 +20,8 @@ from django.utils.http import parse_http_date
 from jobs.authoring.exceptions import TenantError
 from jobs.engine.webhooks import addresses
 
-SECONDS = 10.0  # for all of it
-MOST_BYTES = 65_536  # of an answer that are read
+SECONDS = 10.0  # for the whole delivery
+MOST_BYTES = 65_536  # that are read of an answer
 STATUS = re.compile(rb"HTTP/1\.[01] ([1-5]\d\d)(?: [^\r\n]*)?\r?\n")
 DATE = re.compile(rb"(?i)\r\ndate:[ \t]*([ -~]{1,40}?)[ \t]*\r\n")
 RETRY_AFTER = re.compile(rb"(?i)\r\nretry-after:[ \t]*([ -~]{1,40}?)[ \t]*\r\n")
@@ -29,9 +29,10 @@ NAME, VALUE = re.compile(r"[A-Za-z0-9-]+"), re.compile(r"[ -~]*")
 
 
 class NotDelivered(TenantError):
-    """The message was not taken. Its text is for the endpoint's owner: it tells nothing of our network.
+    """The message was not delivered. The text is for the endpoint's owner, and reveals nothing of our network.
 
-    status: of the answer, if there was one. retry_after: the seconds for which it asks to be left alone.
+    status: the status of the answer; None: there was no answer.
+    retry_after: the seconds for which the answer asks us to wait.
     """
 
     def __init__(self, why: str, status: int | None = None, retry_after: float = 0.0) -> None:
@@ -40,7 +41,10 @@ class NotDelivered(TenantError):
 
 
 def post(url: str, body: bytes, headers: Mapping[str, str], allowed: Iterable[str] = ()) -> None:
-    """Deliver it, or raise NotDelivered or InvalidRequest (the URL). allowed: networks, beside the public ones."""
+    """Deliver a message. Raises NotDelivered, or InvalidRequest for the URL.
+
+    allowed: networks that are allowed beside the public ones.
+    """
     ends = time.monotonic() + SECONDS
     host, port, path = addresses.split(url)
     request = _request(host, port, path, body, headers)
@@ -77,7 +81,7 @@ def _request(host: str, port: int, path: str, body: bytes, headers: Mapping[str,
 
 
 def _resolve(host: str, port: int, ends: float) -> list[str]:
-    """All addresses of the name. The resolver has no time limit of its own: a thread that is late is left behind."""
+    """Return all addresses of the name. The resolver has no time limit: a thread that is late is left behind."""
     answers: Queue[list[str]] = Queue()
 
     def ask() -> None:
@@ -95,7 +99,7 @@ def _resolve(host: str, port: int, ends: float) -> list[str]:
 
 
 def _connect(found: list[str], port: int, ends: float) -> socket.socket:
-    """To the first address that takes it; each gets its share of the time."""
+    """Connect to the first address that accepts; each gets its share of the time."""
     *others, last = found
     for n, address in enumerate(others):
         with suppress(OSError):
@@ -110,7 +114,7 @@ def _secure(plain: socket.socket, host: str, ends: float) -> ssl.SSLSocket:
 
 @lru_cache
 def context() -> ssl.SSLContext:
-    """Which certificates are believed: those of the system, or of SSL_CERT_FILE, as they were at the first message."""
+    """Return a context that trusts the certificates of the system, or of SSL_CERT_FILE, as of the first message."""
     return ssl.create_default_context()
 
 
@@ -122,7 +126,7 @@ def _send(connection: ssl.SSLSocket, request: bytes, ends: float) -> None:
 
 
 def _answer(connection: ssl.SSLSocket, ends: float) -> tuple[int, float]:
-    """Its status and Retry-After, when its headers are complete; an interim one (1xx) is passed over."""
+    """Return the status and Retry-After of the answer, when its headers are complete. Skip interim answers (1xx)."""
     answer = b""
     while len(answer) < MOST_BYTES:
         connection.settimeout(_left(ends))
@@ -141,7 +145,7 @@ def _answer(connection: ssl.SSLSocket, ends: float) -> tuple[int, float]:
 
 
 def _rest(head: bytes) -> float:
-    """Seconds of Retry-After, 0 without. A moment counts from the answer's own Date: no clock of ours is asked."""
+    """Return the seconds of Retry-After; 0: none. A moment there counts from the answer's Date, not from our clock."""
     asked, date = RETRY_AFTER.search(head), DATE.search(head)
     with suppress(ValueError):
         if asked and asked[1].isdigit():
@@ -152,7 +156,7 @@ def _rest(head: bytes) -> float:
 
 
 def _left(ends: float) -> float:
-    """Seconds. Raises TimeoutError if there are none."""
+    """Return the seconds that are left. Raises TimeoutError if there are none."""
     if (left := ends - time.monotonic()) <= 0:
         raise TimeoutError
     return left

@@ -1,8 +1,8 @@
-"""`posting.post` in a process of its own, which speaks with strangers and with no database.
+"""Run `posting.post` in a process of its own, which connects to tenants' endpoints and to no database.
 
-A worker's parent forks the processes of its pool. If another of its threads has a lock of OpenSSL at that moment, it
-stays closed in the new process. With four threads that posted without a pause, 4 of 158 new processes hung at their
-first use of TLS.
+A worker's parent forks the processes of its pool. If another of its threads has a lock of OpenSSL at that moment, the
+lock stays closed in the new process. With four threads that posted without a pause, 4 of 158 new processes hung at
+their first use of TLS.
 """
 
 import json
@@ -21,7 +21,7 @@ from jobs.engine.webhooks import posting
 from jobs.engine.webhooks.posting import SECONDS, NotDelivered
 
 COMMAND = [sys.executable, "-m", "jobs.engine.webhooks.postman"]
-PATIENCE = SECONDS + 5.0  # with an answer of the process
+PATIENCE = SECONDS + 5.0  # seconds to wait for an answer of the process
 
 
 class Postman:
@@ -33,7 +33,7 @@ class Postman:
         self._waiting: dict[int, SimpleQueue[dict[str, Any]]] = {}
 
     def post(self, url: str, body: bytes, headers: Mapping[str, str], allowed: Iterable[str] = ()) -> None:
-        """As `posting.post`. Raises OSError or TimeoutError if the process has died, or does not answer."""
+        """Post as `posting.post` does. Raises also OSError or TimeoutError if the process died or does not answer."""
         answer: SimpleQueue[dict[str, Any]] = SimpleQueue()
         asked = {"url": url, "body": body.decode(), "headers": dict(headers), "allowed": list(allowed)}
         with self._lock:
@@ -65,7 +65,7 @@ class Postman:
         return self._process
 
     def _read(self, process: "subprocess.Popen[str]") -> None:
-        with suppress(OSError), process:  # which closes its pipes, and waits for its end
+        with suppress(OSError), process:  # the `with` closes its pipes, and waits for its end
             for line in process.stdout or ():
                 said = json.loads(line)
                 if waiting := self._waiting.get(said["number"]):
@@ -73,7 +73,7 @@ class Postman:
 
 
 def serve() -> None:
-    """Post what is read, each message in a thread of its own, until the input ends: with the process that writes it."""
+    """Post the messages of the input, each in a thread of its own, until its writer ends."""
     speaks = Lock()
 
     def answer(number: int, url: str, body: str, headers: dict[str, str], allowed: list[str]) -> None:

@@ -1,8 +1,8 @@
 """Sign a message as Standard Webhooks say (https://www.standardwebhooks.com): `v1`, HMAC-SHA256.
 
 The secret of an endpoint is not stored: it is derived from SECRET_KEY and the endpoint's salt. So a copy of the
-database tells none. A message has a signature for each secret that is taken: beside the present one, that of a former
-salt, while a secret is replaced; and for each of SECRET_KEY_FALLBACKS after a change of SECRET_KEY.
+database reveals no secret. A message has a signature for each valid secret: for the present one; for that of a former
+salt, while a secret is replaced; and for those of SECRET_KEY_FALLBACKS, after a change of SECRET_KEY.
 """
 
 import hmac
@@ -16,7 +16,7 @@ PREFIX = "whsec_"
 
 
 def secret_of(salt: str) -> str:
-    """The secret, as its owner is shown it once."""
+    """Return the secret in the form in which its owner gets it, once."""
     return PREFIX + b64encode(_secret(salt, settings.SECRET_KEY)).decode()
 
 
@@ -25,7 +25,10 @@ def _secret(salt: str, key: str) -> bytes:
 
 
 def headers(message_id: str, at: datetime, body: bytes, salts: Sequence[str]) -> Mapping[str, str]:
-    """What its receiver needs to verify it. at: of this try; receivers refuse a message that is minutes old."""
+    """Return the headers by which a receiver verifies the message.
+
+    at: the moment of this try; receivers refuse a message that is minutes old.
+    """
     seconds = int(at.timestamp())
     signed = f"{message_id}.{seconds}.".encode() + body
     keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)

@@ -125,7 +125,7 @@ class TestRunning:
         body(raises_in_body(Cancelled("just so")))
         ended = run(sent, thing.async_.echo())
         assert ended.status == "error"
-        assert "nobody asked it to stop" in ended.last_error
+        assert "was not asked to stop" in ended.last_error
 
     @pytest.mark.parametrize("error", [ValueError("no"), RetryLater(1)], ids=["a failure", "RetryLater"])
     def test_one_that_would_be_tried_again_is_cancelled_instead(self, error, thing, body, sent):

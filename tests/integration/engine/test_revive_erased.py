@@ -18,7 +18,7 @@ from tests.factories import TenantFactory, make_job
 from tests.integration.cli import running
 
 pytestmark = pytest.mark.django_db
-REASON = "Its arguments were erased; nobody can revive it."
+REASON = "Its arguments were erased, so it cannot be revived."
 LONG_AGO = timezone.now() - timedelta(days=2)
 
 
