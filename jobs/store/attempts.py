@@ -20,12 +20,12 @@ def start(job_id: int, attempt: int, worker: uuid.UUID) -> Started | None:
 
 
 def starting(process: Process) -> dict[str, Any]:
-    """The parameters of a start in that process."""
+    """Return the parameters of a start in that process."""
     return {"default_timeout": default_timeout(), "now": clock.moment(), **vars(process)}
 
 
 def logged_start(found: list[tuple[Any, ...]], process: Process) -> Started | None:
-    """The attempt that a statement of the arrow `start` has started, logged; None if it has not."""
+    """Log and return the attempt that a statement of the arrow `start` has started; None if it has not."""
     begun = started(found, process)
     if begun is not None:
         log("start", begun.id, begun.attempt, tenant=begun.tenant_id, worker=process.worker)
@@ -33,19 +33,22 @@ def logged_start(found: list[tuple[Any, ...]], process: Process) -> Started | No
 
 
 def still_running(job_id: int, attempt: int, process: Process = ANY_PROCESS) -> Started | None:
-    """The attempt if it is running in that process; None if it is not, or no longer."""
+    """Return the attempt if it is running in that process; None if it is not, or no longer."""
     found = rows("still_running", id=job_id, attempt=attempt, default_timeout=default_timeout(), **vars(process))
     return started(found, process)
 
 
 def running_in(process: Process, after: datetime) -> Started | None:
-    """The attempt that the process is running according to PostgreSQL, if it started after that moment."""
+    """Return the attempt that the process is running by PostgreSQL, if it started after that moment."""
     found = rows("running_in", default_timeout=default_timeout(), after=after, **vars(process))
     return started(found, process)
 
 
 def started(found: list[tuple[Any, ...]], process: Process, first: Holder = ANY_HOLDER) -> Started | None:
-    """first: the previous holder of the slot, if this attempt follows in it."""
+    """Return the attempt in the rows of a statement; None if there is none.
+
+    first: the previous holder of the slot, if this attempt follows in it.
+    """
     if not found or found[0][0] is None:
         return None
     row: list[Any] = list(found[0])
@@ -59,15 +62,15 @@ def default_timeout() -> float:
 
 
 def most_time() -> dict[str, float]:
-    """The parameters of the most time that is charged: the limit, and what an attempt may take beyond it.
+    """Return the parameters of the most time that is charged: the limit, and the most that an attempt takes beyond it.
 
-    overtime: from its limit until it is killed, and the jobs before it in its slice.
+    overtime: seconds from the limit until the attempt is killed, and of the jobs before it in its slice.
     """
     return {"default_timeout": default_timeout(), "overtime": settings.JOBS_TIMEOUT_GRACE + SLICE}
 
 
 def unknown_for(job: Started) -> float:
-    """The seconds for which no worker that met the job knew its type, until the present attempt."""
+    """Return the seconds, until the present attempt, for which each worker that met the job did not know its type."""
     found: float = rows("unknown_for", id=job.id, attempt=job.attempt, start_time=job.start_time)[0][0]
     return found
 
@@ -86,16 +89,16 @@ def turn_away(job_id: int, attempt: int) -> bool:
 
 
 def progress(job_id: int, attempt: int, process: Process, fraction: float, note: str) -> bool:
-    """Note how far an attempt is (0..1) that runs in this process."""
+    """Store the progress (0 to 1) of an attempt that runs in this process; return False if it does not."""
     return bool(rows("progress", id=job_id, attempt=attempt, fraction=fraction, note=note, **vars(process)))
 
 
 def keep_log(job: Started, text: str) -> None:
-    """Keep what an attempt logged and printed, until the history forgets the job, or somebody erases it."""
+    """Keep what an attempt logged and printed, until the history forgets the job, or it is erased."""
     rows("keep_log", tenant_id=job.tenant_id, job_id=job.id, attempt=job.attempt, text=text)
 
 
 def cancel_requested(job_id: int, attempt: int, process: Process) -> bool:
-    """Whether an attempt that runs in this process is asked to stop."""
+    """Return whether an attempt that runs in this process was asked to stop."""
     found = rows("cancel_requested", id=job_id, attempt=attempt, **vars(process))
     return bool(found and found[0][0])

@@ -16,7 +16,11 @@ BATCH = 1000  # news, or followers of one job, in one turn
 
 @dataclass(frozen=True)
 class Edge:
-    """A follower and one of its predecessors. whatever: any end will do. patience: seconds for a revival, or None."""
+    """A follower and one of its predecessors.
+
+    whatever: whether the predecessor may end in any way; otherwise it must succeed.
+    patience: seconds in which a predecessor that did not succeed may be revived; None: none.
+    """
 
     predecessor: int
     follower: int
@@ -25,12 +29,12 @@ class Edge:
 
 
 def unknown(ids: Sequence[int], *, tenant_id: int) -> list[int]:
-    """Those of the ids that are no job of the tenant's."""
+    """Return the ids that are no job and no batch of the tenant's."""
     return [job_id for (job_id,) in rows("unknown", ids=list(ids), tenant_id=tenant_id)]
 
 
 def note_edges(edges: Sequence[Edge]) -> None:
-    """Let these new jobs wait."""
+    """Make these new jobs wait for their predecessors."""
     rows(
         "note_edges",
         predecessors=[edge.predecessor for edge in edges],
@@ -42,7 +46,12 @@ def note_edges(edges: Sequence[Edge]) -> None:
 
 @dataclass(frozen=True)
 class Turn:
-    """mine: whether the caller was the reader. moved: the jobs that wait no longer. noted: the news noted again."""
+    """The result of one turn of reading news of ends.
+
+    mine: whether the caller was the reader.
+    moved: the jobs that wait no longer.
+    noted: the ids of the news that was noted again, since rows were locked.
+    """
 
     mine: bool
     moved: list[Applied]
@@ -50,7 +59,7 @@ class Turn:
 
 
 def read_ends() -> Turn:
-    """blocked -> created for jobs whose predecessors have ended; blocked -> cancelled if one ended badly.
+    """blocked -> created for jobs whose predecessors have ended; blocked -> cancelled if one did not succeed.
 
     All goes through one pipeline, so that no client can stall while it is the reader.
     """
@@ -66,7 +75,7 @@ def read_ends() -> Turn:
 
 
 def is_news(beside: Sequence[int] = ()) -> bool:
-    """Whether there is news of ends, beside those rows."""
+    """Return whether there is news of ends, beside those rows."""
     return bool(prepared("is_news", beside=list(beside))[0][0])
 
 

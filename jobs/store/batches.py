@@ -1,4 +1,4 @@
-"""Batches: make them, count what is added, read what became of their jobs."""
+"""Batches: create them, count the added jobs, read their progress."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,9 +15,10 @@ from tenants.bounds import LARGEST_ID, is_id
 
 @dataclass(frozen=True)
 class Progress:
-    """A batch, and what became of its jobs; a second old at most.
+    """A batch, and the number of its jobs in each state, at most a second old.
 
-    cancelling: a cancel is going through its jobs. oldest: when the first one under way was added.
+    cancelling: whether a cancel is going through its jobs.
+    oldest: when the first of its jobs that are under way was added.
     """
 
     id: int
@@ -41,7 +42,7 @@ class Progress:
 
     @property
     def failed(self) -> int:
-        """Those that have not ended well."""
+        """The number of jobs that have ended without success."""
         return self.error + self.dead + self.cancelled
 
     @property
@@ -50,44 +51,44 @@ class Progress:
 
     @property
     def share(self) -> float:
-        """The share that has ended, 0 to 1; of an empty batch 1."""
+        """The share of its jobs that have ended, 0 to 1; 1 for an empty batch."""
         return self.ended / self.total if self.total else 1.0
 
     @property
     def is_complete(self) -> bool:
-        """Whether all have ended, and nobody adds any more."""
+        """Return whether all jobs have ended, and no more can be added."""
         return self.closed_at is not None and self.ended == self.total
 
 
 def open_batch(name: str, user_key: str, *, tenant_id: int) -> int | None:
-    """Make a batch; return its number; None if there is no such tenant."""
+    """Create a batch; return its number; None if there is no such tenant."""
     found = rows("open_batch", name=name, user_key=user_key, tenant_id=tenant_id)
     return found[0][0] if found else None
 
 
 def grow_batch(batch_id: int, jobs: int, *, tenant_id: int, caller: int | None, attempt: int) -> bool:
-    """Count new jobs of it; False if it is closed, and the caller is no running job of it."""
+    """Count new jobs of a batch; return False if it is closed, and the caller is no running job of it."""
     found = rows("grow_batch", id=batch_id, jobs=jobs, tenant_id=tenant_id, caller=caller, attempt=attempt)
     return bool(found)
 
 
 def close_batch(batch_id: int, *, tenant_id: TenantId) -> bool:
-    """Close it; False if there is no such open batch."""
+    """Close a batch; return False if there is no such open batch."""
     return bool(rows("close_batch", id=batch_id, tenant_id=tenant_or_any(tenant_id)))
 
 
 def close_forgotten(seconds: float, batch: int) -> list[int]:
-    """Close batches whose jobs have ended, and to which nothing was added for so long; at most `batch`; return them."""
+    """Close at most `batch` batches whose jobs have ended, and that got no job for `seconds`; return their numbers."""
     return [batch_id for (batch_id,) in rows("close_forgotten", seconds=seconds, batch=batch)]
 
 
 def begin_cancel(batch_id: int, bulk: UUID, *, tenant_id: TenantId) -> bool:
-    """Store that its jobs are to be cancelled; False if there is no such batch."""
+    """Store that the jobs of a batch are to be cancelled; return False if there is no such batch."""
     return bool(rows("begin_cancel", id=batch_id, bulk=bulk, tenant_id=tenant_or_any(tenant_id)))
 
 
 def waiting_for(batch_id: int, *, tenant_id: TenantId) -> list[tuple[int, bool]]:
-    """The first jobs that wait for it, and whether any end will do for them."""
+    """Return the first jobs that wait for a batch, each with whether any end will do for it."""
     waits = Job.objects.filter(pk=OuterRef("follower_id"), blocked_at__isnull=False, **owned(tenant_id))
     edges = JobEdge.objects.filter(Exists(waits), predecessor_id=batch_id).order_by("follower_id")
     return list(edges.values_list("follower_id", "whatever")[:10])
@@ -96,7 +97,7 @@ def waiting_for(batch_id: int, *, tenant_id: TenantId) -> list[tuple[int, bool]]
 def read_batches(
     ids: Sequence[int] | None = None, *, tenant_id: TenantId, before: int = LARGEST_ID, most: int = 100
 ) -> list[Progress]:
-    """The batches of these numbers, or the newest ones before that number."""
+    """Return the batches with these numbers, or the newest ones before the number `before`."""
     asked = None if ids is None else list(ids)
     return objects(Progress, "read_batches", ids=asked, tenant_id=tenant_or_any(tenant_id), before=before, most=most)
 
@@ -107,5 +108,5 @@ def read_batch(batch_id: int, *, tenant_id: TenantId) -> Progress | None:
 
 
 def forget_batches(seconds: float, batch: int) -> int:
-    """Delete batches that are that old, and of which nothing is left; at most `batch`; return their number."""
+    """Delete at most `batch` batches of that age of which nothing is left; return how many."""
     return len(rows("forget_batches", seconds=seconds, batch=batch))

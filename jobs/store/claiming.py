@@ -19,8 +19,10 @@ from jobs.store.session import session, transaction
 from jobs.store.settling import Ending
 from tenants.wire import Answer
 
-# The rules of the claim. visits: the most lanes of a queue in one pass. seconds: until it visits no further lane.
-# queues: the most that a pass visits of a pool beyond its room.
+# The rules of the claim.
+# visits: the most lanes of a queue in one pass.
+# seconds: the time after which a pass visits no further lane.
+# queues: the most queues of a pool that a pass visits beyond the pool's room.
 RULES = {
     "credit": order.CREDIT_SECONDS,
     "slot": order.SLOT_SECONDS,
@@ -30,19 +32,23 @@ RULES = {
     "seconds": 0.1,
     "queues": order.QUEUES_BEYOND_ROOM,
 }
-IDLE, SPAN = 8, 1000  # queues that are awake for nothing; versions of turns from the oldest that is read to the newest
+IDLE = 8  # queues that may be awake for nothing
+SPAN = 1000  # versions of turns that may lie between the oldest that is read and the newest
 OUT_OF_LINE = {"in_line": False, "keeps": None, "hears": False}  # a knock that takes no waiting place
 
 
 class Pass(list[Claimed]):
     """The jobs that one pass claimed, in the order of the turns.
 
-    more: whether another pass may find room for a further job. locked: the lanes with too few unlocked jobs, as the
-    next pass takes them. uncounted: whether the books must be counted anew. ends: whether there is news for the reader
-    of ends. started: the job that the caller keeps, if it could be started. went_home: another dispatch waits at the
-    door, and does the work. idle: whether processes are left for which nobody could be found; resting: whether tenants
-    that hold all of their slots could borrow them. full: all processes have a job, and others wait for one: whoever
-    frees a process makes a pass.
+    more: whether another pass may find room for a further job.
+    locked: the lanes with too few unlocked jobs, in the form in which the next pass takes them.
+    uncounted: whether the books must be counted anew.
+    ends: whether there is news for the reader of ends.
+    started: the job that the caller keeps, if it could be started.
+    went_home: whether another dispatch waits at the door, and does the work.
+    idle: whether processes are left for which no job could be found.
+    resting: whether tenants that hold all of their slots could borrow those processes.
+    full: whether all processes have a job, and others wait. Then a process that becomes free makes the next pass.
     """
 
     more = uncounted = ends = idle = resting = full = False
@@ -73,17 +79,20 @@ def claim(
 ) -> Pass:
     """created -> queued, inside the door; empty also if another dispatch is waiting there and will do the work.
 
-    crowded: hear first whether one is. That is a trip more for a pass that enters; one that goes home saves the fold
-    and the claim, which cost twenty times the knock although they do nothing. locked: lanes to skip, since an earlier
-    pass of this dispatch met locked rows there. keeper: the caller, which must ask what it holds after a lost answer.
-    ahead: a success to commit before; it says what became of it, also after an error. borrow: let tenants hold more
-    than their slots, up to their burst_slots, if nobody could start a job within its own. Raises Django's
-    IntegrityError if the books are wrong; recount_books() mends them.
+    crowded: wait first for the answer whether another dispatch is waiting. For a pass that enters, this is one more
+    round trip. A pass that goes home saves the fold and the claim, which cost twenty times the knock even if they do
+    nothing.
+    locked: lanes to skip, since an earlier pass of this dispatch met locked rows there.
+    keeper: the caller. After a lost answer it must ask the database which job it holds.
+    ahead: a success to commit before the pass. Its `applied` tells the result, also after an error.
+    borrow: let tenants hold more than their slots, up to their burst_slots, if no tenant could start a job within its
+    own slots.
 
-    All statements inside the door leave at once, so that no client can stall while it holds the door. The
-    commit is asynchronous: if the server crashes and loses it, the jobs are still created and their messages start
-    nothing. Each connection plans each statement once: a plan for the actual parameters is no better, and costs more
-    than the claim.
+    All statements inside the door are sent at once, so that no client can stall while it holds the door. The commit is
+    asynchronous: if the server crashes and loses it, the jobs are still created and their messages start nothing. Each
+    connection plans each statement once: a plan for the actual parameters is no better, and costs more than the claim.
+
+    Raises Django's IntegrityError if the books are wrong; `recount_books` corrects them.
     """
     if session().in_atomic_block:
         raise TransactionManagementError("A dispatch is a transaction of its own; ask for it on commit.")
@@ -121,10 +130,10 @@ _planned: WeakSet[psycopg.Connection[Any]] = WeakSet()
 
 
 def plan() -> None:
-    """Have a new session plan the fold and the claim: ten times what they cost.
+    """Have a new session plan the fold and the claim, which takes ten times as long as to run them.
 
-    Inside the door a whole fleet that begins would wait for it, one process after the other. So they run once outside,
-    where they do nothing.
+    Inside the door all processes of a fleet that begins would wait for that, one after the other. So both statements
+    run once outside, where they do nothing.
     """
     connection = session()
     connection.ensure_connection()
@@ -142,12 +151,15 @@ def plan() -> None:
 
 
 def _waits(knocked: Answer) -> bool:
-    """Whether this pass has the waiting place, or needs none."""
+    """Return whether this pass has the waiting place, or needs none."""
     return any(waits for waits, *_ in knocked.rows())
 
 
 def worth_a_pass() -> bool:
-    """Whether a pass could decide anything, by what is committed. True in a transaction, whose snapshot may be old."""
+    """Return whether a pass could decide anything, by the committed rows.
+
+    True in a transaction, whose snapshot may be old.
+    """
     return session().in_atomic_block or bool(prepared("worth")[0][0])
 
 
@@ -164,13 +176,17 @@ def claim_within(*, borrow: bool = False) -> Pass:
 
 
 def forget_lanes(tenants: Sequence[int]) -> None:
-    """Delete what the door keeps of these tenants, who do not exist."""
+    """Delete the rows that the door keeps of these tenants, who do not exist any more."""
     with inside_the_door():
         rows("forget_lanes", tenants=list(tenants))
 
 
 def tidy_turns(idle: int = IDLE, span: int = SPAN) -> None:
-    """Let the queues sleep where nothing waits or runs, and write the other turns anew, if it is worth it."""
+    """Put queues to sleep in which nothing waits or runs, and write the other turns anew, if it is worth it.
+
+    idle: the most queues that may be awake for nothing.
+    span: the most versions of turns between the oldest that is read and the newest; four more for each queue.
+    """
     if rows("untidy_turns", idle=idle, span=span, now=clock.moment())[0][0]:
         with inside_the_door():
             rows("tidy_turns", now=clock.moment())
@@ -178,7 +194,7 @@ def tidy_turns(idle: int = IDLE, span: int = SPAN) -> None:
 
 @contextmanager
 def inside_the_door() -> Iterator[None]:
-    """A transaction in which no dispatch decides."""
+    """Open a transaction in which no dispatch decides."""
     with transaction():
         rows("knock", **OUT_OF_LINE)
         rows("join_as_sets")
@@ -188,14 +204,14 @@ def inside_the_door() -> Iterator[None]:
 
 
 def _parameters(locked: Collection[str], *, borrow: bool) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Those of the fold, and those of the claim."""
+    """Return the parameters of the fold, and those of the claim."""
     both = {"now": clock.moment(), "borrow": borrow}
     queues = {int(lane.split(":")[0]) for lane in locked}
     return most_time() | both, RULES | both | {"locked": list(locked), "locked_queues": list(queues)}
 
 
 def decided(folded: Sequence[tuple[Any, ...]], claimed: Sequence[tuple[Any, ...]]) -> Pass:
-    """What the fold and the claim answered, whose last row is the verdict; logged."""
+    """Log and return the pass that the fold and the claim have made. The claim's last row is the verdict."""
     ((letters_left, ends, resting),) = folded
     *jobs, (*_, more_to_claim, locked, uncounted, idle, waits) = claimed
     done = Pass(Claimed(*row[: len(fields(Claimed))]) for row in jobs)

@@ -16,5 +16,5 @@ def follow(clock: Clock | None) -> Clock | None:
 
 
 def moment() -> datetime | None:
-    """The moment to pass to a statement as `now`; None: the statement reads the database's clock."""
+    """Return the moment to pass to a statement as `now`; None: the statement reads the database's clock."""
     return None if _clock is None else _clock()

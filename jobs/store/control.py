@@ -27,7 +27,7 @@ def revive(job_id: int, *, tenant_id: TenantId) -> bool:
 
 
 def backlog(tenant_id: int) -> tuple[int, int]:
-    """The number of the tenant's waiting jobs, including those of this transaction; and the limit."""
+    """Return the number of the tenant's waiting jobs, including those of this transaction, and their limit."""
     [(waiting, bound)] = rows("backlog", tenant_id=tenant_id, max_waiting=settings.JOBS_MAX_WAITING)
     return waiting, bound
 
@@ -48,6 +48,6 @@ def lapse(batch: int = 1000) -> list[Applied]:
 
 
 def create_queue(name: str) -> None:
-    """Make that queue, unless it is there, or there are no tables (any more)."""
+    """Create a queue, unless it exists, or there are no tables (any more)."""
     if named("queues") in session().introspection.table_names():
         rows("create_queue", name=name)

@@ -1,4 +1,4 @@
-"""Jobs that get in line since they are due, or their type is resumed; and those that leave it, since it is paused."""
+"""Jobs that get in line because they are due or their type is resumed, or leave it because their type is paused."""
 
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL
@@ -19,7 +19,7 @@ def promote(batch: int = 1000) -> list[Due]:
 
 
 def next_moment() -> float | None:
-    """Seconds until a job is due or a rate limit has a token (negative: late); None if nothing is expected."""
+    """Return the seconds until a job is due or a rate limit has a token (negative: late); None: nothing is expected."""
     seconds: float | None = rows("next_moment", held_until=HELD_UNTIL)[0][0]
     return seconds
 

@@ -31,8 +31,8 @@ class Erased:
 def erase_jobs(tenant_id: int, forget: Callable[[WithResult], bool]) -> Iterator[Erased]:
     """Erase the ended jobs of the tenant, a batch at a time; those under way are only counted.
 
-    forget: removes a result, and returns whether there was one. If it raises, its batch stays as it was: later nobody
-    would know that there is a result.
+    forget: removes a result, and returns whether there was one. If it raises, its batch stays as it was; otherwise no
+    row would name the result any more.
     """
     # In this order: ended jobs move only from the first table to the second.
     yield from _batches("erase_jobs", tenant_id, forget)

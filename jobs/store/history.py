@@ -9,7 +9,7 @@ from jobs.store.rows import moved, rows
 
 
 def next_to_archive(status: str, after: float, since: datetime) -> datetime | None:
-    """The end of the first job of this status that ended `after` seconds ago or earlier, but not before `since`."""
+    """Return the end of the first job of this status that ended since `since`, and at least `after` seconds ago."""
     until = database_now() - timedelta(seconds=after)
     ended = Job.objects.filter(status=status, died_at=None, end_time__gte=since, end_time__lt=until)
     return ended.order_by("end_time").values_list("end_time", flat=True).first()

@@ -1,4 +1,4 @@
-"""What the inspection of the invariants reads (recording/inspection.py), and what it repairs."""
+"""The reads and the repairs of the inspection of the invariants (recording/inspection.py)."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -11,7 +11,10 @@ from jobs.store.rows import objects, rows
 
 @dataclass(frozen=True)
 class Excess:
-    """A level (tenant, user, queue) that holds more slots than its limit; newest: the moment of its latest claim."""
+    """A level (tenant, user, queue) that holds more slots than its limit.
+
+    newest: the moment of its latest claim.
+    """
 
     level: str
     name: str
@@ -21,12 +24,12 @@ class Excess:
 
 
 def excesses() -> list[Excess]:
-    """The levels over their limits, including limits that were lowered."""
+    """Return the levels over their limits, including limits that were lowered."""
     return objects(Excess, "excesses")
 
 
 def odd_states(bound: float) -> list[tuple[str, int, str]]:
-    """(what, job id, detail) of each job that is in a state `bound` seconds longer than it should be."""
+    """Return (what, job id, detail) of each job that is in a state `bound` seconds longer than it should be."""
     found = rows(
         "odd_states",
         bound=bound,
@@ -39,7 +42,12 @@ def odd_states(bound: float) -> list[tuple[str, int, str]]:
 
 @dataclass(frozen=True)
 class WrongBook:
-    """A book of the door that is not right. book: of a "lane", "queue" or "tenant". said: None if it is missing."""
+    """A book of the door that is wrong.
+
+    book: its kind: "lane", "queue" or "tenant".
+    said: the number of slots in use by the book; None: the book is missing.
+    in_use: the number of slots that the jobs hold.
+    """
 
     book: str
     tenant_id: int | None
@@ -49,7 +57,7 @@ class WrongBook:
 
 
 def wrong_books() -> list[WrongBook]:
-    """The books that say another number of slots in use than the jobs hold, or other slots."""
+    """Return the books that have another number of slots in use than the jobs hold, or other slots."""
     return objects(WrongBook, "wrong_books")
 
 
@@ -60,14 +68,15 @@ def recount_books() -> list[WrongBook]:
 
 
 def heads(bound: float, most: int) -> list[tuple[int, bool]]:
-    """The first jobs of `most` lanes at most that have waited for `bound` seconds; each with whether its lane is lost:
-    no dispatch will visit it.
+    """Return the first jobs of at most `most` lanes, if they have waited for `bound` seconds.
+
+    Each comes with whether its lane is lost: then no dispatch will visit the lane.
     """
     return rows("heads", bound=bound, most=most)
 
 
 def open_lanes() -> None:
-    """Have lanes visited that would wait longer for a token than a limit allows: PostgreSQL's clock was set back."""
+    """Open lanes that would wait longer for a token than a limit allows, since PostgreSQL's clock was set back."""
     rows("open_lanes")
 
 

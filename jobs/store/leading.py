@@ -23,25 +23,28 @@ def depose(silent: float) -> bool:
 
 
 def clear_door(silent: float) -> bool:
-    """End the sessions that hold the door and whose clients were silent for so many seconds; whether there was one."""
+    """End the sessions that hold the door, and whose clients were silent for so many seconds.
+
+    Return whether there was one.
+    """
     return bool(rows("clear_door", silent=silent))
 
 
 def wake_clock() -> None:
     """Tell the leader that a new moment is due; for callers outside of a transaction.
 
-    It looks each second anyway, so a session that is lost here is no error.
+    The leader looks each second anyway, so a session that is lost here is no error.
     """
     with suppress(OperationalError, InterfaceError):
         rows("wake_clock")
 
 
 def database_now() -> datetime:
-    """PostgreSQL's clock, in UTC."""
+    """Return the time of PostgreSQL's clock, in UTC."""
     return clock.moment() or datetime.fromtimestamp(database_time(), UTC)
 
 
 def database_time() -> float:
-    """PostgreSQL's clock in seconds, for a comparison with ours."""
+    """Return the time of PostgreSQL's clock in seconds, for a comparison with ours."""
     seconds: float = rows("database_time")[0][0]
     return seconds

@@ -1,7 +1,7 @@
-"""How long a request over HTTP waits for a lock.
+"""The time for which a request over HTTP waits for a lock.
 
 The host's code may hold a job of its tenant in an open transaction. Requests that wait for it keep threads busy that
-others need, so they give up early and say when to ask again.
+others need. So they give up early, and the answer says when to ask again.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ _asked: ContextVar[str | None] = ContextVar("lock_wait", default=None)
 
 
 def asked() -> str | None:
-    """What a statement says to the server; None: the session's own `lock_timeout` holds."""
+    """Return the lock timeout of the statements in this context; None: that of the session."""
     return _asked.get()
 
 

@@ -1,15 +1,15 @@
-"""Messages through PostgreSQL itself, for a project without a broker: all workers hear one, the first takes it."""
+"""Messages through PostgreSQL itself, for a project without a broker: each worker gets them, the first takes them."""
 
 from collections import deque
 
 from jobs.store.rows import rows
 from jobs.store.session import OwnSession, session
 
-MAX_TAKEN = 100  # messages of which the session keeps the lock: each has long started when it is given up
+MAX_TAKEN = 100  # messages whose locks the session keeps: the attempt has long started when a lock is given up
 
 
 class Messages:
-    """A session of its own, in which one thread sends or hears. Raises Django's errors of a lost connection."""
+    """A session of its own, in which one thread sends or receives. Raises Django's errors of a lost connection."""
 
     def __init__(self) -> None:
         self._own = OwnSession()
@@ -21,7 +21,7 @@ class Messages:
             rows("send_message", text=text)
 
     def hear(self) -> int:
-        """Begin to hear; return the file that becomes readable when there is a message."""
+        """Begin to listen; return the file descriptor that becomes readable when there is a message."""
         with self._own.speaking():
             rows("hear_messages")
             raw = session().connection
@@ -29,7 +29,7 @@ class Messages:
             return int(raw.fileno())
 
     def heard(self) -> list[str]:
-        """What was sent since the last call. Does not wait."""
+        """Return the messages that were sent since the last call. Do not wait for any."""
         with self._own.speaking():
             wire = session().connection.pgconn
         wire.consume_input()
@@ -40,7 +40,7 @@ class Messages:
         return texts
 
     def take(self, text: str, job_id: int, attempt: int) -> bool:
-        """Whether this message is for the caller alone, and its attempt has not started."""
+        """Return whether this message is for the caller alone, and its attempt has not started."""
         with self._own.speaking():
             if rows("take_message", text=text, id=job_id, attempt=attempt) != [(True,)]:
                 return False

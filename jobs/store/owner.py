@@ -1,4 +1,4 @@
-"""The required owner of a job: one tenant, or any. Leaving the argument out makes nobody an operator."""
+"""The required owner of a job: one tenant, or any. A caller that forgets the argument gets no operator's rights."""
 
 from enum import Enum
 from typing import Literal
@@ -15,7 +15,7 @@ TenantId = int | Literal[_Operator.EVERY_TENANT]  # the id of a tenant, or every
 
 
 def tenant_or_any(tenant_id: TenantId) -> int | None:
-    """The parameter of the statements: null for every tenant. Raises TypeError for any other value, such as None."""
+    """Return the parameter of the statements; null: every tenant. Raises TypeError for another value, such as None."""
     if tenant_id is EVERY_TENANT:
         return None
     if not is_whole(tenant_id):
@@ -24,6 +24,6 @@ def tenant_or_any(tenant_id: TenantId) -> int | None:
 
 
 def owned(tenant_id: TenantId) -> dict[str, int]:
-    """The same as a filter of Django: none for every tenant."""
+    """Return the filter of Django for this owner; it is empty for every tenant."""
     owner = tenant_or_any(tenant_id)
     return {} if owner is None else {"tenant_id": owner}

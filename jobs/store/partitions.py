@@ -1,7 +1,8 @@
 """Partitions of a table that is partitioned by one moment and has a default partition.
 
-An insert never fails for lack of a partition: the row goes to the default one, and `ensure` moves it. Whoever reads the
-table, no insert waits longer than the time limits below: then both functions give up, and the caller tries again later.
+An insert never fails for lack of a partition: the row goes to the default one, and `ensure` moves it. However long
+other sessions read the table, no insert waits longer than the time limits below: then both functions give up, and the
+caller tries again later.
 """
 
 from datetime import datetime
@@ -19,8 +20,8 @@ DROP_PATIENCE = 0.1  # seconds to wait for the lock of a drop: all inserts wait 
 def ensure(parent: str, starts: datetime, ends: datetime) -> bool:
     """Give the table a partition for the moments from `starts` up to `ends`; False if it has one.
 
-    Its name is that of the table and the day of `starts`: attempts_20301231. Raises OperationalError if somebody holds
-    a lock for too long, and a database error if another partition overlaps.
+    Its name is that of the table and the day of `starts`: attempts_20301231. Raises OperationalError if another
+    session holds a lock for too long, and a database error if another partition overlaps.
     """
     with transaction.atomic():
         _lock(parent, LOCK_SECONDS)
@@ -33,8 +34,8 @@ def ensure(parent: str, starts: datetime, ends: datetime) -> bool:
 def drop_before(parent: str, moment: datetime) -> int:
     """Drop the partitions that end at this moment or before, one after the other; return how many.
 
-    Rows in the default partition from before are deleted. Raises OperationalError if somebody reads the table for too
-    long.
+    Rows of the default partition from before that moment are deleted. Raises OperationalError if another session reads
+    the table for too long.
     """
     *drops, delete = [command for (command,) in rows("old_partitions", parent=named(parent), moment=moment)]
     for command in drops:

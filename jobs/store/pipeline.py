@@ -1,7 +1,7 @@
-"""A pipeline whose statements leave all at once: its client cannot stand still between two of them.
+"""A pipeline that sends all its statements at once: its client cannot stall between two of them.
 
-psycopg's own lets each leave by itself. So the server would begin with a pass whose client may stop before the next
-statement, inside the door.
+psycopg's own pipeline sends each statement by itself. So the server would begin with a pass whose client may stall
+before the next statement, inside the door.
 """
 
 from collections import deque
@@ -20,7 +20,7 @@ from tenants.wire import Answer, Request, refused
 
 @contextmanager
 def pipeline() -> Iterator["Pipeline"]:
-    """One in the engine's session. A failure closes the session: it may hold the waiting place.
+    """Open a pipeline in the engine's session. A failure closes the session: it may hold the waiting place.
 
     Raises Django's errors.
     """
@@ -42,12 +42,12 @@ def pipeline() -> Iterator["Pipeline"]:
 
 
 class Pipeline:
-    """The statements that wait to leave, and whose answers are still to be heard, in the same order."""
+    """Statements that are still to be sent, and those whose answers are still to come, in order."""
 
     def __init__(self, raw: psycopg.Connection[Any]) -> None:
         self._raw, self._types = raw, Transformer(raw)
         self._keeps = raw.prepare_threshold is not None  # not in a pooler's session
-        self._awaited: deque[Request | None] = deque()  # None: that a plan is made, or that all is done
+        self._awaited: deque[Request | None] = deque()  # None: the answer to a plan or to a sync
 
     def add(self, text: str, /, **parameters: Any) -> Answer:
         """Add a statement. The server keeps the plan."""
@@ -59,9 +59,10 @@ class Pipeline:
         return request.answer
 
     def hear(self) -> None:
-        """Let all leave, and wait for the answers. Raises the first error of psycopg.
+        """Send all statements, and wait for the answers. Raises the first error of psycopg.
 
-        A sync and no flush: only after a sync does PostgreSQL count how long a client stands still in its transaction.
+        They end with a sync, not with a flush. Only after a sync does PostgreSQL count how long a client stands still
+        in its transaction.
         """
         self._raw.pgconn.pipeline_sync()
         self._awaited.append(None)

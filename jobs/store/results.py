@@ -1,8 +1,8 @@
-"""Results: JSON in the cache that JOBS_CACHE names, for a while. It is text, which every backend and serializer takes.
+"""Results: JSON in the cache that JOBS_CACHE names, for a while. As text, every backend and serializer takes it.
 
-The key names one execution: the tenant, the attempt, and the moment at which it started. So a stale holder overwrites
-nothing; and the number of a job that PostgreSQL has lost, by a failover or a restore, leads to no result of that job
-when another tenant's job, or another of the same tenant, gets the number again.
+The key names one execution: the tenant, the job, the attempt, and the moment at which it started. So a stale holder
+overwrites nothing. If PostgreSQL loses a job by a failover or a restore, another job may get its number, of the same or
+another tenant. That job does not find the result of the lost one.
 """
 
 import json
@@ -41,7 +41,7 @@ class Result:
 
 
 def is_table(result: Result | None) -> bool:
-    """Whether it is {"columns": [...], "rows": [[...], ...]}, as a query has it."""
+    """Return whether a result has the form of a query's: {"columns": [...], "rows": [[...], ...]}."""
     value = result and result.value
     if not isinstance(value, dict) or value.keys() != {"columns", "rows"}:
         return False
@@ -77,7 +77,7 @@ def as_text(value: Any) -> str | None:
 
 
 def _check_keys(value: Any) -> None:
-    """Raises TypeError for a key that is no text. `json` would make text of it, and one key of 1 and "1"."""
+    """Raise TypeError for a key that is not text. `json` would turn it into text, and 1 and "1" into the same key."""
     left = [value]
     while left:
         one: Any = left.pop()
@@ -110,7 +110,10 @@ def keep(job: Executed, text: str | None, ttl: float) -> int | None:
 
 
 def _has_room(tenant_id: int, size: int, ttl: float) -> bool:
-    """Count these bytes per period of `ttl` seconds; so a tenant's results take at most two budgets."""
+    """Count these bytes per period of `ttl` seconds; return whether the tenant's budget has room for them.
+
+    So a tenant's results take at most two budgets.
+    """
     counter = f"result-bytes:{tenant_id}:{ttl:g}:{int(time.time() // ttl) if ttl else 0}"
     _cache().add(counter, 0, timeout=ttl + 60)
     kept: int = _cache().incr(counter, size)
@@ -129,7 +132,7 @@ def load(job: JobRow) -> Result | None:
     """Load the job's result; None if it was never kept, has expired, or the cache is out of reach."""
     if job.result_expires_at is None:
         return None
-    if job.result_bytes == 0:  # nothing expires
+    if job.result_bytes == 0:  # None, which is not in the cache
         return Result(None)
     try:
         text = _cache().get(_key(job))
@@ -140,5 +143,5 @@ def load(job: JobRow) -> Result | None:
 
 
 async def aload(job: JobRow) -> Result | None:
-    """The same for async callers."""
+    """Load the job's result, as `load`, for async callers."""
     return await sync_to_async(load)(job)

@@ -1,4 +1,4 @@
-"""A router for projects that read from replicas: whatever belongs to jobs is read where it is written."""
+"""A router for projects that read from replicas: the rows that jobs need are read where they are written."""
 
 from typing import Any
 
@@ -19,5 +19,5 @@ class Primary:
 
 
 def is_ours(model: type[Model]) -> bool:
-    """Whether jobs need it: a model of our apps, or the project's tenant."""
+    """Return whether jobs need this model: it is one of our apps, or the project's tenant."""
     return model._meta.app_label in map(named, OURS) or model._meta.label_lower == TENANT_MODEL.lower()

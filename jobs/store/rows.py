@@ -27,7 +27,11 @@ class Applied:
 
 @dataclass(frozen=True)
 class Due(Applied):
-    """A job whose moment has come. ready: otherwise it keeps waiting. held: since its type is paused."""
+    """A job whose moment has come.
+
+    ready: whether it is in line now; otherwise it keeps waiting.
+    held: whether it keeps waiting because its type is paused.
+    """
 
     ready: bool
     held: bool
@@ -35,7 +39,10 @@ class Due(Applied):
 
 @dataclass(frozen=True)
 class Claimed:
-    """A job to hand over. waited: seconds since it was ready."""
+    """A job to hand over.
+
+    waited: seconds since it was ready.
+    """
 
     id: int
     attempt: int
@@ -47,7 +54,7 @@ class Claimed:
 
 @dataclass(frozen=True)
 class Process:
-    """A child process of a worker. Two may get a message of the same attempt; one of them starts it."""
+    """A child process of a worker. Two processes may get a message of the same attempt; one of them starts it."""
 
     worker: uuid.UUID | None = None
     pid: int | None = None
@@ -60,8 +67,8 @@ ANY_PROCESS = Process()
 class Holder(Process):
     """The process that runs an attempt, with its use of the slot since the last charge.
 
-    since: the start of the first job that ran in the slot in this time; None: this job is the first. lost: this process
-    ends with the attempt, and has to be replaced.
+    since: the start of the first job that ran in the slot since then; None: this job is the first.
+    lost: whether this process ends with the attempt, and has to be replaced.
     """
 
     since: datetime | None = None
@@ -73,7 +80,11 @@ ANY_HOLDER = Holder()
 
 @dataclass(frozen=True)
 class Started:
-    """The data that a holder needs to run an attempt and to settle it. timeout: seconds; memory: MiB, or None."""
+    """The data that a holder needs to run an attempt and to settle it.
+
+    timeout: seconds.
+    memory: MiB; None: JOBS_DEFAULT_MEMORY.
+    """
 
     id: int
     attempt: int
@@ -104,7 +115,7 @@ def rows(name: str, /, **parameters: Any) -> list[tuple[Any, ...]]:
 
 
 def objects(kind: type[Row], name: str, /, **parameters: Any) -> list[Row]:
-    """Like `rows`, as objects: each column is the field of its name."""
+    """Run a statement like `rows`; return objects: each column is the field of its name."""
     with session().cursor() as cursor:
         cursor.execute(statement(name), _timed(parameters))
         columns = [column.name for column in cursor.description]
@@ -112,17 +123,17 @@ def objects(kind: type[Row], name: str, /, **parameters: Any) -> list[Row]:
 
 
 def prepared(name: str, /, **parameters: Any) -> list[tuple[Any, ...]]:
-    """Like `rows`, for statements that run with every job or every two seconds: the server keeps the plan."""
+    """Run a statement like `rows`. For those of every job or of every two seconds: the server keeps the plan."""
     return prepared_on(session(), statement(name), **_timed(parameters))
 
 
 def prepared_objects(kind: type[Row], name: str, /, **parameters: Any) -> list[Row]:
-    """Like `prepared`, as objects: each column is the field of its name."""
+    """Run a statement like `prepared`; return objects: each column is the field of its name."""
     return objects_on(session(), kind, statement(name), **_timed(parameters))
 
 
 def _timed(parameters: dict[str, Any]) -> dict[str, Any]:
-    """With the time: only a test sets a clock, or a caller that knows better. And with the patience for locks."""
+    """Return the parameters with the time, which only a test or the caller sets, and with the patience for locks."""
     return parameters | {"now": parameters.get("now") or clock.moment(), "lock_wait": lock_wait.asked()}
 
 

@@ -10,7 +10,7 @@ from jobs.models import Job, Recorded, Schedule, ScheduleRun
 from jobs.store.leading import database_now
 from jobs.store.rows import rows
 
-# That a clock may be late, or pause between two looks, until what was due counts as missed.
+# A clock may be this late, or pause this long between two looks. After that, due times count as missed.
 ON_TIME = timedelta(seconds=60)
 
 
@@ -18,8 +18,9 @@ ON_TIME = timedelta(seconds=60)
 class DueSchedule:
     """A schedule whose time has come.
 
-    under_way: its last job, if that has not ended. now: the database's clock. missed_upto: what was due before was
-    missed, since no clock ran.
+    under_way: its last job, if that has not ended.
+    now: the time of the database's clock.
+    missed_upto: the due times before this moment were missed, since no clock ran.
     """
 
     schedule: Schedule
@@ -29,9 +30,9 @@ class DueSchedule:
 
 
 def due_schedules(batch: int) -> list[DueSchedule]:
-    """At most `batch` schedules that are due, the longest due first, locked for this transaction.
+    """Return at most `batch` schedules that are due, the longest due first, locked for this transaction.
 
-    One that two leaders meet is the first one's (I10).
+    If two leaders meet the same schedule, the first one gets it (I10).
     """
     now = database_now()
     due = Schedule.objects.filter(next_at__lte=now).order_by("next_at")
@@ -44,24 +45,24 @@ def due_schedules(batch: int) -> list[DueSchedule]:
 
 
 def note_look() -> None:
-    """Note that a clock runs: what is due from now on is not missed, however late it is served."""
+    """Note that a clock runs: due times from now on are not missed, however late they are served."""
     now = database_now()
     Recorded.objects.update_or_create(task="missed", defaults={"upto": _missed_upto(now), "at": now})
 
 
 def _missed_upto(now: datetime) -> datetime:
-    """What was due before was missed: no clock ran at its time.
+    """Return the moment before which due times were missed, since no clock ran.
 
-    Since then a clock runs: the leader notes that it looks, and two looks are no more than ON_TIME apart. However long
-    a turn takes, it changes nothing. A greater distance is a gap, or the database's clock was set; then only what is
-    that late at most is on time.
+    Since that moment a clock runs: the leader notes its looks, and two looks are no more than ON_TIME apart. The length
+    of a turn changes nothing. A greater distance is a gap, or the database's clock was set; then only due times of the
+    last ON_TIME are not missed.
     """
     last = Recorded.objects.filter(task="missed").first()
     return last.upto if last is not None and abs(now - last.at) <= ON_TIME else now - ON_TIME
 
 
 def take_due_times(runs: Collection[ScheduleRun]) -> None:
-    """Store these runs of which nobody has taken the due time before (I10): they get a key."""
+    """Store the runs whose due times were not taken before (I10): these get a key."""
     asked = [(run.schedule_id, run.due, run.note) for run in runs]
     schedules, dues, notes = map(list, zip(*asked, strict=True)) if asked else ([], [], [])
     taken = {(schedule, due): pk for pk, schedule, due in rows("take", schedules=schedules, dues=dues, notes=notes)}
@@ -70,12 +71,12 @@ def take_due_times(runs: Collection[ScheduleRun]) -> None:
 
 
 def give_back_due_times(runs: Iterable[ScheduleRun]) -> None:
-    """Free the due times that were taken again: they got no job."""
+    """Free due times that were taken, since they got no job."""
     ScheduleRun.objects.filter(pk__in=[run.pk for run in runs]).delete()
 
 
 def note_runs(runs: Iterable[ScheduleRun]) -> None:
-    """Store what became of due times that were taken."""
+    """Store the outcome of due times that were taken."""
     ScheduleRun.objects.bulk_create(runs, update_conflicts=True, unique_fields=["pk"], update_fields=["job_id", "note"])
 
 
@@ -86,7 +87,7 @@ def advance_schedules(moved: Iterable[Schedule]) -> None:
 
 
 def next_run() -> float | None:
-    """Seconds until a schedule is due (negative: late); None if none is to come."""
+    """Return the seconds until a schedule is due (negative: late); None if none is to come."""
     # Not their difference: psycopg cannot read intervals in a style that a database may have.
     coming = Schedule.objects.exclude(next_at=None).order_by("next_at").values_list("next_at", Now()).first()
     return None if coming is None else (coming[0] - coming[1]).total_seconds()

@@ -1,7 +1,7 @@
 """The session in which the engine speaks to PostgreSQL.
 
 Usually it is the caller's: a submit belongs to the caller's transaction. But a process that runs jobs lends Django's
-connection to bodies, strangers' code that may leave it in any state. There the engine has a session of its own to
+connection to bodies, whose code may leave it in any state. There the engine has a session of its own to
 start, settle, dispatch and report progress. So a body cannot prevent the write of its outcome, and its progress is
 visible at once, even from within its own transaction. A web process behind a pooler in transaction mode dispatches in
 a session that leads to the server itself (`DATABASE_DIRECT_URL`), since the waiting place at the door is a lock of the
@@ -19,21 +19,21 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from django.db import transaction as django_transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-# What the engine's sessions need, whatever the project, the role or the database says: a later option of a connection
-# beats all of them. The claim, which may run in the caller's session, says it for its transaction (knock.sql).
+# The settings of the engine's sessions, whatever the project, the role or the database sets: a later option of a
+# connection overrides them. The claim may run in the caller's session; it sets them for its transaction (knock.sql).
 STATED = {
-    # The guards look again at a row that somebody has changed meanwhile; at another level the statement would fail.
+    # The guards look again at a row that was changed meanwhile; at another level the statement would fail.
     "default_transaction_isolation": "read\\ committed",
-    # A plan without some of the ways that are switched off looks so dear that each execution would be compiled.
+    # As some methods are switched off, a plan looks so expensive that each execution would be compiled.
     "jit": "off",
     # The project's limits are for requests; a thread of the engine that needs one sets its own.
     "statement_timeout": "0",
     "lock_timeout": "0",
     "idle_session_timeout": "0",  # a dispatch that finds its session cut would be left to the clock
-    # With fewer digits the clock would see the time jump; without NULL in arrays a text of that name would be stored.
+    # With fewer digits the clock would see the time jump; without NULL in arrays the text "NULL" would be stored.
     "extra_float_digits": "1",
     "array_nulls": "on",
-    # The way that is left must not be switched off as well, nor may the order of the joins be the written one.
+    # The methods that are left must be on, and the planner must be free to choose the order of the joins.
     "enable_nestloop": "on",
     "enable_indexscan": "on",
     "enable_indexonlyscan": "on",
@@ -60,18 +60,18 @@ _spoken_in: ContextVar[BaseDatabaseWrapper | None] = ContextVar("session", defau
 
 
 def session() -> BaseDatabaseWrapper:
-    """The connection of the engine."""
+    """Return the connection of the engine."""
     return _spoken_in.get() or connections[DEFAULT_DB_ALIAS]
 
 
 def is_of_the_engine(connection: BaseDatabaseWrapper) -> bool:
-    """Whether the engine speaks in this session now, and it is its own."""
+    """Return whether the engine uses this session now, and it is the engine's own."""
     return _spoken_in.get() is connection
 
 
 @contextmanager
 def transaction() -> Iterator[None]:
-    """A transaction of the engine's session, which need not be Django's."""
+    """Open a transaction in the engine's session, which need not be Django's."""
     own = _spoken_in.get()
     if own is None:
         with django_transaction.atomic():
@@ -83,12 +83,15 @@ def transaction() -> Iterator[None]:
 
 
 def as_options(settings: Mapping[str, str]) -> str:
-    """Settings of a session, to append to the `options` of a connection."""
+    """Return settings of a session as text to append to the `options` of a connection."""
     return "".join(f" -c {name}={value}" for name, value in settings.items())
 
 
 def of_the_engine(options: Mapping[str, Any], *, writes: bool = True) -> dict[str, Any]:
-    """The options of a session that no other code uses, from those of the project. writes: to the jobs."""
+    """Return the options of a session that no other code uses, made from those of the project.
+
+    writes: whether the session writes to the tables of jobs.
+    """
     changed = {**options, "options": options.get("options", "") + as_options(STATED | KEPT_ALIVE)}
     changed.pop("isolation_level", None)  # Django's name for it: the project's wish for its own transactions
     if writes:  # a thread of the engine that only reads would stay on a standby for ever
@@ -99,11 +102,14 @@ def of_the_engine(options: Mapping[str, Any], *, writes: bool = True) -> dict[st
 class OwnSession:
     """A session beside Django's. Threads of a body may use it, too: psycopg serialises them.
 
-    A process that a body forks gets one of its own: two that speak into one socket would read each other's answers.
+    A process that a body forks gets one of its own: two processes that use one socket would read each other's answers.
     """
 
     def __init__(self, alias: str = DEFAULT_DB_ALIAS) -> None:
-        """alias: of the database, in Django's settings."""
+        """Make the session; it connects at its first use.
+
+        alias: the name of the database in Django's settings.
+        """
         self._connection = connections.create_connection(alias)
         settings = connections[alias].settings_dict  # of this process: its sessions carry its name
         options = of_the_engine(settings["OPTIONS"])
@@ -118,9 +124,9 @@ class OwnSession:
     def speaking(self) -> Iterator[None]:
         """Let the engine use this session inside the block.
 
-        One to a database that only the engine uses is Django's there: what looks for types at its first connection, as
-        `django.contrib.postgres` does, would else open another one, and keep it. A body's event loop is hidden, in
-        which Django refuses queries: no coroutine can use this session.
+        If only the engine uses its alias, the session becomes Django's connection of that alias. Otherwise code that
+        looks for types at the first connection, such as `django.contrib.postgres`, would open another one, and keep it.
+        The event loop of a body is hidden, since Django refuses queries in one: no coroutine can use this session.
         """
         if self._process != os.getpid():
             self._process, self._connection.connection = os.getpid(), None  # not closed: that would end the parent's

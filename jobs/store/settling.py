@@ -22,7 +22,10 @@ Stats = dict[str, Any]  # of a job, as JSON has them
 
 @dataclass(frozen=True)
 class Failure:
-    """The facts kept of a failed attempt. stats: None leaves the job's stats unchanged."""
+    """The facts that are stored of a failed attempt.
+
+    stats: None: the job's stats stay unchanged.
+    """
 
     error_class: str
     error: str
@@ -31,7 +34,7 @@ class Failure:
 
     @property
     def key(self) -> int:
-        """What dead jobs are grouped by: of the shape of `last_error`."""
+        """The key by which dead jobs are grouped: that of the shape of `last_error`."""
         return key_of(shape(f"{self.error_class}: {self.error}"))
 
     def parameters(self) -> dict[str, Any]:
@@ -40,7 +43,11 @@ class Failure:
 
 
 class End(TypedDict, total=False):
-    """peak_memory: MiB of the process during the attempt; None: not known. by: who ends it."""
+    """Facts of the end of an attempt.
+
+    peak_memory: the most MiB that the process used during the attempt; None: not known.
+    by: the holder that ends it.
+    """
 
     peak_memory: int | None
     by: Holder
@@ -54,7 +61,11 @@ def succeed(
     result_bytes: int | None = None,
     **end: Unpack[End],
 ) -> bool:
-    """running -> success. result_ttl: seconds to keep the result; None: it was not kept. result_bytes: its size."""
+    """running -> success.
+
+    result_ttl: seconds to keep the result; None: it was not kept.
+    result_bytes: the size of the result.
+    """
     applied = bool(prepared("succeed", id=job_id, attempt=attempt, **_success(stats, result_ttl, result_bytes, end)))
     if applied:
         log("succeed", job_id, attempt)
@@ -82,9 +93,9 @@ def succeed_and_follow(
 
 
 class Ending:
-    """A success that goes ahead of a pass, in the same pipeline, in a transaction of its own, durable as any settling.
+    """A success that is sent ahead of a pass, in the same pipeline, but in a durable transaction of its own.
 
-    applied: None: nobody knows whether it was committed, so it has to be repeated.
+    applied: whether the success was applied; None: it may not have been committed, so it has to be repeated.
     """
 
     def __init__(
@@ -97,13 +108,13 @@ class Ending:
         self._job, self._facts = job, _success(stats, result_ttl, result_bytes, end)
 
     def send(self, pipe: Pipeline) -> None:
-        """Put it into that pipeline."""
+        """Add the success to a pipeline."""
         pipe.add("BEGIN ISOLATION LEVEL READ COMMITTED")
         self._ended = pipe.add(statement("succeed"), id=self._job.id, attempt=self._job.attempt, **self._facts)
         self._committed = pipe.add("COMMIT")
 
     def hear(self) -> None:
-        """The pipeline has ended, well or not."""
+        """Read the answer, after the pipeline has ended, also by an error."""
         if self._ended is None or self._committed is None or self._committed.status != "COMMIT":
             return
         self.applied = self._ended.count > 0
@@ -140,7 +151,7 @@ def snooze(
 ) -> bool:
     """running -> scheduled after `delay` seconds, which uses no retry; not if a stop was requested.
 
-    why: what kept it from running, unless it asked for it.
+    why: what kept the job from running; None: the job asked for the delay.
     """
     when = {"delay": delay, "queue": None, "retried": 0}
     return _end("snooze", job_id, attempt, end, by="retry", **when, **(why.parameters() if why else _no_failure(stats)))
@@ -149,7 +160,10 @@ def snooze(
 def stop(
     job_id: int, attempt: int, stats: Stats | None = None, failure: Failure | None = None, **end: Unpack[End]
 ) -> bool:
-    """running -> cancelled if a stop was requested. failure: of a failed attempt; it has stats of its own."""
+    """running -> cancelled if a stop was requested.
+
+    failure: the failure of the attempt, with stats of its own; None: the attempt did not fail.
+    """
     facts = _no_failure(stats) if failure is None else failure.parameters()
     return _end("stop", job_id, attempt, end, by="stop", **facts)
 
@@ -160,7 +174,10 @@ def _no_failure(stats: Stats | None) -> dict[str, Any]:
 
 
 def _end(verb: str, job_id: int, attempt: int, end: End, *, by: str, **facts: Any) -> bool:
-    """by: the name of the statement."""
+    """End an attempt by a statement; return whether it applied.
+
+    by: the name of the statement.
+    """
     applied = bool(rows(by, id=job_id, attempt=attempt, **facts, **_parameters(end)))
     if applied:
         error = facts.get("error_class")
@@ -182,8 +199,9 @@ def take_back(
 ) -> Status | None:
     """queued or running -> scheduled after a crash; -> dead after `max_crashes`; -> cancelled if a stop was requested.
 
-    process: the process that died; attempts in other processes are left alone. forgiven: the number of failures of this
-    class that are no crash of a job. Return the new status; None if the statement did not apply, or the row is locked.
+    process: the process that died; attempts in other processes are left alone.
+    forgiven: the number of failures of this class that do not count as crashes of a job.
+    Return the new status; None if the statement did not apply, or the row is locked.
     """
     bounds = {"max_crashes": max_crashes, "forgiven": forgiven}
     facts = failure.parameters() | {"traceback": "", "error_key": failure.key} | bounds

@@ -21,23 +21,26 @@ from jobs.telemetry import traces
 from tenants.bounds import MAX_SECONDS
 from tenants.prepared import prepared
 
-BUCKETS = 256  # of identities of a tenant: its calls take no more locks in a transaction
-MOST_DELAYS = 10  # after the first call, a debounced job is due, however many calls come
+BUCKETS = 256  # of identities of a tenant: the most locks that its calls take in a transaction
+MOST_DELAYS = 10  # after so many delays a debounced job is due, however many calls come
 _text = json.JSONEncoder().encode
 NEW = (("submit", Status.CREATED), ("schedule", Status.SCHEDULED), ("block", Status.BLOCKED))
-SELDOM = ("batch_id", "predecessors")  # most jobs have none, and pay for no text of it
+SELDOM = ("batch_id", "predecessors")  # left out of the text for the most jobs, which have none
 
 
 class Answer(NamedTuple):
     """The answer to one request.
 
-    id: of its job; None if another transaction is deciding about an identical job, or the request is refused.
-    status: of the job at that moment. created_at: of all stored jobs; only the first answer has it, since parsing a
-    moment is slow. due_at, expires_at: of a stored job. holder: the job that must give up its key first. until: the
-    identical job must not expire before that moment, as PostgreSQL writes it. hastens: the identical job waits, and
-    should be more urgent, or due now.
-    refused: why nothing was stored: tenant, queue, past, far, expired, or full. bound: the limit of the tenant's
-    backlog, if it is full.
+    nth: the number of the request.
+    id: the id of its job; None if another transaction is deciding about an identical job, or the request is refused.
+    status: the status of the job at that moment.
+    created_at: the moment of all stored jobs; only the first answer has it, since parsing a moment is slow.
+    due_at, expires_at: the moments of a stored job.
+    holder: the job that must give up its key first.
+    until: the moment before which the identical job must not expire, as PostgreSQL writes it.
+    hastens: whether the identical job waits, and should be more urgent, or due now.
+    refused: why nothing was stored: tenant, queue, past, far, expired, or full.
+    bound: the limit of the tenant's backlog, if it is full.
     """
 
     nth: int
@@ -57,10 +60,10 @@ class Answer(NamedTuple):
 def insert(
     requests: Sequence[JobRequest], *, caller: int | None = None, behind: Mapping[int, int] | None = None
 ) -> list[Answer]:
-    """Store the requests without an identical unfinished job in the window; answer each by its number.
+    """Store the requests that have no identical unfinished job in the window; return an answer for each.
 
-    caller: the submitting job, which cannot be the answer to its own request. behind: by number of the request, the
-    running job that must end before its job starts.
+    caller: the submitting job, which cannot be the answer to its own request.
+    behind: by the number of a request, the running job that must end before the request's job starts.
     """
     kinds: dict[tuple[object, ...], int] = {}
     behind = behind or {}
@@ -104,8 +107,9 @@ def prolong(untils: Sequence[tuple[int, str]]) -> set[int]:
 
 
 def hasten(joined: Sequence[tuple[int, JobRequest]]) -> None:
-    """Let these jobs be as urgent as the calls that have joined them; those that wait for another attempt are due now
-    if the call is for now.
+    """Make these jobs as urgent as the calls that have joined them.
+
+    A job that waits for another attempt is due now if the call is for now.
     """
     ids = [job_id for job_id, _ in joined]
     priorities = [one.priority for _, one in joined]
@@ -122,9 +126,9 @@ class Gathered(NamedTuple):
 
 
 def lock_identities(identities: Iterable[tuple[int, uuid.UUID]]) -> None:
-    """Let no other transaction decide about these calls until this one ends; wait for those that do.
+    """Keep other transactions from deciding about these calls until this one ends; wait for those that do so now.
 
-    identities: of tenant and key. A tenant waits for its own transactions alone.
+    identities: pairs of the id of a tenant and a key. A tenant waits only for its own transactions.
     """
     locks = sorted({(tenant_id, key.int % BUCKETS) for tenant_id, key in identities})
     tenants, buckets = zip(*locks, strict=True)
@@ -132,7 +136,7 @@ def lock_identities(identities: Iterable[tuple[int, uuid.UUID]]) -> None:
 
 
 def gather(calls: Sequence[tuple[int, JobRequest]]) -> list[Gathered]:
-    """Let these scheduled jobs, which were never tried, wait on and take these calls; return those that do."""
+    """Let scheduled jobs without an attempt wait on, with the arguments of these calls; return the jobs that do."""
     if not calls:
         return []
     written = ",".join(f'{{"id":{job_id},"args":{one.args_text},{_text(_options(one))[1:]}' for job_id, one in calls)
@@ -156,7 +160,7 @@ def replace(news: Mapping[int, int]) -> list[Applied]:
 
 
 def outdate(news: Mapping[int, int], stopping: Sequence[int]) -> list[int]:
-    """Let these running jobs not be tried again, since others wait for them; return those that are asked to stop."""
+    """Bar these running jobs from another try, since others wait for them; return those that are asked to stop."""
     if not news:
         return []
     found = rows("outdate", olds=list(news), news=list(news.values()), stopping=list(stopping))
@@ -164,9 +168,9 @@ def outdate(news: Mapping[int, int], stopping: Sequence[int]) -> list[int]:
 
 
 def recount_waiting(*, all_tenants: bool = False) -> list[tuple[int, int, int]]:
-    """Correct the lanes' counts of waiting jobs; return queue, tenant and difference of each.
+    """Correct the lanes' counts of waiting jobs; return queue, tenant and difference of each wrong one.
 
-    all_tenants: otherwise only of those near their limit.
+    all_tenants: whether to correct those of all tenants; otherwise those of tenants near their limit.
     """
     wrong = rows("recount_waiting", max_waiting=settings.JOBS_MAX_WAITING, all=all_tenants)
     return [(queue_id, tenant_id, jobs) for queue_id, tenant_id, jobs in wrong]
@@ -184,9 +188,9 @@ def _options(request: JobRequest) -> dict[str, object]:
     return _plain({name: getattr(request, name) for name in JobRequest.KIND})
 
 
-def _plain(said: dict[str, object]) -> dict[str, object]:
-    """As JSON has it. What most jobs have not is left out."""
+def _plain(values: dict[str, object]) -> dict[str, object]:
+    """Return the values in the form of JSON, without empty ones that most jobs do not have."""
     for name in SELDOM:
-        if not said[name]:
-            del said[name]
-    return said | {name: at.isoformat() for name, at in said.items() if isinstance(at, datetime)}
+        if not values[name]:
+            del values[name]
+    return values | {name: at.isoformat() for name, at in values.items() if isinstance(at, datetime)}

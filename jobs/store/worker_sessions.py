@@ -14,14 +14,14 @@ Options = Mapping[str, Any]
 
 
 def session_name(worker: uuid.UUID, whose: object) -> str:
-    """The name of the sessions of a worker's process (by pid), or of a thread of its parent."""
+    """Return the name of the sessions of a worker's process (by pid), or of a thread of its parent."""
     return f"jobs:{worker.hex}:{whose}"
 
 
 def name_sessions(worker: uuid.UUID, pid: int) -> None:
-    """Name the later sessions of this process, which bodies use in any thread, with the settings of their project.
+    """Name the later sessions of this process. Bodies use them in any thread, with the settings of their project.
 
-    Those of programs that bodies start get the name from libpq.
+    The sessions of programs that bodies start get the name from libpq (PGAPPNAME).
     """
     for alias, kept in _keep(worker, pid, lambda _, options: _without_pool(options), KEPT_ALIVE).items():
         connections.settings[alias] = kept
@@ -31,7 +31,11 @@ def name_sessions(worker: uuid.UUID, pid: int) -> None:
 def keep_sessions(
     worker: uuid.UUID, whose: str, *, lock_timeout: float, statement_timeout: float | None = None
 ) -> None:
-    """Name the later sessions of this thread of the engine, and limit their waits to so many seconds."""
+    """Name the later sessions of this thread of the engine, and limit their waits.
+
+    lock_timeout: seconds.
+    statement_timeout: seconds; None: no limit.
+    """
     said = {"lock_timeout": f"{lock_timeout * 1000:.0f}"}
     if statement_timeout is not None:
         said["statement_timeout"] = f"{statement_timeout * 1000:.0f}"
@@ -39,16 +43,16 @@ def keep_sessions(
 
 
 def _without_pool(options: Options) -> dict[str, Any]:
-    """A pool would lend the session of one body to a thread of the next, as the first has left it."""
+    """Return the options without a pool, which would lend a body's session, as it left it, to a thread of the next."""
     return {name: value for name, value in options.items() if name != "pool"}
 
 
 def _keep(
     worker: uuid.UUID, whose: object, of: Callable[[str, Options], dict[str, Any]], said: Mapping[str, str]
 ) -> dict[str, dict[str, Any]]:
-    """As options of the connection, so a session that replaces a broken one has them too, without a statement.
+    """Set the name and the settings of this thread's sessions; return the settings of its connections, by alias.
 
-    Returns the settings of this thread's connections, by alias.
+    They are options of the connection, so that a session that replaces a broken one has them too, without a statement.
     """
     said = {"client_connection_check_interval": "5s", **said}  # the server drops the statement of a dead process
     kept = {}
@@ -60,6 +64,6 @@ def _keep(
         options = of(alias, connection.settings_dict["OPTIONS"])
         options["options"] = options.get("options", "") + as_options(said)
         options["application_name"] = session_name(worker, whose)
-        # Of this thread alone.
+        # For this thread alone.
         kept[alias] = connection.settings_dict = {**connection.settings_dict, "OPTIONS": options}
     return kept

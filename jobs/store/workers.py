@@ -18,7 +18,11 @@ LIVE_BEATS = 3  # a worker that misses so many beats is gone; the statements rep
 
 @dataclass(frozen=True)
 class Beat:
-    """The answer to a beat. registered: the worker is new. drains: somebody asked it to stop in good order."""
+    """The answer to a beat.
+
+    registered: whether the worker is new.
+    drains: whether the worker was asked to stop in good order.
+    """
 
     registered: bool
     drains: bool
@@ -27,7 +31,7 @@ class Beat:
 def beat(worker: uuid.UUID, *, name: str, pid: int, pool: str, concurrency: int, cut_off: bool = False) -> Beat | None:
     """Register a worker or note its beat; None if it was declared gone and must stop.
 
-    cut_off: the broker does not answer it, or it does not take messages.
+    cut_off: whether the broker does not answer the worker, or the worker does not take messages.
     """
     told = {"id": worker, "name": name, "pid": pid, "pool": pool, "concurrency": concurrency, "cut_off": cut_off}
     found = objects(Beat, "beat", **told, interval=float(settings.JOBS_BEAT_INTERVAL))
@@ -49,7 +53,11 @@ def declare_gone(watched: float = math.inf, now: datetime | None = None) -> list
 
 @dataclass(frozen=True)
 class Orphan:
-    """A running attempt of a gone worker. name: None if the worker never registered. stopped: it was told to stop."""
+    """A running attempt of a gone worker.
+
+    name: the name of the worker; None: it never registered.
+    stopped: whether the worker was asked to stop.
+    """
 
     id: int
     attempt: int
@@ -59,12 +67,15 @@ class Orphan:
 
 
 def orphans() -> list[Orphan]:
-    """The running attempts of gone workers."""
+    """Return the running attempts of gone workers."""
     return objects(Orphan, "orphans", unknown_for=LIVE_BEATS * settings.JOBS_BEAT_INTERVAL)
 
 
 def bar_worker(worker: uuid.UUID) -> bool:
-    """Record a worker that never registered as gone: its first beat ends it. False if it has registered meanwhile."""
+    """Record a worker that never registered as gone: its first beat ends it.
+
+    Return False if it has registered meanwhile.
+    """
     unknown = {"name": "unknown", "pid": 0, "pool": "", "concurrency": 0, "beat_interval": 1}
     _, barred = Worker.objects.get_or_create(pk=worker, defaults={**unknown, "gone_at": Now(), "lost": True})
     return barred
@@ -78,13 +89,19 @@ class RunningHere(Applied):
 
 
 def running_here(worker: uuid.UUID, grace: float) -> list[tuple[RunningHere, bool]]:
-    """The attempts that run in this worker; each with whether it was asked to stop more than `grace` seconds ago."""
+    """Return the attempts that run in this worker.
+
+    Each comes with whether it was asked to stop more than `grace` seconds ago.
+    """
     return [(RunningHere(*row[:4]), row[4]) for row in rows("running_here", worker=worker, grace=grace)]
 
 
 @dataclass(frozen=True)
 class LeftBehind:
-    """An attempt whose process has ended. free: its row is not locked at this moment."""
+    """An attempt whose process has ended.
+
+    free: whether its row is not locked at this moment.
+    """
 
     id: int
     attempt: int
@@ -92,7 +109,7 @@ class LeftBehind:
 
 
 def left_behind(process: Process, job_id: int, attempt: int) -> list[LeftBehind]:
-    """The attempts of a dead process: those it was running, and that of its message if it had not started."""
+    """Return the attempts of a dead process: those it was running, and that of its message if it had not started."""
     return objects(LeftBehind, "left_behind", worker=process.worker, pid=process.pid, id=job_id, attempt=attempt)
 
 
@@ -107,7 +124,10 @@ def end_sessions(worker: uuid.UUID, pid: int | None = None, *, patience: float =
 
 
 def has_sessions_beside(worker: uuid.UUID, pid: int, ours: Sequence[int]) -> bool:
-    """Whether sessions have the name of this process, beside ours and this one: of processes that it has started."""
+    """Return whether other sessions have the name of this process: those of processes that it has started.
+
+    ours: the server's process ids of our own sessions.
+    """
     found: bool = rows("has_sessions_beside", name=session_name(worker, pid), ours=list(ours))[0][0]
     return found
 
@@ -117,7 +137,7 @@ def count_repairs(kind: str, number: int) -> None:
 
 
 def hand_over_again(patience: float) -> list[Claimed]:
-    """The queued jobs whose message must be lost: no idle process started them within `patience` seconds."""
+    """Return the queued jobs whose message must be lost: no idle process started them within `patience` seconds."""
     return objects(Claimed, "hand_over_again", patience=patience)
 
 
@@ -129,6 +149,6 @@ def leave_to_leader(unsent: Sequence[Claimed], worker: uuid.UUID) -> None:
 
 
 def another_reaches_broker(worker: uuid.UUID) -> bool:
-    """Whether another worker than this one has lately said that it reaches the broker: its clock can lead."""
+    """Return whether another worker has lately reported that it reaches the broker: its clock can lead."""
     found: bool = rows("another_reaches_broker", worker=worker)[0][0]
     return found
