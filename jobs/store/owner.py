@@ -15,7 +15,7 @@ TenantId = int | Literal[_Operator.EVERY_TENANT]  # the id of a tenant, or every
 
 
 def tenant_or_any(tenant_id: TenantId) -> int | None:
-    """Return the parameter of the statements; null: every tenant. Raises TypeError for another value, such as None."""
+    """Return the parameter of the statements, null for every tenant. Raises TypeError for other values, as None."""
     if tenant_id is EVERY_TENANT:
         return None
     if not is_whole(tenant_id):

@@ -28,7 +28,7 @@ def add(
     addresses.split(url)
     for field, names in (("types", types), ("batches", batches)):
         if len(names) > MOST_NAMED:
-            raise InvalidRequest(field, f"must be at most {MOST_NAMED}")
+            raise InvalidRequest(field, f"must have at most {MOST_NAMED} entries")
     for named in types:
         if "." not in named or len(named) > 301 or not named.isprintable():  # noqa: PLR2004 - as stored
             raise InvalidRequest("types", f"must be job types such as reports.datareport.execute, not {named[:100]!r}")
