@@ -44,7 +44,7 @@ def request() -> None:
 
 
 def serve() -> bool:
-    """Make a requested dispatch, if there is anything to decide; return whether its pools are full.
+    """Make a requested dispatch, if there is anything to decide; return whether the pools are full.
 
     While pools are full, as in a flood of submits, there is nothing to decide, and a look costs a fraction of a pass.
     Otherwise a look is one more round trip. So a thread looks first only if its last dispatch claimed nothing. The
@@ -117,7 +117,7 @@ def _passes(*, in_line: bool, keeper: Keeper | None = None, ahead: Ending | None
 
 
 def _pass(*, in_line: bool, locked: set[str], keeper: Keeper | None, ahead: Ending | None, borrow: bool) -> Pass:
-    """Make one pass. If the books are wrong, which should never be, the database refuses it; then correct them."""
+    """Make one pass. If the database refuses it, the books are wrong, which should not be: correct them; try again."""
     crowded = in_line and getattr(_thread, "went_home", False)
     try:
         done = store.claim(in_line=in_line, crowded=crowded, locked=locked, keeper=keeper, ahead=ahead, borrow=borrow)

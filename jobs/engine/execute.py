@@ -2,8 +2,8 @@
 
 1. Start the attempt.
 2. Run its body, clean up after it, keep its result.
-3. Settle. The statement that records a success also starts the next job of the lane (queue and tenant) in the same
-   slot, for a time slice (`engine/slices.py`). Then other lanes have their turn. No count changes: no door is needed.
+3. Settle. The statement that records a success also starts the next job of the lane (queue and tenant) in the slot.
+   After a time slice (`engine/slices.py`) other lanes have their turn. No count changes: no door is needed.
 4. Dispatch: fill the free slots. The process keeps one of the jobs claimed for its own pool and goes on with 2, until
    SLACK seconds after the message came. Then it takes the next message, which may have waited for it. One pipeline
    settles a success, makes the pass, and starts what the process keeps.

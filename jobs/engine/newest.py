@@ -37,7 +37,7 @@ class Newest:
             store.lock_identities((tenant_id, key) for tenant_id, key in self._last if key is not None)
 
     def take(self, holders: Iterable[tuple[int, int]]) -> Mapping[int, Gathered]:
-        """Make the jobs give way that have the identity of these requests; return those that go on, by request.
+        """Make jobs with the identity of these requests give way; return those that go on, by number of request.
 
         If the call is debounced, a job without an attempt so far goes on, with the new arguments.
 

@@ -21,8 +21,8 @@ from functools import partial
 from typing import Any
 
 # If SIGCHLD is ignored, every subprocess of the next body ends with status 0. If SIGPIPE is not ignored, a lost
-# connection ends the process. With other handlers of the last three, a signal to all processes of a worker that should
-# stop ends it, too. SIGALRM belongs to the time limit.
+# connection ends the process. With other handlers of the last three, a signal that stops all processes of the worker
+# ends it at once. SIGALRM belongs to the time limit.
 SIGNALS = (signal.SIGCHLD, signal.SIGPIPE, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP)
 LIMITS = (resource.RLIMIT_AS, resource.RLIMIT_CPU, resource.RLIMIT_DATA, resource.RLIMIT_FSIZE, resource.RLIMIT_NOFILE)
 
@@ -72,7 +72,7 @@ def _put_handler(number: signal.Signals, before: Any) -> None:
 def _fork_server() -> int | None:
     """Return the pid of the process from which `multiprocessing` forks others; None: there is none.
 
-    That is the default from Python 3.14 on. The process keeps the state with which it began.
+    From Python 3.14 on it does so by default. The fork server keeps the state with which it began.
     """
     found = sys.modules.get("multiprocessing.forkserver")
     return found._forkserver._forkserver_pid if found else None

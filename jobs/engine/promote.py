@@ -20,8 +20,8 @@ def lapse() -> int:
 def promote() -> int:
     """Make every due job ready, in batches, with a dispatch after each; return the number promoted.
 
-    A job whose type is paused is held instead, and one that waits for a running job is due again in a second; neither
-    needs a dispatch.
+    A job whose type is paused is held instead. One that waits for a running job is due again in a second. Neither needs
+    a dispatch.
     """
     total = 0
     while due := store.promote(BATCH):

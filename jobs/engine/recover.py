@@ -104,7 +104,7 @@ def _settle(job_id: int, attempt: int, process: Process, death: Death) -> bool:
 
 
 def take_back_unheld(process: Process, job_id: int, attempt: int) -> bool:
-    """Take back an attempt that this process runs by its row, but not by the knowledge of its parent.
+    """Take back an attempt whose row names this process as its holder, while the parent knows that it does not run.
 
     Return False if that is not (yet) done.
     """

@@ -25,8 +25,8 @@ SUCCEEDED = (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK)
 def clean() -> bool:
     """Clean every open session; return False if this process must not run another body.
 
-    That is the case if a body left an `atomic` block open, for example in a suspended generator: when the generator is
-    collected, the end of the block would run on the connection in the middle of another body's work.
+    That is the case if a body left an `atomic` block open, for example in a suspended generator. When the generator is
+    collected, the end of the block would run on the connection, in the middle of another body's work.
     """
     opened = connections.all(initialized_only=True)
     return sum(_clean(connection) for connection in opened) == len(opened)

@@ -1,7 +1,7 @@
 """Settle: turn the outcome of an attempt into the next status of its job.
 
 The policy decides; one guarded statement applies the decision. A verdict has a list of verbs to try in order: `stop`
-replaces a retry or a snooze if the job was asked to stop; `fail` replaces `stop` if it was not asked to.
+replaces a retry or a snooze if the job was asked to stop; `fail` replaces `stop` if it was not.
 """
 
 from collections.abc import Mapping

@@ -98,7 +98,7 @@ class Threads:
 
 
 def _runs(thread: threading.Thread, frame: FrameType | None) -> bool:
-    """Return whether a thread runs code of the project, or is about to. Otherwise it is a library's, and waits."""
+    """Return whether a thread runs code of the project, or is about to. If not, it waits in a library."""
     queue = pools._threads_queues.get(thread)  # of a ThreadPoolExecutor
     if isinstance(thread, threading.Timer) or (queue is not None and not queue.empty()):
         return thread.is_alive()

@@ -2,8 +2,8 @@
 is an answer.
 
 It may raise anything, and it may hang. In a process that runs jobs the timer interrupts it, and the parent kills the
-process if that does not help. In the parent, where a policy is asked about a process that was killed, it runs in a
-thread of its own; one that hangs there is left behind.
+process if that does not help. In the parent, a policy is asked about a process that was killed. There it runs in a
+thread of its own; a thread that hangs is left behind.
 """
 
 import decimal
@@ -94,7 +94,7 @@ def _to_the_end(question: Question) -> Any:
 
 
 def _end_copy_of(process: int, error: BaseException | None = None) -> None:
-    """End this process if user code forked it, and it returns from that code, with the exit status of a script.
+    """End this process if user code forked it, and has returned in it. The exit status is that of a script.
 
     It has copies of the sessions and pipes of `process`: it would settle the job, and take the next message.
     """

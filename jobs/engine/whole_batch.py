@@ -128,7 +128,7 @@ def failed_members(batch_id: int, after: int, *, tenant_id: TenantId) -> list[in
 
     They may be in the history.
 
-    tenant_id: who revives them: a tenant cannot revive a job that an operator ended.
+    tenant_id: the tenant that revives them, which cannot revive a job that an operator ended; or EVERY_TENANT.
     """
     failed = AnyJob.objects.filter(status__in=FINAL - {Status.SUCCESS}).exclude(dedup_key=ERASED)
     mine = failed if tenant_id is EVERY_TENANT else failed.filter(barred=False)

@@ -70,7 +70,7 @@ def most_time() -> dict[str, float]:
 
 
 def unknown_for(job: Started) -> float:
-    """Return the seconds, until the present attempt, for which each worker that met the job did not know its type."""
+    """Return for how many seconds, until the present attempt, no worker that met the job knew its type."""
     found: float = rows("unknown_for", id=job.id, attempt=job.attempt, start_time=job.start_time)[0][0]
     return found
 

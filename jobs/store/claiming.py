@@ -32,7 +32,7 @@ RULES = {
     "seconds": 0.1,
     "queues": order.QUEUES_BEYOND_ROOM,
 }
-IDLE = 8  # queues that may be awake for nothing
+IDLE = 8  # queues that may be awake without work
 SPAN = 1000  # versions of turns that may lie between the oldest that is read and the newest
 OUT_OF_LINE = {"in_line": False, "keeps": None, "hears": False}  # a knock that takes no waiting place
 
@@ -184,7 +184,7 @@ def forget_lanes(tenants: Sequence[int]) -> None:
 def tidy_turns(idle: int = IDLE, span: int = SPAN) -> None:
     """Put queues to sleep in which nothing waits or runs, and write the other turns anew, if it is worth it.
 
-    idle: the most queues that may be awake for nothing.
+    idle: the most queues that may be awake without work.
     span: the most versions of turns between the oldest that is read and the newest; four more for each queue.
     """
     if rows("untidy_turns", idle=idle, span=span, now=clock.moment())[0][0]:

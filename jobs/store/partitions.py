@@ -1,7 +1,7 @@
 """Partitions of a table that is partitioned by one moment and has a default partition.
 
 An insert never fails for lack of a partition: the row goes to the default one, and `ensure` moves it. However long
-other sessions read the table, no insert waits longer than the time limits below: then both functions give up, and the
+other sessions read the table, no insert waits longer than the time limits below. Then both functions give up, and the
 caller tries again later.
 """
 

@@ -4,7 +4,7 @@ Usually it is the caller's: a submit belongs to the caller's transaction. But a 
 connection to bodies, whose code may leave it in any state. There the engine has a session of its own to
 start, settle, dispatch and report progress. So a body cannot prevent the write of its outcome, and its progress is
 visible at once, even from within its own transaction. A web process behind a pooler in transaction mode dispatches in
-a session that leads to the server itself (`DATABASE_DIRECT_URL`), since the waiting place at the door is a lock of the
+a session that leads to the server itself (`DATABASE_DIRECT_URL`): the waiting place at the door is a lock of the
 session.
 """
 

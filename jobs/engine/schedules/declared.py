@@ -1,6 +1,6 @@
 """Schedules that code declares: `@job(every=..., for_each_tenant=...)` has a row for each tenant that opted in.
 
-The code of the leader may not be the only one: while a release is rolled out or back, the other release may lead, and
+The code of the leader may not be the only one. While a release is rolled out or back, the other release may lead; and
 another app may serve another pool. So a schedule that this code does not declare sleeps until it is declared again. It
 keeps its history and the changes that people made.
 """

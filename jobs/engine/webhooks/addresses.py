@@ -1,7 +1,7 @@
 """Check the address of a tenant's endpoint: it must be public, and never one that only our machines can reach.
 
-`ipaddress.is_global` is not enough: it accepts multicast, the forms of IPv6 that carry an address of IPv4, and services
-that a cloud offers its own machines at a public address.
+`ipaddress.is_global` is not enough. It accepts multicast, and the forms of IPv6 that carry an address of IPv4. It also
+accepts public addresses at which a cloud serves its own machines.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Post a message to an address that a tenant has chosen, but never to one that only our machines can reach.
 
-The name is resolved once; every address that it has must be public, and the connection goes to one of these very
+The name is resolved once, and every address that it has must be public. The connection goes to one of these very
 addresses, with the name for TLS and HTTP. So a name that resolves otherwise a moment later changes nothing. No proxy of
 the environment is used, and no redirect followed. The answer is read up to its headers: nothing of it is kept.
 """

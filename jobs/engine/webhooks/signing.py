@@ -1,8 +1,8 @@
 """Sign a message as Standard Webhooks say (https://www.standardwebhooks.com): `v1`, HMAC-SHA256.
 
 The secret of an endpoint is not stored: it is derived from SECRET_KEY and the endpoint's salt. So a copy of the
-database reveals no secret. A message has a signature for each valid secret: for the present one; for that of a former
-salt, while a secret is replaced; and for those of SECRET_KEY_FALLBACKS, after a change of SECRET_KEY.
+database reveals no secret. A message has a signature for each valid secret. There are several while a secret is
+replaced (that of the former salt), and after a change of SECRET_KEY (those of SECRET_KEY_FALLBACKS).
 """
 
 import hmac
