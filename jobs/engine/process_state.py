@@ -65,8 +65,10 @@ def _put_temporary(before: str | None) -> None:
 
 
 def _put_handler(number: signal.Signals, before: Any) -> None:
-    if before is not None:  # None: the handler is not one of Python
-        signal.signal(number, before)
+    """Set the handler again. Raises ValueError for one that Python did not set, and so cannot set again."""
+    if before is None:
+        raise ValueError(number)
+    signal.signal(number, before)
 
 
 def _fork_server() -> int | None:
