@@ -1,4 +1,4 @@
-"""When a waiting job will start: draws of what may happen, and what may be said of them. Pure, without a database.
+"""Forecast when waiting jobs start: simulate several possible futures, and take quantiles of them. No database.
 
-`jobs/recording/forecasts/` gives it what it has read, and stores what it says; see docs/insight.md.
+`jobs/recording/forecasts/` reads the input and stores the forecasts; see docs/insight.md.
 """

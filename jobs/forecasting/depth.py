@@ -1,4 +1,4 @@
-"""How far a rehearsal goes: a forecast costs a small part of the time that it tells of."""
+"""Bound the work of a forecast: it takes a small part of the time that it predicts."""
 
 from collections import defaultdict
 
@@ -6,19 +6,19 @@ from jobs.forecasting.far import means
 from jobs.forecasting.runs import Runs
 from jobs.forecasting.scene import Scene
 
-LEAST_STARTS, MOST_STARTS = 800, 6_000  # of a draw
-PART = 50.0  # of the time that a forecast tells of, its draws together take at most one
-PRICE = 6e-5  # seconds of a simulated start
-DEEP = 8  # jobs in line for each start of a draw, at most, in all lines together
+LEAST_STARTS, MOST_STARTS = 800, 6_000  # the bounds of the starts of a draw
+PART = 50.0  # the draws of a forecast together take at most one part in so many of the time that the lines last
+PRICE = 6e-5  # seconds that it takes to simulate a start
+DEEP = 8  # the most jobs in line for each start of a draw, in all lines together
 
 
 def starts(scene: Scene, runs: Runs, draws: int) -> int:
-    """How many starts a draw simulates at most: lines that will soon be empty are not worth more."""
+    """Return how many starts a draw simulates at most; fewer for lines that will soon be empty."""
     return int(min(max(_seconds(scene, runs) / (PART * PRICE * draws), LEAST_STARTS), MOST_STARTS))
 
 
 def standing(scene: Scene, most: int) -> int:
-    """How many jobs of each line stand in a draw of so many starts, at most: short lines leave room for long ones."""
+    """Return the most jobs that each line has in a draw of `most` starts; short lines leave room for long ones."""
     left, lines = DEEP * most, sorted(scene.waiting.values())
     for n, waiting in enumerate(lines):
         share = left // (len(lines) - n)
@@ -29,7 +29,7 @@ def standing(scene: Scene, most: int) -> int:
 
 
 def _seconds(scene: Scene, runs: Runs) -> float:
-    """How long the lines last, by what stands in them, and by the limits of pools, tenants and rates."""
+    """Estimate in how many seconds the lines are empty: from their jobs, and the limits of pools, tenants and rates."""
     books, mean = scene.books(), means(scene, runs)
     of_pool: dict[str, float] = defaultdict(float)
     longest = 0.0

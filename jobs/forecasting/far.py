@@ -1,4 +1,4 @@
-"""What lies behind the jobs that are simulated: the fluid model over a scene."""
+"""Forecast the jobs too far back to be simulated, by the fluid model of a scene."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Set
@@ -12,11 +12,14 @@ from jobs.forecasting.scene import InLine, Scene
 from jobs.forecasting.statements import FARTHEST
 
 PRIORITY = 58  # bits of a place to the right of its priority: job_place
-TENTH = NormalDist().inv_cdf(0.9)  # deviations that nine of ten stay below
+TENTH = NormalDist().inv_cdf(0.9)  # standard deviations above the mean: nine of ten values lie below
 
 
 class Far:
-    """The courses of all lanes, and the mean run time and the arrivals of each. spread: of the common factor."""
+    """The fluid model of all lanes: the course of each, its mean run time and its arrivals.
+
+    spread: the standard deviation of the common factor's logarithm (jobs/forecasting/runs.py)
+    """
 
     def __init__(self, scene: Scene, runs: Runs, spread: float) -> None:
         self._spread = spread
@@ -28,7 +31,10 @@ class Far:
         self._courses = _courses(scene, self._means, {lane: sum(of.values()) for lane, of in self._arriving.items()})
 
     def quantiles(self, job: InLine) -> tuple[float, float, float]:
-        """Before which it hardly starts, p50 and p90."""
+        """Return three moments for the job, in seconds from now: the earliest likely start, p50 and p90.
+
+        Beyond FARTHEST p50 and p90 are infinite.
+        """
         lane = job.tenant_id, job.queue_id
         mean, before = self._means[lane], job.nth - 1
         urgent = sum(work for priority, work in self._arriving[lane].items() if priority < job.place >> PRIORITY)
@@ -40,7 +46,7 @@ class Far:
 
 
 def means(scene: Scene, runs: Runs) -> dict[LaneId, float]:
-    """How long the jobs of each lane run, by those that were read."""
+    """Return the mean run time of each lane's jobs, in seconds, by the types of the jobs that were read."""
     of: dict[LaneId, list[float]] = defaultdict(list)
     for one in scene.in_line:
         of[one.tenant_id, one.queue_id].append(runs.mean(one.tenant_id, one.job_type))
@@ -48,7 +54,7 @@ def means(scene: Scene, runs: Runs) -> dict[LaneId, float]:
 
 
 def _courses(scene: Scene, mean: dict[LaneId, float], arriving: dict[LaneId, float]) -> dict[LaneId, Course]:
-    """Each pool for itself."""
+    """Return the course of each lane, computed for each pool by itself."""
     books = scene.books()
     users: dict[int, set[str]] = defaultdict(set)
     for one in scene.in_line:
@@ -69,7 +75,11 @@ def _courses(scene: Scene, mean: dict[LaneId, float], arriving: dict[LaneId, flo
 
 
 def _slots_of(tenant: Tenant, users: Set[str], mean: float) -> float:
-    """The processes that jobs of so many seconds can keep busy, by the limits of their tenant. users: of those read."""
+    """Return how many processes the jobs of a tenant can keep busy within its limits.
+
+    users: the users of its jobs that were read
+    mean: the mean run time of the jobs, in seconds
+    """
     if tenant.paused:
         return 0.0
     slots = float(tenant.num_slots or 0)
@@ -79,7 +89,11 @@ def _slots_of(tenant: Tenant, users: Set[str], mean: float) -> float:
 
 
 def _most_of(queue: Queue, waiting: Mapping[LaneId, int], mean: Mapping[LaneId, float]) -> float:
-    """The same of a queue."""
+    """Return how many processes the jobs of a queue can keep busy within its limits; infinity if it has none.
+
+    waiting: the number of jobs in line, by lane
+    mean: the mean run time of the jobs in seconds, by lane
+    """
     if queue.paused:
         return 0.0
     most = float(queue.concurrency or inf)

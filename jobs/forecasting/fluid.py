@@ -1,7 +1,7 @@
-"""Work as a fluid that flows through lanes: for what lies too far to simulate each job.
+"""A model in which work flows through lanes like a fluid, for lines too long to simulate each job.
 
-Queues share the processes of a pool, and lanes those of their queue, by weighted max-min fairness, until a lane is
-empty; then the others flow faster. A tenant has its slots once in all its lanes.
+Queues share the processes of a pool, and lanes those of their queue, by weighted max-min fairness. When a lane is
+empty, the others flow faster. A tenant's slots bound the sum over all its lanes.
 """
 
 from collections import defaultdict
@@ -11,13 +11,19 @@ from math import inf, isfinite, sqrt
 
 from jobs.allocation.shares import entitlement
 
-CUTS = 3  # times that shares are cut to the tenants' slots and given anew
-PHASES = 64  # of one horizon: what is empty within a phase counts as empty at its end
+CUTS = 3  # times that the shares are computed, and cut to the tenants' slots
+PHASES = 64  # the most phases of a horizon: a lane that is empty within a phase counts as empty at its end
 
 
 @dataclass(frozen=True)
 class Flow:
-    """A lane. work: seconds of its jobs in line. weight, slots: of its tenant. arriving: seconds of work a second."""
+    """A lane of the model.
+
+    work: the run time of all its jobs in line, in seconds
+    weight: the weight of its tenant
+    slots: the processes that its tenant's limits allow in all its lanes together
+    arriving: the run time of the jobs that arrive in a second, in seconds
+    """
 
     tenant_id: int
     queue_id: int
@@ -29,15 +35,20 @@ class Flow:
 
 @dataclass(frozen=True)
 class Course:
-    """How much of a lane's work is done: in each phase so much per second, from its beginning on; the last stays."""
+    """The speed at which a lane's work is done, phase by phase. The last phase has no end.
+
+    begins: the moment at which each phase begins, in seconds from now
+    speeds: the seconds of work that are done in each second of the phase, which is the number of busy processes
+    """
 
     begins: Sequence[float]
     speeds: Sequence[float]
 
     def reaches(self, work: float, urgent: float = 0.0) -> tuple[float, float]:
-        """When so much work is done, and the speed then. urgent: seconds of work that pass by in each second.
+        """Return the moment by which so much work is done, and the speed at that moment; infinity if it never is.
 
-        Infinity if it never is.
+        work: in seconds
+        urgent: seconds of more urgent work that arrive in each second, and are done first
         """
         done = 0.0
         for place, (begin, speed) in enumerate(zip(self.begins, self.speeds, strict=True)):
@@ -52,7 +63,13 @@ class Course:
 def courses(
     capacity: float, flows: Sequence[Flow], weights: Mapping[int, float], most: Mapping[int, float], horizon: float
 ) -> list[Course]:
-    """Of each lane. capacity: processes. weights, most: of queues; those without a limit are not in `most`."""
+    """Return the course of each lane, in the order of `flows`.
+
+    capacity: the processes of the pool
+    weights: the weight of each queue, by its id
+    most: the processes that a queue can keep busy, by its id; a queue that is not in it has no limit
+    horizon: the seconds after which the speeds stay as they are
+    """
     left = [flow.work for flow in flows]
     begins: list[float] = []
     speeds: list[list[float]] = [[] for _ in flows]
@@ -72,7 +89,12 @@ def courses(
 
 
 def deviation(before: Sequence[float], speed: float) -> float:
-    """Of the time that these jobs take, by the means of their run times: as if each were exponential."""
+    """Return the standard deviation of the time in which these jobs are done, in seconds.
+
+    Each job counts with the second moment of an exponential run time, twice the square of its mean.
+
+    before: the mean run time of each job, in seconds
+    """
     return sqrt(2.0 * sum(mean**2 for mean in before)) / speed if speed else inf
 
 
@@ -83,7 +105,7 @@ def _shares(
     weights: Mapping[int, float],
     most: Mapping[int, float],
 ) -> list[float]:
-    """The processes of each lane: one with work takes what it may, one without what arrives."""
+    """Return the processes of each lane: all that it may use if it has work, else enough for its arrivals."""
     wishes = [
         flow.slots if work > 0 else min(flow.arriving, flow.slots) for flow, work in zip(flows, left, strict=True)
     ]
@@ -105,7 +127,7 @@ def _shares(
 
 
 def _within_slots(flows: Sequence[Flow], shares: Sequence[float], wishes: Sequence[float]) -> list[float]:
-    """What lanes may ask for so that no tenant has more than its slots in all of them."""
+    """Return the most processes of each lane, cut so that no tenant has more than its slots in all its lanes."""
     of_tenant: dict[int, float] = defaultdict(float)
     for flow, share in zip(flows, shares, strict=True):
         of_tenant[flow.tenant_id] += share

@@ -1,4 +1,4 @@
-"""From draws to statements: what is said of the places in each line."""
+"""Turn draws into predictions for the places in each line."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,18 +15,26 @@ from jobs.forecasting.rehearsal import LATER, SHUT, Odds, Rehearsal, Starts, gat
 from jobs.forecasting.scene import InLine, Scene
 from jobs.forecasting.statements import Reason, Said, say
 
-NUMBERS = (1, 2, 3, 5, 8, 13, 20, 30, 40, 55, 70, 85, 100, 140, 200, 280, 400, 550, 700, 850, 1_000)  # in a line
+NUMBERS = (1, 2, 3, 5, 8, 13, 20, 30, 40, 55, 70, 85, 100, 140, 200, 280, 400, 550, 700, 850, 1_000)  # predicted ones
 MANY = 800  # jobs in line beyond which fewer draws are made
 DRAWS, DRAWS_OF_MANY = 9, 5
 DEFAULT_PRIORITY = 5
-EARLY = 0.1
+EARLY = 0.1  # the quantile before which a job hardly starts
 
-Key = tuple[int, int, str]  # tenant, queue; "@ada": only jobs of that user, whose tenant limits its users
+Key = tuple[int, int, str]  # tenant, queue, user: "@ada" if the tenant limits its users, else ""
 
 
 @dataclass(frozen=True)
 class Place:
-    """job: who stands there; None: who comes now. raw_50, raw_90: uncalibrated."""
+    """A place in a line, with its prediction. Moments are seconds from the moment of the look.
+
+    place: the order in the lane (job_place)
+    job: the job at this place; None: a job that would be submitted now
+    gate: the first closed gate of the jobs of this line
+    raw_50: p50 before the calibration
+    raw_90: p90 before the calibration
+    said: the prediction
+    """
 
     place: int
     job: InLine | None
@@ -38,7 +46,11 @@ class Place:
 
 @dataclass(frozen=True)
 class Foresight:
-    """What a forecast knows. off: no p90 is said."""
+    """The input of a forecast, from which it predicts all lines.
+
+    factors: by class and quantile
+    off: return no p90, since predictions do not hold in general
+    """
 
     scene: Scene
     odds: Odds
@@ -46,7 +58,10 @@ class Foresight:
     off: bool = False
 
     def lines(self) -> dict[Key, list[Place] | Reason]:
-        """What is said of each lane, or of each user in it if its tenant limits them; or why nothing is."""
+        """Return the predictions for each lane, or the reason for none.
+
+        A lane whose tenant limits its users has predictions for each user.
+        """
         holds = gates(self.scene)
         found: dict[Key, list[Place] | Reason] = {}
         for key, jobs in self._by_user().items():
@@ -73,7 +88,7 @@ class Foresight:
 
     @cached_property
     def _ends(self) -> dict[LaneId, int]:
-        """For each lane that was read to its end, where a job of the default priority would stand that comes now."""
+        """Return the place that a job of the default priority would get now, for each lane that was read to its end."""
         last = {(one.tenant_id, one.queue_id): one.nth for one in self.scene.in_line}
         return {
             lane: (DEFAULT_PRIORITY << PRIORITY) + LATER - 1 - n
@@ -107,5 +122,5 @@ class Foresight:
 
 
 def _some(jobs: Sequence[InLine]) -> Iterable[InLine]:
-    """Those at the numbers of which something is said, and the last one that was read."""
+    """Return the jobs that get a prediction: those at NUMBERS in this line or in the lane, and the last one read."""
     return [one for n, one in enumerate(jobs, 1) if n in NUMBERS or one.nth in NUMBERS or n == len(jobs)]

@@ -5,9 +5,10 @@ from math import inf
 
 
 def quantile(draws: Sequence[float], q: float) -> float:
-    """The value that a further draw stays below with probability q: at (n + 1) · q of n draws; infinity if one is near.
+    """Return the value that a further draw stays below with probability q: at rank (n + 1) · q of n draws.
 
-    Beyond the last draw it is the last one. Raises ValueError if there are no draws.
+    Between two draws it is interpolated; infinity if one of them is infinite. A rank beyond the first or last draw
+    counts as that one. Raises ValueError if there are no draws.
     """
     if not draws:
         raise ValueError("a quantile needs draws")

@@ -1,4 +1,4 @@
-"""Rehearse what may happen, once: the rules of the claim over a scene, with run times and arrivals drawn."""
+"""Simulate one possible future of a scene by the rules of the claim, with random run times and arrivals."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,16 +19,16 @@ from jobs.forecasting.runs import Runs
 from jobs.forecasting.scene import Comer, Holding, InLine, Scene
 from jobs.forecasting.statements import FARTHEST
 
-LATER = 1 << 57  # ids from here on are of jobs that nobody has submitted yet
-SHORTEST = 0.001  # seconds until a running job ends
-COMERS = 4  # for each start of a draw, at most: after a burst, those who come again would be millions
-SHUT = frozenset({Gate.TENANT_PAUSED, Gate.NO_SLOTS, Gate.QUEUE_PAUSED, Gate.NO_WORKER})  # until a person opens them
+LATER = 1 << 57  # ids from here on belong to jobs that are not submitted yet
+SHORTEST = 0.001  # the least seconds until a running job ends
+COMERS = 4  # the most arrivals for each start of a draw: repeating a burst would make millions
+SHUT = frozenset({Gate.TENANT_PAUSED, Gate.NO_SLOTS, Gate.QUEUE_PAUSED, Gate.NO_WORKER})  # only a person opens them
 
-Starts = dict[int, float]  # by place: when it starts; infinity: not within FARTHEST
+Starts = dict[int, float]  # by place: the seconds until the job starts; infinity: not within FARTHEST
 
 
 def gates(scene: Scene) -> dict[tuple[int, int, str], Gate]:
-    """What holds the jobs of each lane and user: the first closed gate."""
+    """Return the first closed gate for the jobs of each lane and user; NEXT if all are open."""
     books = scene.books()
     for one in scene.holding:
         books.hold(books.lane(one.tenant_id, one.queue_id), _job(one, one.place, one.claimed_at, 0.0))
@@ -44,8 +44,11 @@ def gates(scene: Scene) -> dict[tuple[int, int, str], Gate]:
 
 @dataclass(frozen=True)
 class Stretch:
-    """Of a line, what is rehearsed. read: its jobs. met: whether a dispatch knows the lane. end: the place where a job
-    would stand that comes now; None: not known.
+    """The part of a line that is simulated.
+
+    read: its jobs
+    met: whether a dispatch has found jobs in the lane; if not, they arrive in it now
+    end: the place that a job would get now; None: not known
     """
 
     read: Sequence[InLine]
@@ -54,7 +57,11 @@ class Stretch:
 
 
 def stretches(scene: Scene, ends: Mapping[LaneId, int], deep: int) -> list[Stretch]:
-    """Of all lines that are not shut. ends: of some lanes. deep: the most jobs of each line."""
+    """Return the stretches of all lines that no gate of SHUT holds.
+
+    ends: the place that a job would get now, for the lanes where it is known
+    deep: the most jobs of each line
+    """
     of_lane: dict[LaneId, list[InLine]] = defaultdict(list)
     for one in scene.in_line:
         of_lane[one.tenant_id, one.queue_id].append(one)
@@ -70,7 +77,10 @@ def stretches(scene: Scene, ends: Mapping[LaneId, int], deep: int) -> list[Stret
 
 @dataclass(frozen=True)
 class Odds:
-    """What is drawn from. spread: of the factor that is common to all run times of a draw."""
+    """The distributions of a draw.
+
+    spread: the standard deviation of the logarithm of the factor common to all run times of a draw
+    """
 
     runs: Runs
     random: Random
@@ -79,7 +89,11 @@ class Odds:
 
 
 class Rehearsal:
-    """One draw, of at most so many starts. lines: the stretches of the scene, which are the same in every draw."""
+    """One draw: a simulation of the scene.
+
+    lines: the stretches of the scene, which are the same in every draw
+    most: the number of starts after which the draw ends
+    """
 
     def __init__(self, scene: Scene, odds: Odds, lines: Iterable[Stretch], most: int) -> None:
         self._scene, self._runs, self._random = scene, odds.runs, odds.random
@@ -94,7 +108,7 @@ class Rehearsal:
         self._stand(lines)
 
     def starts(self) -> Starts:
-        """When the jobs in line start; without those that are unknown after so many starts of whoever."""
+        """Return when the jobs in line start. If the draw ends after `most` starts, the other jobs are left out."""
         found: Starts = {}
         starts, world, wanted = 0, self._world, self._wanted
         while wanted and starts < self._most and world.now <= FARTHEST and world.step():
@@ -120,7 +134,7 @@ class Rehearsal:
                 self._world.change(ends, partial(_one_less, name=pool.name))
 
     def _stand(self, lines: Iterable[Stretch]) -> None:
-        """The jobs in line; and one more at the end of each."""
+        """Put the jobs in line, and one more at the end of each line whose end is known."""
         for line in lines:
             stand = self._world.wait if line.met else self._world.arrive
             for job in self._whole(line.read):
@@ -131,7 +145,7 @@ class Rehearsal:
                 self._wanted.add(line.end)
 
     def _whole(self, read: Sequence[InLine]) -> Iterator[Job]:
-        """The line; where jobs were not read, others of it stand in."""
+        """Yield all jobs of the line. Where a job was not read, a random one of the line stands in."""
         before, nth = read[0].place - read[0].nth, 0
         for one in read:
             for missing in range(nth + 1, one.nth):
@@ -158,9 +172,13 @@ class Rehearsal:
 
 
 def again(arrived: Sequence[Comer], window: float, begin: float) -> Iterator[tuple[float, Comer]]:
-    """When each comes again, in seconds from now, in order and without an end: in circles, so that bursts stay bursts.
+    """Yield future arrivals without an end, in order: the seconds from now, and the job that comes again.
 
-    arrived: in the order of `at`. window: the seconds in which they came. begin: the moment of the window that is now.
+    They repeat the window again and again, so that bursts stay bursts.
+
+    arrived: in the order of `at`
+    window: the seconds in which they came
+    begin: the moment of the window at which the repetition begins, which is now
     """
     if not arrived:
         return

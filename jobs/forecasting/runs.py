@@ -1,4 +1,4 @@
-"""How long attempts run: drawn from those that have ended."""
+"""Draw run times from the attempts that have ended."""
 
 from bisect import bisect_right
 from collections import defaultdict
@@ -8,16 +8,19 @@ from math import exp, log, sqrt
 from random import Random
 from statistics import fmean, pvariance
 
-NEWEST = 200  # attempts of each kind
+NEWEST = 200  # attempts to draw from: of a tenant's type, of a type, and of all
 OF_TENANT, OF_TYPE = 30, 10  # attempts of the tenant's type, or of the type, that are enough to draw from
-SPREAD = 0.2  # of the common factor, while the log is too short to tell
+SPREAD = 0.2  # the spread of the common factor while the log is too short to estimate it
 LEAST_SPREAD, MOST_SPREAD = 0.1, 0.5
-MINUTES = 3  # of attempts that tell a spread
+MINUTES = 3  # the least minutes of attempts to estimate a spread from
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """Moments in seconds; None: not yet, or not known. process: a number for the one that ran it; None: not known."""
+    """An attempt. Its moments are in seconds; None: not yet, or not known.
+
+    process: a number for the process that ran it; None: not known
+    """
 
     tenant_id: int
     queue_id: int
@@ -30,13 +33,18 @@ class Attempt:
 
     @property
     def seconds(self) -> float | None:
-        """That it ran; None: it has not ended."""
+        """The run time in seconds; None: it has not ended, or its start is not known."""
         return None if self.ended_at is None or self.started_at is None else self.ended_at - self.started_at
 
 
 @dataclass(frozen=True)
 class Runs:
-    """The seconds that attempts ran, in ascending order, by the tenant and type, by the type, and of all."""
+    """The run times of attempts in seconds, in ascending order.
+
+    of_tenant: by tenant and job type
+    of_type: by job type
+    of_all: of all attempts
+    """
 
     of_tenant: Mapping[tuple[int, str], Sequence[float]] = field(default_factory=dict)
     of_type: Mapping[str, Sequence[float]] = field(default_factory=dict)
@@ -44,7 +52,7 @@ class Runs:
     _means: dict[tuple[int, str], float] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def like(self, tenant_id: int, job_type: str) -> Sequence[float]:
-        """The attempts to draw from; those of others stand in for a tenant or a type that has too few."""
+        """Return the run times to draw from: of the tenant's type; with too few, of the type; with too few, of all."""
         own = self.of_tenant.get((tenant_id, job_type), ())
         if len(own) >= OF_TENANT:
             return own
@@ -52,7 +60,7 @@ class Runs:
         return same if len(same) >= OF_TYPE else self.of_all
 
     def mean(self, tenant_id: int, job_type: str) -> float:
-        """Of the attempts to draw from. Raises StatisticsError if there are none."""
+        """Return the mean of the run times to draw from, in seconds. Raises StatisticsError if there are none."""
         key = tenant_id, job_type
         if key not in self._means:
             self._means[key] = fmean(self.like(tenant_id, job_type))
@@ -60,7 +68,10 @@ class Runs:
 
 
 def collected(attempts: Iterable[Attempt]) -> Runs:
-    """The newest of each kind that have ended. attempts: the newest first."""
+    """Collect the run times of the newest attempts that have ended, at most NEWEST of each list.
+
+    attempts: the newest first
+    """
     of_tenant: dict[tuple[int, str], list[float]] = defaultdict(list)
     of_type: dict[str, list[float]] = defaultdict(list)
     of_all: list[float] = []
@@ -76,13 +87,15 @@ def collected(attempts: Iterable[Attempt]) -> Runs:
 
 
 def draw(random: Random, like: Sequence[float]) -> float:
-    """How long a job may run. Raises IndexError if there is nothing to draw from."""
+    """Draw the run time of a job. Raises IndexError if there is nothing to draw from."""
     return like[int(random.random() * len(like))]
 
 
 def draw_longer(random: Random, like: Sequence[float], age: float) -> float:
-    """How long a job may run in all that has run for `age` seconds: as those that ran longer; up to twice as long if
-    none did."""
+    """Draw the whole run time of a job that has run for `age` seconds, from the run times that are longer.
+
+    If none is longer, it is at least `age`, and less than twice as long.
+    """
     first = bisect_right(like, age)
     if first == len(like):
         return age * (1 + random.random())
@@ -90,15 +103,18 @@ def draw_longer(random: Random, like: Sequence[float], age: float) -> float:
 
 
 def common_factor(random: Random, spread: float) -> float:
-    """What makes everything slower or faster at once, such as a busy machine: it does not average out over a line."""
+    """Draw the factor that makes all jobs slower or faster at once, such as a busy machine.
+
+    It does not average out over a line, as the run times of single jobs do.
+    """
     return exp(spread * random.gauss(0.0, 1.0))
 
 
 def spread(attempts: Iterable[Attempt]) -> float:
-    """How much the common factor varies from minute to minute.
+    """Estimate how much the common factor varies from minute to minute: the deviation of its logarithm.
 
-    The deviation of the logarithm of the minutes' means, each attempt relative to the mean of its tenant's type;
-    without what chance alone makes of means of so few attempts.
+    Each run time is divided by the mean of its tenant's type. The estimate is the standard deviation of the logarithms
+    of the minutes' means. The variance that chance alone gives to means of so few attempts is taken off first.
     """
     alike: dict[tuple[int, str], list[tuple[int, float]]] = defaultdict(list)
     for one in attempts:

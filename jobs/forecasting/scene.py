@@ -1,4 +1,4 @@
-"""What a forecast begins with: the books, the jobs in line and in slots, and who came lately.
+"""The scene that a forecast begins with: the books, the jobs in line and in slots, and the latest arrivals.
 
 All moments are seconds from the moment of the look.
 """
@@ -11,14 +11,18 @@ from typing import Any
 from jobs.allocation.books import Books
 from jobs.allocation.state import Lane, LaneId, Queue, State, Tenant
 
-Row = Mapping[str, Any]  # what a class of jobs.allocation.state is made of
-RESTS = 1e9  # seconds: a lane that opens after them rests until a pass lends
-STEP = 20  # bits of a position to the right of a number; between two numbers there is room for more: circle_place
+Row = Mapping[str, Any]  # the fields of a class of jobs.allocation.state
+RESTS = 1e9  # seconds: a lane that opens only after them rests until a pass lends
+STEP = 20  # bits of a position to the right of its number, for lanes placed between two numbers: circle_place
 
 
 @dataclass(frozen=True)
 class InLine:
-    """A job in line. place: its order (job_place). nth: its number in the line, from 1."""
+    """A job in line.
+
+    place: its order (job_place)
+    nth: its number in the line, from 1
+    """
 
     id: int
     tenant_id: int
@@ -32,7 +36,11 @@ class InLine:
 
 @dataclass(frozen=True)
 class Holding:
-    """A job that holds a slot. started_at: None if no process has started it. leaves: its worker takes no more jobs."""
+    """A job that holds a slot.
+
+    started_at: None if no process has started it
+    leaves: whether its worker takes no more jobs
+    """
 
     tenant_id: int
     queue_id: int
@@ -46,7 +54,11 @@ class Holding:
 
 @dataclass(frozen=True)
 class Comer:
-    """A job that becomes ready: at a moment of the window of arrivals, or to come. place: None if not known yet."""
+    """A job that became ready in the window of arrivals, or that will become ready.
+
+    at: the moment; for a past arrival it counts from the beginning of the window
+    place: its order (job_place); None if not known yet
+    """
 
     at: float
     tenant_id: int
@@ -59,9 +71,17 @@ class Comer:
 
 @dataclass(frozen=True)
 class Scene:
-    """pools: the processes of each. queues: each with the name of its pool. waiting: about how many jobs a lane has in
-    line; lanes: those of them that a dispatch knows. window: the seconds in which `arrived` came; their `at` counts
-    from its beginning.
+    """The state of the scheduler at the moment of the look.
+
+    pools: the number of processes, by the name of the pool
+    queues: each with the name of its pool
+    lanes: the lanes in `waiting` that a dispatch knows
+    waiting: about how many jobs each lane has in line
+    in_line: the jobs in line that were read
+    holding: the jobs that hold a slot
+    due: jobs that become ready later
+    arrived: the jobs that became ready in the window
+    window: the seconds in which `arrived` came; their `at` counts from its beginning
     """
 
     pools: Mapping[str, int]
@@ -76,7 +96,7 @@ class Scene:
     window: float = 300.0
 
     def books(self) -> Books:
-        """New books, without the jobs: those in slots and in line come later."""
+        """Return new books without jobs; the caller adds those in slots and in line."""
         positions = [lane["position"] or 0 for lane in self.lanes.values()]
         positions += [queue[name] for queue in self.queues for name in ("head", "circle_end")]
         books = Books(max(((one >> STEP) + one % (1 << STEP) for one in positions), default=0))

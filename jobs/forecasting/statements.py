@@ -1,4 +1,4 @@
-"""What may be said of a start: a moment, or a reason for none. The codes are stable: programs may compare them."""
+"""Predictions of a start: two moments, or the reason why they are missing."""
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
@@ -8,30 +8,36 @@ from math import exp, isfinite
 
 from jobs.forecasting.calibration import HOLDS, LEARNED, QUANTILES, Factor, class_of
 
-FARTHEST = 6 * 3600.0  # seconds; nobody can tell what lies beyond
+FARTHEST = 6 * 3600.0  # seconds; later starts are not predicted
 
 
 class Reason(StrEnum):
-    """Why less is said than two moments, or nothing."""
+    """The reasons why a forecast is missing or incomplete. The values are stable: programs may compare them."""
 
     TENANT_PAUSED = "tenant_paused"
     NO_SLOTS = "no_slots"
     QUEUE_PAUSED = "queue_paused"
     HELD = "held"  # the job type is paused
-    BLOCKED = "blocked"  # other jobs have to end first: it stands in no line yet
+    BLOCKED = "blocked"  # other jobs have to end first: the job is not in line yet
     NO_WORKER = "no_worker"
     NO_HISTORY = "no_history"  # no attempt has ended yet
     URGENT_AHEAD = "urgent_ahead"  # more urgent jobs may come for ever
     FAR = "far"  # beyond six hours, or behind more jobs than are read
-    LEARNING = "learning"  # too few such statements have had an outcome: p50 alone
-    UNSURE = "unsure"  # such statements have not held lately: "not before"
+    LEARNING = "learning"  # too few predictions of this class have an outcome: p50 alone
+    UNSURE = "unsure"  # predictions of this class have not held lately: "not before"
     LATE = "late"  # the forecast is too old, or its p50 has passed
-    OFF = "off"  # predictions do not hold in general
+    OFF = "off"  # predictions do not hold in general: p50 alone
 
 
 @dataclass(frozen=True)
 class Said:
-    """Seconds from when the forecast was made. p90 None: only about. p50 None too: no more than not_before, if that."""
+    """A prediction, in seconds from the moment of the forecast.
+
+    p50: None: at most `not_before` is known
+    p90: None: p50 is shown as "about"
+    not_before: the moment before which the job hardly starts; None: not known
+    reason: why p50 or p90 is missing; None: neither is
+    """
 
     p50: float | None = None
     p90: float | None = None
@@ -48,7 +54,14 @@ def say(
     *,
     off: bool = False,
 ) -> Said:
-    """What may be said of these raw quantiles. early: before which it hardly starts. factors: by class and quantile."""
+    """Return the prediction for raw quantiles, calibrated.
+
+    early: the raw moment before which the job hardly starts
+    raw50: the raw p50
+    raw90: the raw p90
+    factors: by class and quantile
+    off: return no p90, since predictions do not hold in general
+    """
     half, most = (factors.get((class_of(gate, raw50), q), Factor()) for q in QUANTILES)
     not_before = early * min(exp(half.log), 1.0) if isfinite(early) else None
     if not isfinite(raw90):
@@ -68,7 +81,12 @@ Row = tuple[int, float | None, float | None, float | None, str | None]  # place,
 
 
 def at(rows: Sequence[Row], place: int) -> Said:
-    """What is said of a place between those of which something is said, in the order of the line."""
+    """Return the prediction for a place: interpolated between its neighbours if both have a p50, else that behind it.
+
+    Behind the last of the rows the reason is FAR.
+
+    rows: in the order of the line
+    """
     after = bisect_left(rows, place, key=lambda row: row[0])
     if after == len(rows):
         return Said(not_before=rows[-1][3] if rows else None, reason=Reason.FAR)

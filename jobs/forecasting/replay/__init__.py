@@ -1,1 +1,1 @@
-"""What other limits would have done: a replay of the record, with the rules of the claim. Pure; docs/insight.md."""
+"""Replay recorded jobs under other limits, by the rules of the claim. No database; see docs/insight.md."""

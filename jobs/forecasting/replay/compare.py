@@ -1,4 +1,4 @@
-"""What a replay says: waits as they were recorded, replayed unchanged and changed; and how far off the replay is."""
+"""Compare waits: recorded, replayed with the real limits, replayed with other limits; and the error of the replay."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -12,13 +12,18 @@ from jobs.forecasting.quantiles import quantile
 from jobs.forecasting.replay.record import Hypothesis, Record
 from jobs.forecasting.replay.replay import Replay, counts
 
-LEAST_WAIT = 0.5  # seconds that an error is relative to, at least
-MOST_ERROR = 0.2  # of the mean wait, beyond which a replay does not know what a change would do
+LEAST_WAIT = 0.5  # seconds: an error is relative to the recorded wait, but at least to this
+MOST_ERROR = 0.2  # relative error of the mean wait above which a replay cannot predict a change
 
 
 @dataclass(frozen=True)
 class Waits:
-    """Seconds. None: not all have started, so there is no mean; nor a p95 if that one has not."""
+    """The waits of attempts, in seconds.
+
+    mean: None if not all have started
+    p50: None if the attempt at this rank has not started
+    p95: None if the attempt at this rank has not started
+    """
 
     mean: float | None
     p50: float | None
@@ -27,8 +32,11 @@ class Waits:
 
 @dataclass(frozen=True)
 class Line:
-    """The attempts of a tenant in a queue. slot_seconds: that those took which have ended, with any limits. never: that
-    the changes would not let start within six hours more.
+    """The attempts of a tenant in a queue, with their waits.
+
+    slot_seconds: the run time of those that have ended; limits do not change it
+    changed: the waits with the other limits; None: not replayed
+    never: the attempts that would not have started within six hours after the window, with the other limits
     """
 
     tenant_id: int
@@ -42,7 +50,7 @@ class Line:
 
     @property
     def clear(self) -> bool:
-        """Whether the difference is larger than what the replay is off in this line."""
+        """Return whether the other limits change the mean wait by more than the replay's error in this line."""
         was, real = self.replayed.mean, self.recorded.mean
         if self.changed is None or was is None or real is None:
             return False
@@ -52,7 +60,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Error:
-    """Of the replay of what was: the mean over the attempts, of the lines' errors relative to what was recorded."""
+    """The relative error of the replay with the real limits: the mean of the lines' errors, weighted by attempts."""
 
     mean: float
     p50: float
@@ -61,7 +69,12 @@ class Error:
 
 @dataclass(frozen=True)
 class Answer:
-    """error: None: no attempt became ready in the window. unreplayed: attempts of whom no limits are known."""
+    """The answer to a what-if question.
+
+    attempts: the number of attempts that were replayed
+    error: None: no attempt of the window was replayed
+    unreplayed: the number of attempts that did not start in the replay, or whose limits are not known
+    """
 
     attempts: int
     lines: Sequence[Line]
@@ -74,7 +87,7 @@ class Answer:
 
 
 def answer(record: Record, pauses: Pauses, hypothesis: Hypothesis) -> Answer:
-    """The replay as it was and, if that is near to what was recorded, as it would have been."""
+    """Replay the record with the real limits and, if that is near enough to the recorded waits, with the other ones."""
     replayed = Replay(record, pauses).waits()
     found = _answer(record, replayed, None)
     if not found.knows or not hypothesis:
@@ -117,7 +130,7 @@ def _line(
 
 
 def waits(found: Sequence[float | None]) -> Waits:
-    """Of these seconds, where None has not started."""
+    """Return the mean and the quantiles of waits in seconds; None: this attempt has not started."""
     started = [one for one in found if one is not None]
     if len(started) == len(found):
         return Waits(fmean(started), quantile(started, 0.5), quantile(started, 0.95))
@@ -127,7 +140,7 @@ def waits(found: Sequence[float | None]) -> Waits:
 
 
 def error(lines: Sequence[Line]) -> Error | None:
-    """Of the replay against what was recorded."""
+    """Return the error of the replayed waits against the recorded ones; None if there are no attempts."""
     total = sum(line.attempts for line in lines)
     if not total:
         return None
@@ -140,5 +153,5 @@ def error(lines: Sequence[Line]) -> Error | None:
 
 
 def relative(said: float, real: float) -> float:
-    """How far what was said is off, as a part of what was real."""
+    """Return the relative error of an estimate."""
     return abs(said - real) / max(real, LEAST_WAIT)

@@ -1,4 +1,4 @@
-"""The limits of a record in the books, as they changed; and as a hypothesis has them."""
+"""Bring the limits of a record into the books: those in force, as they changed, and those of a hypothesis."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,15 +8,15 @@ from jobs.allocation.state import Queue, Tenant
 from jobs.forecasting.replay.record import POOL, QUEUE, TENANT, Change, Hypothesis, Limits, Record
 
 NO_TENANT: Limits = {"num_slots": None}
-NOBODY = {"weight": 1, "paused": False, "rate_limit": None, "rate_window": None}  # what a limit is that nobody noted
-OF_TENANT = NOBODY | {"num_slots": None, "burst_slots": None, "user_slots": None}
-OF_QUEUE = NOBODY | {"pool": "default", "concurrency": None}
+UNRECORDED = {"weight": 1, "paused": False, "rate_limit": None, "rate_window": None}  # the limits that no row names
+OF_TENANT = UNRECORDED | {"num_slots": None, "burst_slots": None, "user_slots": None}
+OF_QUEUE = UNRECORDED | {"pool": "default", "concurrency": None}
 
 
 def books_of(record: Record, hypothesis: Hypothesis) -> tuple[Books, list[Change]]:
-    """The books at the beginning of the warm-up, and what changes later, in order.
+    """Return the books at the beginning of the warm-up, and the later changes, in order.
 
-    What was noted later for the first time held before, too.
+    The first recorded limits of a tenant, queue or pool also apply to the time before them.
     """
     first: dict[tuple[str, int | str], Limits] = {}
     later: list[Change] = []
@@ -41,7 +41,7 @@ def books_of(record: Record, hypothesis: Hypothesis) -> tuple[Books, list[Change
 
 
 def apply(change: Change, books: Books) -> None:
-    """The change, to the books. One of a queue or tenant that the record does not begin with is of nobody's jobs."""
+    """Apply a change to the books. A tenant or queue that they lack has no replayed jobs; its change is ignored."""
     limits = change.limits
     if change.kind == POOL:
         books.pool(str(change.subject), (limits or {"processes": 0})["processes"])
@@ -52,7 +52,7 @@ def apply(change: Change, books: Books) -> None:
 
 
 def _known(change: Change) -> Limits:
-    """The limits of something that is gone are the least."""
+    """Return the limits of the change: no processes for a pool that is gone, no slots for a tenant that is gone."""
     return change.limits or ({"processes": 0} if change.kind == POOL else NO_TENANT)
 
 

@@ -1,4 +1,4 @@
-"""What a process needs between two attempts, and from a claim to its start, as the record tells it."""
+"""Estimate from the record how long a process pauses between two attempts, and from a claim to the start."""
 
 from collections.abc import Iterable
 from itertools import pairwise
@@ -7,13 +7,16 @@ from statistics import fmean
 from jobs.allocation.world import Pauses
 from jobs.forecasting.runs import Attempt
 
-HANDOVER, BETWEEN = 0.02, 0.015  # seconds, while the record tells none
-ENOUGH = 20  # gaps that tell something
-OFTEN = 0.95  # of them: the longest are of processes whose next job was held back by a limit
+HANDOVER, BETWEEN = 0.02, 0.015  # seconds, while the record has too few
+ENOUGH = 20  # the least pauses to estimate from
+OFTEN = 0.95  # the part of them that counts: in the longest ones a limit held the next job back
 
 
 def pauses(past: Iterable[Attempt]) -> Pauses:
-    """between: of the gaps in which the next job stood in line already when its process was done with another."""
+    """Return the mean pauses of these attempts.
+
+    The pause between two attempts of a process counts if the second job was in line when the first one ended.
+    """
     handovers: list[float] = []
     of_process: dict[int, list[Attempt]] = {}
     for one in past:
@@ -29,7 +32,10 @@ def pauses(past: Iterable[Attempt]) -> Pauses:
 
 
 def _gaps(attempts: list[Attempt]) -> Iterable[float]:
-    """Not those in which it followed in a slot, nor those in which the process had to wait for work."""
+    """Yield the seconds between two attempts of a process.
+
+    Left out are jobs that followed in a slot, and pauses in which the process had to wait for work.
+    """
     attempts.sort(key=lambda one: one.started_at or 0.0)
     for before, one in pairwise(attempts):
         ended, started, claimed, ready = before.ended_at or 0.0, one.started_at or 0.0, one.claimed_at, one.ready_at
@@ -38,5 +44,5 @@ def _gaps(attempts: list[Attempt]) -> Iterable[float]:
 
 
 def _mean(seconds: list[float]) -> float:
-    """Not the median: what a process loses between attempts adds up. Without the longest."""
+    """Return the mean without the longest 5 %. Pauses add up, so the median would be too low."""
     return fmean(sorted(seconds)[: max(int(len(seconds) * OFTEN), 1)])

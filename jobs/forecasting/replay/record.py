@@ -1,4 +1,4 @@
-"""What was recorded of a window. Moments are seconds from its beginning; what is before it warms the replay up."""
+"""The record of a window. Moments are seconds from its beginning; the time before it warms the replay up."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,13 +7,19 @@ from typing import Any
 from jobs.forecasting.runs import Attempt
 
 TENANT, QUEUE, POOL = "tenant", "queue", "pool"
-WARM = 300.0  # seconds before the window, from which on it is replayed; and after it, in which others still arrive
-LATEST = 6 * 3600.0  # seconds after the window: who has not started by then has not started
+WARM = 300.0  # seconds: the replay begins so long before the window, and jobs arrive until so long after it
+LATEST = 6 * 3600.0  # seconds after the window: a job that has not started by then counts as not started
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Past(Attempt):
-    """An attempt; or, if it did not start, a job that waits, or left the line at left_at. good: it ended well."""
+    """An attempt; or a job without one, that still waits or left the line.
+
+    place: its order in the lane (job_place)
+    user: "" if it has none
+    good: whether it succeeded
+    left_at: the moment at which it left the line without an attempt; None: it did not
+    """
 
     job_id: int
     place: int
@@ -25,9 +31,11 @@ class Past(Attempt):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """From this moment on a tenant (by id), a queue (by id) or a pool (by name) has these limits; None: it is gone.
+    """The new limits of a tenant, a queue or a pool, from a moment on.
 
-    limits: by the names of the fields of jobs.allocation.state.
+    kind: TENANT, QUEUE or POOL
+    subject: the id of the tenant or queue, or the name of the pool
+    limits: by the names of the fields of jobs.allocation.state; None: it is gone
     """
 
     at: float
@@ -38,9 +46,12 @@ class Change:
 
 @dataclass(frozen=True)
 class Record:
-    """length: seconds of the window. past: in any order. changes: in order, from the last ones before the warm-up on.
+    """The record of a window.
 
-    after: of jobs that waited for others, those others.
+    length: the seconds of the window
+    past: the attempts, in any order
+    changes: in order, beginning with the last ones before the warm-up
+    after: the ids of the jobs that a job waited for, by its id
     """
 
     length: float
@@ -50,4 +61,4 @@ class Record:
 
 
 Limits = Mapping[str, Any]
-Hypothesis = Mapping[tuple[str, int | str], Limits]  # by kind and subject: what would be, from the window's begin on
+Hypothesis = Mapping[tuple[str, int | str], Limits]  # by kind and subject: the other limits, from the window's start on

@@ -1,4 +1,4 @@
-"""Replay a record, as it was or as it would have been: when does each of its attempts start?"""
+"""Replay a record with the real limits or with other ones, to find when each of its attempts starts."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -13,13 +13,16 @@ from jobs.forecasting.replay.limits import apply, books_of
 from jobs.forecasting.replay.record import LATEST, WARM, Hypothesis, Past, Record
 from jobs.forecasting.runs import Runs, collected
 
-SHORTEST = 0.001  # seconds until a running job ends
+SHORTEST = 0.001  # the least seconds until a running job ends
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Again(Job):
-    """An attempt that is replayed. waits_for: so many others that must end first. delay: the seconds after the last of
-    them. heirs: those that wait for this one.
+    """An attempt in a replay.
+
+    waits_for: the number of other attempts that must end first
+    delay: the seconds from the end of the last of them until this one is ready
+    heirs: the attempts that wait for this one
     """
 
     waits_for: int = 0
@@ -29,14 +32,17 @@ class Again(Job):
 
 @dataclass(frozen=True)
 class Replay:
-    """waits: of each attempt of the record, its seconds in line; None: it is none of the window's, or did not start."""
+    """A replay of a record, with the real limits or with those of a hypothesis."""
 
     record: Record
     pauses: Pauses
     hypothesis: Hypothesis = field(default_factory=dict)
 
     def waits(self) -> list[float | None]:
-        """In the order of the record; a replay lasts until all attempts of its window have started."""
+        """Replay until all attempts of the window have started; return the seconds in line of each, in recorded order.
+
+        None: the attempt does not count, or did not start.
+        """
         books, changes = books_of(self.record, self.hypothesis)
         past = self.record.past
         jobs = again(self.record, books)
@@ -60,12 +66,15 @@ class Replay:
 
 
 def counts(record: Record, one: Past) -> bool:
-    """Whether it is an attempt that became ready in the window."""
+    """Return whether a recorded job counts: it had an attempt, and became ready in the window."""
     return one.started_at is not None and 0 <= one.ready_at < record.length
 
 
 def again(record: Record, books: Books) -> list[Again | None]:
-    """The attempts as jobs of a world, each after its predecessors; None for those whose tenant or queue is unknown."""
+    """Return the attempts as jobs of a world, each after its predecessors; None: the books lack its tenant or queue.
+
+    A retry comes after the attempt before it; a first attempt, after the last attempts of the jobs that it waited for.
+    """
     runs = collected(record.past)
     jobs = [
         _job(one, runs) if one.tenant_id in books.tenants and one.queue_id in books.queues else None
@@ -85,7 +94,10 @@ def again(record: Record, books: Books) -> list[Again | None]:
 
 
 def _after(one: tuple[Past, Again], others: Sequence[tuple[Past, Again]]) -> None:
-    """It comes as long after the last of the others as it did. Those that had not ended when it came do not count."""
+    """Let a job wait for others: it is ready the recorded delay after the last end among them.
+
+    Others that had not ended by the recorded moment at which it became ready do not count.
+    """
     past, job = one
     ends = [
         (was.ended_at, other) for was, other in others if was.ended_at is not None and was.ended_at <= past.ready_at
@@ -110,7 +122,7 @@ def _job(one: Past, runs: Runs) -> Again:
 
 
 def _seconds(one: Past, runs: Runs) -> float:
-    """That it ran; of one that has not ended, the median of those like it."""
+    """Return the recorded run time; for an attempt that has not ended, the median of those like it."""
     if one.seconds is not None:
         return one.seconds
     like = runs.like(one.tenant_id, one.job_type)
