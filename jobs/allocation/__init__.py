@@ -1,5 +1,5 @@
-"""Who may run and who is next, as data and rules: pure, without a database.
+"""The rules of the claim in Python: which jobs may start, and in which order. No database.
 
-The claim decides (jobs/sql/claiming/claim.sql); this room says the same in Python, for whoever explains, simulates or
-draws what the claim will do. tests/integration/store/test_allocation.py holds both to each other.
+The claim itself is SQL (jobs/sql/claiming/claim.sql). This package has the same rules for code that explains,
+simulates or forecasts what the claim does. tests/integration/store/test_allocation.py checks that both agree.
 """

@@ -1,4 +1,4 @@
-"""All books, as only a dispatch writes them; and the letters to the next dispatch, which anybody writes."""
+"""All books, which only a dispatch writes, and the letters to the next dispatch, which all other code writes."""
 
 from heapq import heappush
 from itertools import count
@@ -11,11 +11,21 @@ from jobs.allocation.state import READY, Freed, Lane, Pool, Queue, Tenant
 
 
 class Books:
-    """The lanes are those of the tenants. number: the last place that was given in a circle.
+    """The books of a deployment. Each tenant has its lanes.
 
-    Letters: `arrivals`, the lanes in which jobs have arrived; `freed`; `changed`, the tenants whose closed lanes may
-    open, with True if their limits have changed; `limited`, the queues whose limits have. opening: a heap of the lanes
-    that wait for a token. resting: those that a pass that lends opens.
+    number: the last number that was given for a position in a circle
+
+    Letters to the next dispatch:
+
+    arrivals: the lanes in which jobs have arrived
+    freed: the slots that jobs gave back
+    changed: the tenants whose closed lanes may open, by id; True if their limits have changed
+    limited: the queues whose limits have changed
+
+    Lanes that wait:
+
+    opening: a heap of the lanes that wait for a token, with the moment
+    resting: the lanes whose tenants may borrow; a pass that lends opens them
     """
 
     def __init__(self, number: int = 0) -> None:
@@ -32,11 +42,11 @@ class Books:
         self._ties = count()
 
     def place(self, head: int | None = None) -> int:
-        """The next place in a circle: at its end, or after this head."""
+        """Return a new position in a circle: at its end or, with a head, next after it."""
         return order.circle_place(next(self._numbers), head)
 
     def pool(self, name: str, processes: int | None = None) -> Pool:
-        """The pool of this name, with so many processes from now on."""
+        """Return the pool of this name; if `processes` is given, it has so many from now on."""
         pool = self.pools.setdefault(name, Pool(name))
         if processes is not None:
             pool.processes = processes
@@ -52,7 +62,7 @@ class Books:
         return tenant
 
     def add_lane(self, lane: Lane) -> Lane:
-        """A lane as it is, or a new one."""
+        """Add a lane, new or with the state that it has, and return it."""
         lane.tenant.lanes[lane.queue.id] = lane
         if lane.tenant.user_slots is not None:
             lane.line = LineByUser()
@@ -63,12 +73,12 @@ class Books:
         return lane
 
     def lane(self, tenant: int, queue: int) -> Lane:
-        """Raises KeyError if there is no such tenant or queue."""
+        """Return the lane of a tenant in a queue, new if it has none. Raises KeyError if one of the two is unknown."""
         owner = self.tenants[tenant]
         return owner.lanes.get(queue) or self.add_lane(Lane(owner, self.queues[queue]))
 
     def opens(self, lane: Lane, moment: float | None) -> None:
-        """The lane waits for a token, until this moment; or rests."""
+        """Note the moment at which the lane gets a token and opens; infinity if it rests, None if it does not wait."""
         lane.opens_at = moment
         self.resting.pop(lane, None)
         if moment == inf:
@@ -77,7 +87,7 @@ class Books:
             heappush(self.opening, (moment, next(self._ties), lane))
 
     def hold(self, lane: Lane, job: Job) -> None:
-        """The job holds a slot, since its ticket."""
+        """Count the slot that the job holds since its ticket."""
         for book in (lane, lane.queue):
             book.in_use += 1
             book.tickets += job.ticket
@@ -87,7 +97,7 @@ class Books:
         tenant.uses(job.user, 1)
 
     def arrive(self, lane: Lane, job: Job) -> None:
-        """A job is ready. It stands in line from the next dispatch on."""
+        """Note that a job is ready. The next dispatch puts it in line."""
         if lane.news is None:
             self.arrivals.append(lane)
             lane.news = job.place
@@ -95,7 +105,12 @@ class Books:
         lane.arrived.append(job)
 
     def free(self, lane: Lane, job: Job, seconds: float, most: float = inf, *, lost: bool = False) -> None:
-        """An attempt has ended. seconds: since the start of the first job in its slot. lost: it ended its process."""
+        """Note that an attempt has ended, and gives its slot back.
+
+        seconds: since the start of the first job in its slot
+        most: the most seconds that are charged
+        lost: whether the attempt ended its process
+        """
         self.freed.append(Freed(lane, job.ticket, job.user, job.followed, seconds, most, lost))
 
     def limit_tenant(self, tenant: Tenant, **limits: Any) -> None:
@@ -124,7 +139,7 @@ class Books:
             self._join(queue, self.pool(pool))
 
     def recount(self) -> None:
-        """Count the users of the tenants that limit them."""
+        """Count the users of each tenant that limits them, where they are not counted yet."""
         for tenant in self.tenants.values():
             if tenant.user_slots is not None and not tenant.counted:
                 tenant.counted = True

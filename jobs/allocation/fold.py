@@ -11,13 +11,16 @@ from jobs.allocation.books import Books
 from jobs.allocation.state import CLOSED, READY, Freed, Lane, Queue
 
 SHORTEST_CHARGE = 0.001  # seconds
-PRICE_OF_A_PROCESS = 1.1  # seconds, of an attempt that ended it
-LANES_TO_OPEN = 100  # by tokens, or to borrow, in one fold
-FORGOTTEN = 0.9  # of the mean, with each further attempt
+PRICE_OF_A_PROCESS = 1.1  # seconds that an attempt is charged if it ended its process
+LANES_TO_OPEN = 100  # the most that one fold opens because of tokens, or to lend to them
+FORGOTTEN = 0.9  # the part of the former mean that stays after a further attempt
 
 
 def fold(books: Books, now: float, *, borrow: bool) -> bool:
-    """Return whether it left some letters to the next pass. borrow: open lanes that rest, or wait for a token, too."""
+    """Take the letters into the books; return whether lanes with a token may be left to the next pass.
+
+    borrow: also open lanes that rest, or still wait for a token
+    """
     for queue in books.limited:
         queue.spend(0, now)
     books.limited.clear()
@@ -38,7 +41,10 @@ def fold(books: Books, now: float, *, borrow: bool) -> bool:
 
 
 def _charges(freed: Iterable[Freed], now: float) -> tuple[Mapping[Lane, float], Mapping[Queue, Sequence[float]]]:
-    """Seconds that processes were taken: of a lane in all, or the price of its tokens; of a queue, of each attempt."""
+    """Return the seconds to charge: to each lane in all, and to each queue for each attempt.
+
+    A lane is charged at least the price of a token for each attempt.
+    """
     of_lane: defaultdict[Lane, float] = defaultdict(float)
     of_queue: defaultdict[Queue, list[float]] = defaultdict(list)
     for letter in freed:
@@ -50,7 +56,10 @@ def _charges(freed: Iterable[Freed], now: float) -> tuple[Mapping[Lane, float], 
 
 
 def _price_of_token(queue: Queue, now: float) -> float:
-    """What the processes could work until the token comes again, while at most half of them are left."""
+    """Return the price of a token in seconds: what the processes could work until it comes again.
+
+    It is 0 without a rate limit or processes, and while more than half of the tokens are left.
+    """
     if queue.rate_limit is None or queue.rate_window is None or not queue.pool.processes:
         return 0.0
     if queue.tokens(now) > (queue.rate_limit + 1) / 2:
@@ -60,7 +69,10 @@ def _price_of_token(queue: Queue, now: float) -> float:
 
 
 def _opened(books: Books, freed: Iterable[Freed], upto: float) -> tuple[list[Lane], bool]:
-    """The closed lanes whose tenants may start more; and whether others wait for their tokens."""
+    """Return the closed lanes that may open, and whether lanes with a token may be left to the next pass.
+
+    upto: open the lanes whose tokens come by this moment; at infinity also those that rest
+    """
     tenants = {letter.lane.tenant for letter in freed} | {books.tenants[number] for number in books.changed}
     lanes = [lane for tenant in tenants for lane in tenant.lanes.values() if lane.state is CLOSED]
     found: list[Lane] = []
@@ -76,10 +88,11 @@ def _opened(books: Books, freed: Iterable[Freed], upto: float) -> tuple[list[Lan
 
 
 def _wake(books: Books, arrivals: list[Lane], opened: list[Lane]) -> None:
-    """Lanes return to the end of the circle, in the order in which they left it; or are visited next.
+    """Return lanes to the end of their circles, in the order in which they left them, or let them be visited next.
 
-    Next is a lane that has used less than its share (and one attempt, if work arrives): new ones first. So is one in
-    the circle in which nobody waited, since its last jobs had followed in slots.
+    A lane is visited next if it has used less than its share. A lane in which work arrived may have used one attempt
+    more. New lanes come first. A lane in the circle moves only if no job waited in it when work arrived: its last jobs
+    had followed in slots.
     """
     begun, told = [], []
     for lane in arrivals:
@@ -115,7 +128,7 @@ def _wake(books: Books, arrivals: list[Lane], opened: list[Lane]) -> None:
 
 
 def _out_of(circle: list[tuple[int, Lane]], lane: Lane) -> int:
-    """Take it out of the circle; where it stood."""
+    """Take a lane out of the circle; return its position there."""
     position = _position(lane)
     circle.remove((position, lane))
     heapify(circle)
@@ -123,7 +136,10 @@ def _out_of(circle: list[tuple[int, Lane]], lane: Lane) -> int:
 
 
 def _give_back(books: Books, freed: Iterable[Freed]) -> None:
-    """What is known of a tenant's users is forgotten when its limits change, and with a slot in which jobs followed."""
+    """Take the freed slots off the books.
+
+    A tenant's users must be counted anew after its limits changed, and after a slot in which jobs followed.
+    """
     for letter in freed:
         lane, tenant = letter.lane, letter.lane.tenant
         for book in (lane, lane.queue):

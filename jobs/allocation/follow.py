@@ -1,20 +1,23 @@
-"""The next job of a lane, in the slot of the one that has ended well (jobs/sql/settling/follow.sql)."""
+"""Start the next job of a lane in the slot of one that has succeeded (jobs/sql/settling/follow.sql)."""
 
 from jobs.allocation.line import Job, Line
 from jobs.allocation.state import Lane, Pool
 
 
 def follow(lane: Lane, job: Job, pool: Pool) -> Job | None:
-    """The job that follows this one in its slot, if any; no count changes. pool: of the process.
+    """Return the job that follows this one in its slot, or None. The number of slots in use does not change.
 
-    Not known here is the number of the slot: after its tenant has got fewer, jobs do not follow in the higher ones.
+    In the database no job follows in a slot whose number is above the tenant's limit, after it has got fewer slots.
+    Here slots have no numbers: no job follows while the tenant holds more slots than it has.
+
+    pool: the pool of the process
     """
     tenant, queue = lane.tenant, lane.queue
     if queue.paused or queue.concurrency is not None or queue.rate_limit is not None or queue.pool is not pool:
         return None
     if tenant.paused or tenant.rate_limit is not None or (tenant.num_slots or 0) < tenant.in_use:
         return None
-    following = _first(lane, lane.line) if isinstance(lane.line, Line) else None  # users without limits
+    following = _first(lane, lane.line) if isinstance(lane.line, Line) else None  # None: the tenant limits its users
     if following is not None:
         following.ticket, following.followed = job.ticket, job.followed + 1
         tenant.uses(job.user, -1)
@@ -23,7 +26,7 @@ def follow(lane: Lane, job: Job, pool: Pool) -> Job | None:
 
 
 def _first(lane: Lane, line: Line) -> Job | None:
-    """Take out the first job, but none before the head of the lane as the last dispatch knew it."""
+    """Take the first job out of the line or the arrivals, but no arrival before the head that the last dispatch left."""
     arrived = [job for job in lane.arrived if job.place >= lane.head]
     first = min(line.first(1) + arrived, key=lambda job: job.place, default=None)
     if first in arrived:

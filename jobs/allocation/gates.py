@@ -1,6 +1,6 @@
 """The limits of queues, pools, tenants and users: the room that each leaves, and the gates that hold a waiting job now.
 
-A limit of None does not exist, and leaves infinite room.
+None as a limit means that there is none: it leaves infinite room.
 """
 
 from collections.abc import Iterator, Mapping
@@ -35,7 +35,7 @@ class Gate(StrEnum):
 
 
 class Limited(Protocol):
-    """A queue as far as its own limits go."""
+    """The part of a queue that its own limits need."""
 
     @property
     def paused(self) -> bool: ...
@@ -46,27 +46,34 @@ class Limited(Protocol):
 
 
 def left(limit: int | None, in_use: int) -> float:
-    """What a limit leaves free, from 0."""
+    """Return how many more jobs a limit allows; at least 0."""
     return inf if limit is None else limit - in_use if limit > in_use else 0
 
 
 def of_tokens(tokens: float | None) -> float:
-    """The jobs that a rate limit lets go now."""
+    """Return how many jobs a rate limit lets start now; None: there is no rate limit."""
     return inf if tokens is None else tokens if tokens >= 1 else 0
 
 
 def room(queue: Limited, tokens: float | None) -> float:
-    """What the queue's own limits leave free, while it is not paused. tokens: of its rate limit."""
+    """Return how many more jobs the queue's own limits allow, if it is not paused.
+
+    tokens: the tokens of its rate limit; None: it has none
+    """
     return min(left(queue.concurrency, queue.in_use), of_tokens(tokens))
 
 
 def of_user(user: str, user_slots: int | None, users: Mapping[str, int]) -> float:
-    """By the tenant's limit for each of its users. Jobs of no user do not count."""
+    """Return how many more jobs of this user its tenant allows; a job without a user has no such limit.
+
+    user_slots: the limit for each user
+    users: the slots in use, by user
+    """
     return inf if not user else left(user_slots, users.get(user, 0))
 
 
 def closed(tenant: "Tenant", queue: "Queue", user: str = "", now: float = 0.0) -> Iterator[Gate]:
-    """The closed gates of a waiting job; the tenant's come first, since its owner can change them."""
+    """Yield the closed gates of a waiting job. The tenant's come first, since its owner can change them."""
     if tenant.paused:
         yield Gate.TENANT_PAUSED
     if not tenant.num_slots:
@@ -82,7 +89,7 @@ def closed(tenant: "Tenant", queue: "Queue", user: str = "", now: float = 0.0) -
 
 
 def of_pool(processes: int, in_use: int) -> Iterator[Gate]:
-    """The closed gate of a pool."""
+    """Yield the closed gate of a pool, if it has one."""
     if not processes:
         yield Gate.NO_WORKER
     elif not left(processes, in_use):
@@ -90,7 +97,10 @@ def of_pool(processes: int, in_use: int) -> Iterator[Gate]:
 
 
 def of_queue(queue: Limited, tokens: float | None) -> Iterator[Gate]:
-    """The closed gates of a queue. tokens: of its rate limit."""
+    """Yield the closed gates of a queue.
+
+    tokens: the tokens of its rate limit; None: it has none
+    """
     if queue.paused:
         yield Gate.QUEUE_PAUSED
     if not left(queue.concurrency, queue.in_use):

@@ -13,10 +13,12 @@ from jobs.allocation.order import USERS_OF_A_FRONT
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """A job. place: its order in the lane, by priority and then by submission; unique. user: "" for nobody.
+    """A job that waits or holds a slot.
 
-    Of one that holds a slot. ticket: the moment, in ms, of the claim that gave it. followed: the jobs of its lane that
-    ran in the slot before it.
+    place: its order in the lane, by priority and then by submission; unique
+    user: "" if it has none
+    ticket: the moment of the claim that gave the slot, in milliseconds
+    followed: the number of jobs of its lane that ran in the slot before it
     """
 
     place: int
@@ -26,7 +28,7 @@ class Job:
 
 
 class Line:
-    """Of a tenant that does not limit its users."""
+    """The line of a lane whose tenant does not limit its users."""
 
     __slots__ = ("heap",)
 
@@ -41,7 +43,7 @@ class Line:
 
     @property
     def least(self) -> int | None:
-        """The first place; None if nobody waits."""
+        """The first place; None if no job waits."""
         return self.heap[0][0] if self.heap else None
 
     def add(self, job: Job) -> None:
@@ -55,14 +57,17 @@ class Line:
             heapify(self.heap)
 
     def first(self, n: int) -> list[Job]:
-        """The first n jobs."""
+        """Return the first n jobs, in order."""
         if n == 1:
             return [self.heap[0][1]] if self.heap else []
         return [job for _, job in nsmallest(n, self.heap)]
 
 
 class LineByUser:
-    """Of a tenant that limits its users: they take turns, from the one after the last visit's on."""
+    """The line of a lane whose tenant limits its users.
+
+    The users take turns: a visit begins after the user at whom the last visit ended.
+    """
 
     __slots__ = ("lines", "users")
 
@@ -78,7 +83,7 @@ class LineByUser:
 
     @property
     def least(self) -> int | None:
-        """The first place; None if nobody waits."""
+        """The first place; None if no job waits."""
         return min((line.heap[0][0] for line in self.lines.values()), default=None)
 
     def add(self, job: Job) -> None:
@@ -96,7 +101,16 @@ class LineByUser:
             self.users.remove(job.user)
 
     def front(self, wanted: int, user_slots: int, in_use: Mapping[str, int], last_user: str) -> "Front":
-        """A visit looks at so many users, and at the full ones in between; if users have no slots, at nobody's jobs."""
+        """Return the first jobs that may start.
+
+        A visit looks at USERS_OF_A_FRONT users, and at one more for each user with a slot in use, who may be full. If
+        users have no slots, it looks only at the jobs without a user.
+
+        wanted: the most jobs to return
+        user_slots: the limit for each user
+        in_use: the slots in use, by user
+        last_user: the user at whom the last visit ended
+        """
         if wanted <= 0:
             return Front([])
         after = bisect_right(self.users, last_user)
@@ -114,9 +128,11 @@ class LineByUser:
 
 @dataclass(slots=True)
 class Front:
-    """Which jobs may start, where users take turns.
+    """The jobs of a lane that may start, where users take turns.
 
-    all_users: whether the turns met each user who has jobs in the lane; if not, last_user: where they ended.
+    jobs: in the order of their places
+    last_user: the user at whom the turns ended; "" if they met all users
+    all_users: whether the turns met each user who has jobs in the lane
     """
 
     jobs: list[Job]

@@ -1,54 +1,71 @@
-"""Who is next: start-time fair queueing with deficit round robin, as the claim does it (docs/adr/0005).
+"""The order of the claim: start-time fair queueing with deficit round robin (docs/adr/0005).
 
-A lane's time is worker-seconds divided by the weight of its tenant; a queue's, by its own weight. In the order of the
-turns, each slot in use counts like so many seconds more.
+A lane's virtual time is worker-seconds divided by the weight of its tenant; a queue's, by its own weight. In the order
+of the turns, each slot in use counts as SLOT_SECONDS more.
 """
 
-CREDIT_SECONDS = 1.0  # that a lane or queue can be behind the time of its queue or pool, at most
-SLOT_SECONDS = 1.0  # the weight of one slot in use against earlier use
-JOBS_OF_A_PASS = 32  # the most of a queue; what a pass reads grows with its square
-LANES_OF_A_PASS = 1000  # the most that it visits of a queue
-QUEUES_BEYOND_ROOM = 32  # the most that it visits of a pool, beyond one for each free process
+CREDIT_SECONDS = 1.0  # the most that a lane or queue can be behind the time of its queue or pool
+SLOT_SECONDS = 1.0  # the seconds of earlier use that one slot in use counts as
+JOBS_OF_A_PASS = 32  # the most that a pass claims of a queue; what it reads grows with the square of this
+LANES_OF_A_PASS = 1000  # the most that a pass visits in a queue
+QUEUES_BEYOND_ROOM = 32  # the most queues of a pool that a pass visits, beyond one for each free process
 SHORTEST_QUANTUM = 0.3  # seconds
-USERS_OF_A_FRONT = 32  # that a visit looks at, beside the full ones
-MAX_PASSES = 200  # of one dispatch; the next dispatch does the rest
-SLICE = 0.1  # seconds, not counting the waits for a core: jobs of a lane may follow in a slot for so long
+USERS_OF_A_FRONT = 32  # users that a visit looks at, beyond those with slots in use
+MAX_PASSES = 200  # the most of one dispatch; the next dispatch does the rest
+SLICE = 0.1  # seconds in which jobs of a lane may follow each other in a slot, not counting the waits for a core
 
 
 def at_least(time: float, common_time: float, weight: float) -> float:
-    """A time, brought up to the common one but for the credit."""
+    """Return a virtual time, raised to the common one minus the credit if it is further behind."""
     least = common_time - CREDIT_SECONDS / weight
     return time if time > least else least
 
 
 def turn(time: float, in_use: float, weight: float) -> float:
-    """The key of the order; in_use: with the jobs before this one in the same pass. The least is next."""
+    """Return the key of a turn; the least is next.
+
+    time: the virtual time of the lane or queue
+    in_use: its slots in use, with the jobs before this one in the same pass
+    """
     return time + SLOT_SECONDS * in_use / weight
 
 
 def quantum(mean_seconds: float) -> float:
-    """How far a lane may be ahead of the others, in seconds, and is still served in this round. Follows the work."""
+    """Return the seconds that a lane may be ahead of the others to be served before the round is complete.
+
+    mean_seconds: the mean charge of an attempt in the queue
+    """
     return max(SHORTEST_QUANTUM, 2 * mean_seconds)
 
 
 def in_time(time: float, common_time: float, quantum: float, weight: float) -> bool:
-    """Whether a lane is served before the round is complete."""
+    """Return whether a lane is served before the round is complete."""
     return time <= common_time + quantum / weight
 
 
 def circle_place(number: int, head: int | None = None) -> int:
-    """Where a lane stands in its circle: at the end; or before all behind that head, after those who came so before."""
+    """Return the position of a lane in its circle: at the end or, with a head, next after it.
+
+    Lanes that were placed after the same head before stay ahead of it.
+
+    number: a new number, which only grows
+    """
     if head is not None and number - (head >> 20) < 1 << 20:
         return ((head >> 20) << 20) + number - (head >> 20)
     return number << 20
 
 
 def in_ms(now: float) -> int:
-    """A ticket: the moment of a claim."""
+    """Return the moment of a claim in milliseconds, as a ticket."""
     return round(now * 1000)
 
 
 def worked_since(in_use: int, tickets: int, ms: int) -> float:
-    """The seconds that jobs have had their slots, whose tickets add up to `tickets`."""
+    """Return the seconds that jobs have held their slots, all together.
+
+    in_use: the number of jobs
+    tickets: the sum of their tickets
+    ms: the moment now, in milliseconds
+    """
     worked = in_use * ms - tickets
     return worked / 1000.0 if worked > 0 else 0.0

@@ -1,4 +1,4 @@
-"""A dispatch, as the door makes it: fold, then claim, pass after pass (jobs/engine/dispatch.py)."""
+"""A dispatch, as it runs behind the door: fold, then claim, pass after pass (jobs/engine/dispatch.py)."""
 
 from operator import attrgetter
 
@@ -13,16 +13,21 @@ _free = attrgetter("free")
 
 
 class Pass(list[Taken]):
-    """What a pass claimed, in order. more: whether another one may find room. uncounted: users must be counted.
+    """The jobs that a pass claimed, in order.
 
-    idle: processes are left, and tenants that hold all of their slots could borrow them there.
+    more: whether another pass may find room
+    uncounted: whether users must be counted before the next pass
+    idle: whether processes are left that tenants which hold all of their slots may borrow
     """
 
     more = uncounted = idle = False
 
 
 def make_pass(books: Books, now: float, *, borrow: bool = False) -> Pass:
-    """Fold and claim. borrow: lend what nobody could use within its own slots."""
+    """Fold, then claim.
+
+    borrow: lend the processes that no tenant could use within its own slots
+    """
     resting = list(books.resting)
     left = fold(books, now, borrow=borrow)
     pools = {lane.queue.pool for lane in resting if is_open(lane.queue, now)}
@@ -35,7 +40,10 @@ def make_pass(books: Books, now: float, *, borrow: bool = False) -> Pass:
 
 
 def dispatch(books: Books, now: float) -> list[Taken]:
-    """Pass after pass, until there is nothing more to claim. While all pools are full, arrivals wait for one fold."""
+    """Make passes until there is nothing more to claim; return the jobs that they claimed.
+
+    While all pools are full, arrivals alone cause no pass: they wait for the fold of a later dispatch.
+    """
     taken: list[Taken] = []
     if not (books.freed or books.changed or any(map(_free, books.pools.values()))):
         return taken

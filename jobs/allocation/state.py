@@ -1,6 +1,6 @@
-"""The state of a claim in memory: a book for each lane, queue, pool and tenant, of its limits, its use and its times.
+"""The state of a claim in memory: a book for each lane, queue, pool and tenant, with its limits, use and times.
 
-As the tables of jobs/models/dispatch.py, with the same names. Moments are seconds since any origin.
+The names are those of the tables in jobs/models/dispatch.py. Moments are seconds from any origin, the same for all.
 """
 
 from dataclasses import dataclass, field
@@ -9,11 +9,16 @@ from math import floor, inf
 
 from jobs.allocation.line import Job, Line, LineByUser
 
-FORGIVEN = 0.0000005  # seconds; moments are rounded to whole microseconds
+FORGIVEN = 0.0000005  # seconds by which a token may be early: moments are rounded to whole microseconds
 
 
 class State(StrEnum):
-    """Of a lane: in the circle; without jobs; its tenant can start none now."""
+    """The state of a lane.
+
+    READY: it is in the circle
+    EMPTY: it has no jobs
+    CLOSED: its tenant may start none now
+    """
 
     READY = "ready"
     EMPTY = "empty"
@@ -21,16 +26,21 @@ class State(StrEnum):
 
 
 LaneId = tuple[int, int]  # tenant, queue
-READY, EMPTY, CLOSED = State  # bound once: a look into an Enum takes longer than the comparison
+READY, EMPTY, CLOSED = State  # bound once: reading a member of an Enum takes longer than the comparison
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Limits:
-    """What tenants and queues have.
+    """The limits that both tenants and queues have, and their slots in use.
 
-    A rate limit is a bucket of tokens, which refill evenly over the window. full_at: when it will be full; full_limit,
-    full_window: the limit under which that was written, if it is another one. That is the generic cell rate algorithm,
-    as the functions rate_* of the database compute it (docs/adr/0008).
+    A rate limit is a bucket of tokens, which refill evenly over the window: the generic cell rate algorithm, as the
+    functions rate_* of the database compute it (docs/adr/0008).
+
+    rate_limit: the tokens of a full bucket
+    rate_window: the seconds in which an empty bucket fills
+    full_at: the moment at which the bucket will be full
+    full_limit: the rate_limit under which full_at was written
+    full_window: the rate_window under which full_at was written
     """
 
     weight: int = 1
@@ -44,25 +54,25 @@ class Limits:
 
     @property
     def pause(self) -> float:
-        """Seconds between two jobs, by the rate limit; 0 without one."""
+        """The seconds between two jobs at the rate limit; 0 without one."""
         return self.rate_window / self.rate_limit if self.rate_limit and self.rate_window else 0.0
 
     def tokens(self, now: float) -> float:
-        """How many jobs the rate limit lets go now."""
+        """Return how many jobs the rate limit lets start now; infinity without one."""
         if self.rate_limit is None or self.rate_window is None:
             return inf
         missing = max(self._full_at(now, self.rate_limit, self.rate_window) - now - FORGIVEN, 0.0)
         return max(floor(self.rate_limit - missing * self.rate_limit / self.rate_window), 0)
 
     def after(self, n: int, now: float) -> float | None:
-        """When the bucket will be full again after n further jobs; None without a rate limit."""
+        """Return the moment at which the bucket will be full again after n further jobs; None without a rate limit."""
         if self.rate_limit is None or self.rate_window is None:
             return None
         full_at = self._full_at(now, self.rate_limit, self.rate_window)
         return round(full_at + n * self.rate_window / self.rate_limit, 6)
 
     def next_at(self, full_at: float | None) -> float | None:
-        """When a bucket that will be full then has a token; None without a rate limit."""
+        """Return the moment at which a bucket that is full at `full_at` has a token; None without a rate limit."""
         if full_at is None or self.rate_limit is None or self.rate_window is None:
             return None
         return round(full_at - (self.rate_limit - 1) * self.rate_window / self.rate_limit, 6)
@@ -74,13 +84,14 @@ class Limits:
 
     @property
     def changed(self) -> bool:
-        """Whether the bucket was written under another limit."""
+        """Return whether the bucket was written under another limit."""
         return (self.full_limit, self.full_window) != (self.rate_limit, self.rate_window)
 
     def _full_at(self, now: float, limit: int, window: float) -> float:
-        """Now, or later. Under another limit as many tokens are missing, but not more than it can hold.
+        """Return the moment at which the bucket will be full under this limit: now or later.
 
-        A bucket that would be full only after two windows was written before the clock was set back: now.
+        If it was written under another limit, as many tokens are missing, but not more than either bucket holds.
+        A bucket that would be full only after two windows was written before the clock was set back: it is full now.
         """
         old_limit, old_window = self.full_limit or limit, self.full_window or window
         if self.full_at is None or not 0 < self.full_at - now < 2 * old_window:
@@ -93,10 +104,13 @@ class Limits:
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Tenant(Limits):
-    """num_slots: None if they were never set. burst_slots: with those that it may borrow; None: none. users: the slots
-    in use of each user who has any.
+    """A tenant, with its limits and its slots in use.
 
-    counted: whether the door knows them, which does not count users that have no limit.
+    num_slots: None if they were never set
+    burst_slots: the most slots, with those that it may borrow; None: it borrows none
+    user_slots: the limit for each user; None: none
+    users: the slots in use, by user
+    counted: whether the door knows `users`; it does not count the users of a tenant that does not limit them
     """
 
     id: int
@@ -108,17 +122,20 @@ class Tenant(Limits):
     lanes: dict[int, "Lane"] = field(default_factory=dict, init=False)  # by queue
 
     def slots(self, *, borrow: bool) -> int:
-        """What it may hold. A tenant without slots of its own borrows none; nor does a paused one."""
+        """Return how many slots the tenant may hold. One without slots of its own, or paused, borrows none."""
         own = 0 if self.paused else self.num_slots or 0
         return max(own, self.burst_slots or 0) if own and borrow else own
 
     @property
     def may_borrow(self) -> bool:
-        """Whether it may hold more than it does."""
+        """Return whether the tenant may hold more slots than now if it borrows."""
         return self.slots(borrow=False) > 0 and (self.burst_slots or 0) > self.in_use
 
     def uses(self, user: str, by: int) -> None:
-        """Count a slot of this user, or take it off."""
+        """Add slots in use to those of this user, or take them off.
+
+        by: the number of slots to add; below 0 to take off
+        """
         if user:
             left = self.users.get(user, 0) + by
             if left > 0:
@@ -129,7 +146,12 @@ class Tenant(Limits):
 
 @dataclass(slots=True, eq=False)
 class Pool:
-    """processes: of its live workers. in_use, time: of its queues."""
+    """A pool, with its processes and its slots in use.
+
+    processes: those of its live workers
+    in_use: the slots in use of its queues
+    time: the common time of its queues
+    """
 
     name: str
     processes: int = 0
@@ -144,11 +166,20 @@ class Pool:
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Queue(Limits):
-    """Its limits and its turn. Times are worker-seconds by weight.
+    """A queue, with its limits and its turn. Times are worker-seconds divided by a weight.
 
-    lane_time: the common time of its lanes at `timed_at`; growth: of it, in a second. head: the circle continues after
-    this position; circle_end: the end of the round. round_least, round_growth: the least met in the round. circle: its
-    ready lanes, a heap by position. ready: whether it has any, as far as the door knows.
+    virtual_time: the time of the queue, of ended attempts
+    pool_time: the time of its pool at the last change
+    lane_time: the common time of its lanes at `timed_at`
+    growth: how much lane_time grows in a second
+    round_least: the least time of the lanes met in the round
+    round_growth: the least growth of the lanes met in the round
+    head: the position after which the circle continues
+    circle_end: the position at which the round ends
+    ready: whether it has ready lanes, as far as the door knows
+    mean_seconds: the moving mean of what an attempt is charged
+    tickets: the sum of the tickets of its jobs that hold a slot
+    circle: its ready lanes, a heap by position
     """
 
     id: int
@@ -171,12 +202,16 @@ class Queue(Limits):
 
 @dataclass(slots=True, eq=False)
 class Lane:
-    """A tenant's jobs in a queue. position: in the circle, or where it left it; None: no fold has met it yet.
+    """A tenant's jobs in a queue.
 
-    virtual_time: of ended attempts. head: no job waits at a lower place, but for those who arrived since the last fold.
-    last_user: the turns of the users continue after this one. opens_at: when the tenant has a token again; infinity: it
-    rests, since its tenant may borrow, until a pass lends. arrived: jobs that the next fold puts in line; news: the
-    first place among them.
+    position: its position in the circle, or the one at which it left; None: no fold has met it yet
+    virtual_time: its time, of ended attempts
+    head: no job waits at a lower place, except those that arrived since the last fold
+    last_user: the turns of the users continue after this one
+    opens_at: the moment at which the tenant has a token again; infinity if it rests until a pass lends
+    tickets: the sum of the tickets of its jobs that hold a slot
+    arrived: the jobs that the next fold puts in line
+    news: the first place among `arrived`
     """
 
     tenant: Tenant
@@ -196,7 +231,15 @@ class Lane:
 
 @dataclass(slots=True)
 class Freed:
-    """A slot given back. ticket, followed, user: of its last job. seconds: since its start. most: that are charged."""
+    """The letter about a slot that was given back.
+
+    ticket: the ticket of its last job
+    user: the user of its last job
+    followed: the number of jobs that ran in it before the last one
+    seconds: the time since the start of the first of them
+    most: the most seconds that are charged
+    lost: whether the attempt ended its process
+    """
 
     lane: Lane
     ticket: int

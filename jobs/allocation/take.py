@@ -1,4 +1,4 @@
-"""The order of the turns, cut at every limit (jobs/sql/claiming/claim/take.sql)."""
+"""Put the turns in order, and cut them at every limit (jobs/sql/claiming/claim/take.sql)."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,7 +14,11 @@ from jobs.allocation.walk import Tour, Visit
 
 @dataclass(slots=True)
 class _Turn:
-    """Room for a job of a lane. nth: of the turns of the lane, from 0. in_pool: its order among those of the pool."""
+    """Room for a job of a lane.
+
+    nth: its number among the turns of the lane, from 0
+    in_pool: its order among the turns of the pool
+    """
 
     visit: Visit
     nth: int
@@ -23,7 +27,10 @@ class _Turn:
 
 @dataclass(slots=True)
 class Taken:
-    """A job that the pass claims. order: by pool, the rank of its lane there, and place."""
+    """A job that the pass claims.
+
+    order: its pool, the rank of its lane there, and its place
+    """
 
     job: Job
     visit: Visit
@@ -31,19 +38,22 @@ class Taken:
 
 
 def take(tours: Sequence[Tour], *, borrow: bool) -> list[Taken]:
-    """The jobs that the pass claims, in order. It lends if no lane of anybody could be served within its own slots."""
+    """Return the jobs that the pass claims, in order.
+
+    borrow: lend, if no lane could be served within its tenant's own slots
+    """
     lends = borrow and not any(_holds_back(tour) for tour in tours)
     turns = [turn for tour in tours for turn in _turns(tour, lends=lends)]
     return _within_users(_within_pools(_within_tenants(turns, lends=lends))) if turns else []
 
 
 def _holds_back(tour: Tour) -> bool:
-    """Whether somebody may be entitled to what is free."""
+    """Return whether a tenant may be entitled to the free processes within its own slots, so that none are lent."""
     return tour.cut or any(visit.passed_over or (visit.own > 0 and visit.startable) for visit in tour.visits)
 
 
 def _turns(tour: Tour, *, lends: bool) -> Iterator[_Turn]:
-    """Of the lanes of a queue, within its room."""
+    """Yield the turns of the lanes of a queue, within its room."""
     queue = tour.queue
     offers = [
         (_key(visit, n), -visit.weight, visit.lane.position, n, visit)
@@ -58,12 +68,15 @@ def _turns(tour: Tour, *, lends: bool) -> Iterator[_Turn]:
 
 
 def _key(visit: Visit, before: int) -> float:
-    """before: the turns of the lane that come first."""
+    """Return the key of a turn among the lanes of a queue.
+
+    before: the number of turns of the same lane that come first
+    """
     return order.turn(visit.virtual_time, visit.lane.in_use + before, visit.weight)
 
 
 def _within_tenants(turns: list[_Turn], *, lends: bool) -> list[_Turn]:
-    """Those for which their tenants have slots and tokens; the pools take turns."""
+    """Return the turns for which their tenants have slots and tokens; the pools of a tenant take turns."""
     of_tenant: defaultdict[int, list[_Turn]] = defaultdict(list)
     for turn in turns:
         of_tenant[turn.visit.lane.tenant.id].append(turn)
@@ -71,7 +84,7 @@ def _within_tenants(turns: list[_Turn], *, lends: bool) -> list[_Turn]:
 
 
 def _by_turns_of_pools(turns: list[_Turn], *, lends: bool) -> list[_Turn]:
-    """Of one tenant."""
+    """Return the turns of one tenant for which it has slots and tokens; its pools take turns."""
     visit = turns[0].visit
     most = int(min(visit.free, order.JOBS_OF_A_PASS) if lends else min(visit.free, visit.own, order.JOBS_OF_A_PASS))
     if len(turns) <= most:
@@ -86,7 +99,7 @@ def _by_turns_of_pools(turns: list[_Turn], *, lends: bool) -> list[_Turn]:
 
 
 def _within_pools(turns: list[_Turn]) -> dict[Visit, list[int]]:
-    """Of each lane the rank of its first turn in its pool, and its turns."""
+    """Return the rank in its pool of each lane's first turn, and the number of its turns, within the free processes."""
     served: dict[Visit, list[int]] = {}
     ranks: defaultdict[Pool, int] = defaultdict(int)
     for turn in sorted(turns, key=attrgetter("in_pool")):
@@ -98,7 +111,7 @@ def _within_pools(turns: list[_Turn]) -> dict[Visit, list[int]]:
 
 
 def _within_users(served: Mapping[Visit, Sequence[int]]) -> list[Taken]:
-    """The first jobs of each lane, without those of users who have got their last slot from another lane."""
+    """Return the first jobs of each lane, without those of users who got their last slot in another lane."""
     taken = [
         Taken(job, visit, (visit.lane.queue.pool.name, rank, job.place))
         for visit, (rank, jobs) in served.items()

@@ -1,4 +1,4 @@
-"""The room of each open queue, and the walk round its circle (jobs/sql/claiming/claim/room.sql, walk.sql)."""
+"""Find the room of each open queue, and walk round its circle (jobs/sql/claiming/claim/room.sql, walk.sql)."""
 
 from dataclasses import dataclass, field
 from heapq import heappop
@@ -12,11 +12,19 @@ from jobs.allocation.state import Lane, Pool, Queue
 
 @dataclass(slots=True, eq=False)
 class Visit:
-    """Of a lane. free: of its tenant's slots, with what it may borrow in a pass that lends; own: without. wanted,
-    startable: of its jobs, without and with a look at them; front: which, if users take turns. passed_over: its
-    tenant's users must be counted first.
+    """A visit of a pass to a lane.
 
-    seconds: that its jobs in slots have worked. virtual_time: with them. n: what it got in this pass.
+    weight: the weight of its tenant
+    free: its tenant's free slots, with those that it may borrow in a pass that lends, cut to its tokens
+    own: its tenant's free slots, without those that it may borrow
+    wanted: the most jobs that the lane may start
+    startable: the number of its jobs that may start, at most `wanted`
+    front: the jobs that may start, if users take turns
+    seconds: the time for which its jobs have held their slots
+    virtual_time: the time of the lane, with `seconds`
+    in_time: whether it is served before the round is complete
+    passed_over: whether its tenant's users must be counted first
+    n: the jobs that it got in this pass
     """
 
     lane: Lane
@@ -33,7 +41,10 @@ class Visit:
     n: int = 0
 
     def first(self, jobs: int) -> list[Job]:
-        """The first of those that it could start."""
+        """Return the first jobs that the lane may start.
+
+        jobs: the most of them
+        """
         if isinstance(self.lane.line, Line):
             return self.lane.line.first(jobs)
         return self.front.jobs[:jobs] if self.front is not None else []
@@ -41,11 +52,21 @@ class Visit:
 
 @dataclass(slots=True, eq=False)
 class Tour:
-    """Of an open queue. present: its time in its pool. lane_time, round_least: as they are now.
+    """The walk of a pass round the circle of an open queue.
 
-    visited: whether the pass came to it. served: lanes
-    that can be. whole: whether it visited the whole circle; cut: whether it ended at the bound of a pass. least,
-    least_growth: of the lanes that could be served. position: of the last lane; end: the last place given to them.
+    room: the most jobs that the queue may start
+    seconds: the time for which its jobs have held their slots
+    present: its time in its pool now, with `seconds`
+    lane_time: the common time of its lanes now
+    round_least: the least time met in the round, as of now
+    visited: whether the pass came to the queue
+    whole: whether it visited the whole circle
+    cut: whether it ended at LANES_OF_A_PASS
+    served: the number of visited lanes that can be served
+    least: the least time of the visited lanes with jobs that may start
+    least_growth: the least growth of the time of these lanes
+    position: the position of the last visited lane
+    end: the last position that was given to a visited lane
     """
 
     queue: Queue
@@ -69,29 +90,29 @@ class Tour:
 
     @property
     def contends(self) -> bool:
-        """One that the pass did not come to is taken to."""
+        """Return whether the queue competes for processes; a queue that the pass did not come to counts as such."""
         return not self.visited or (self.least is not None and (self.whole or self.served > 0))
 
     @property
     def key(self) -> tuple[float, int, int]:
-        """The order in the pool, of the first job that it gets."""
+        """The key of the queue's first job in the order of its pool."""
         queue = self.queue
         return order.turn(self.present, queue.in_use, queue.weight), -queue.weight, queue.id
 
 
 def tours(books: Books, now: float, *, borrow: bool) -> list[Tour]:
-    """Of the first open queues of each pool; it need not visit them all."""
+    """Return the tours of the first open queues of each pool, in their order; the walk need not come to all of them."""
     ms = order.in_ms(now)
     return [tour for pool in books.pools.values() if pool.free for tour in _tours(pool, now, ms, borrow=borrow)]
 
 
 def is_open(queue: Queue, now: float) -> bool:
-    """Whether it may start a job, though none may be ready."""
+    """Return whether the queue's limits and its pool let it start a job; whether it has a ready job does not count."""
     return _room(queue, now) >= 1
 
 
 def _tours(pool: Pool, now: float, ms: int, *, borrow: bool) -> list[Tour]:
-    """It goes on until there are as many lanes to serve as the pool has room for, and as many queues visited."""
+    """Walk through the queues of a pool until there are as many lanes to serve, and queues visited, as free processes."""
     ready = [
         _tour(queue, int(most), now, ms) for queue in pool.queues if queue.ready and (most := _room(queue, now)) >= 1
     ]
@@ -126,7 +147,7 @@ def _tour(queue: Queue, most: int, now: float, ms: int) -> Tour:
 
 
 def _walk(tour: Tour, most: int, now: float, ms: int, *, borrow: bool) -> None:
-    """Until there are so many lanes to serve, or the circle ends."""
+    """Visit the lanes of a queue until `most` can be served, the circle ends, or the bound of a pass is reached."""
     circle, quantum = tour.queue.circle, order.quantum(tour.queue.mean_seconds)
     tour.visited = True
     while circle and tour.served < most and not tour.cut:

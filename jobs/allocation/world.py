@@ -1,6 +1,6 @@
 """A discrete-event simulation around the dispatches: jobs arrive, get slots, start, follow, end, and free their slots.
 
-Moments are seconds from any origin, one for all. A test of the dispatches alone: tests/integration/store/test_world.py.
+Moments are seconds from any origin, the same for all. tests/integration/store/test_world.py tests only the dispatches.
 """
 
 from collections.abc import Callable, Iterable
@@ -18,14 +18,18 @@ from jobs.allocation.order import SLICE
 from jobs.allocation.passes import dispatch
 from jobs.allocation.state import Lane
 
-LOOKS = 1.0  # seconds after which the clock dispatches again, where a token is late by rounding
+LOOKS = 1.0  # seconds after which the clock dispatches again if a token is late by rounding
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Job(line.Job):
-    """seconds: that it will run. follows: whether another may follow in its slot: it ends well. ended: done at its end.
+    """A job of the simulation.
 
-    since: the start of the first job in its slot. started_at: None: not yet.
+    seconds: its run time
+    follows: whether another job may follow in its slot, since it succeeds
+    ended: called at its end, with the moment
+    since: the start of the first job in its slot
+    started_at: None: not yet
     """
 
     tenant: int
@@ -40,14 +44,23 @@ class Job(line.Job):
 
 @dataclass(frozen=True)
 class Pauses:
-    """Seconds. between: what a process needs from an end to its next claim. handover: from a claim to its start."""
+    """The pauses of a process, in seconds.
+
+    between: from the end of a job to the next claim
+    handover: from a claim to the start of the job
+    """
 
     between: float
     handover: float
 
 
 class World:
-    """coming: jobs in the order of their ready_at, perhaps without an end. started: in order; its reader clears it."""
+    """The simulation of a deployment.
+
+    now: the moment of the last step, or of the beginning
+    coming: jobs in the order of their ready_at; there may be infinitely many
+    started: the jobs that have started, in order; its reader clears it
+    """
 
     def __init__(self, books: Books, *, now: float, pauses: Pauses, coming: Iterable[Job] = ()) -> None:
         self.books, self.now = books, now
@@ -59,30 +72,30 @@ class World:
         self._await_next()
 
     def wait(self, job: Job) -> None:
-        """The job stands in line at the beginning, in a lane that a dispatch has met."""
+        """Put the job in line at the beginning, in a lane that a dispatch has met."""
         self._lane(job).line.add(job)
 
     def hold(self, job: Job, *, claimed_at: float, started_at: float, ends_at: float) -> None:
-        """The job holds a slot at the beginning."""
+        """Let the job hold a slot at the beginning."""
         job.started_at = job.since = started_at
         job.ticket = round(claimed_at * 1000)
         self.books.hold(self._lane(job), job)
         self._at(ends_at, partial(self._end, job))
 
     def arrive(self, job: Job) -> None:
-        """The job is ready from its moment on."""
+        """Let the job become ready at its ready_at."""
         self._at(job.ready_at, lambda: self.books.arrive(self._lane(job), job))
 
     def leave(self, job: Job, at: float) -> None:
-        """The job leaves the line at that moment, if it still stands there."""
+        """Let the job leave the line at that moment, if it still waits there."""
         self._at(at, partial(self._leave, job))
 
     def change(self, at: float, change: Callable[[Books], object]) -> None:
-        """Something changes at that moment."""
+        """Apply a change to the books at that moment."""
         self._at(at, partial(change, self.books))
 
     def step(self) -> bool:
-        """The next moment with all that happens in it, and a dispatch; False when nothing is left to come."""
+        """Go to the next moment: run all its events, then a dispatch. Return False when no event is left."""
         moment = min(self._events[0][0] if self._events else inf, self._next_token() if self._begun else self.now)
         if moment == inf:
             return False
@@ -136,7 +149,7 @@ class World:
         heappush(self._events, (moment, next(self._ties), what))
 
     def _next_token(self) -> float:
-        """When a tenant or a queue whose jobs wait for one has its next token."""
+        """Return the moment at which a tenant or queue with waiting jobs gets its next token; infinity if none does."""
         first = self.books.opening[0][0] if self.books.opening else inf
         for queue in self.books.queues.values():
             if queue.full_at is not None and queue.circle:

@@ -1,4 +1,4 @@
-"""Write into the books what a pass visited and took (jobs/sql/claiming/claim/write_down.sql)."""
+"""Write the visits and the claimed jobs of a pass into the books (jobs/sql/claiming/claim/write_down.sql)."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ from jobs.allocation.walk import Tour, Visit
 
 
 def write_down(books: Books, tours: Sequence[Tour], taken: Sequence[Taken], now: float) -> bool:
-    """Return whether another pass may find room for a further job."""
+    """Write a pass into the books; return whether another pass may find room for a further job."""
     of_tenant: defaultdict[Tenant, int] = defaultdict(int)
     last: dict[Lane, int] = {}
     ms = order.in_ms(now)
@@ -41,10 +41,10 @@ def write_down(books: Books, tours: Sequence[Tour], taken: Sequence[Taken], now:
 def _move_lanes(
     books: Books, tours: Iterable[Tour], of_tenant: Mapping[Tenant, int], last: dict[Lane, int], now: float
 ) -> set[Queue]:
-    """Return the queues in which another pass may find a job that may start.
+    """Move the visited lanes; return the queues in which another pass may find a job that may start.
 
-    A visited lane goes to the end of the circle or leaves it. One that could have been served, but was not, is visited
-    first the next time.
+    A visited lane goes to the end of the circle or leaves it. A lane that could have been served, but was not, is
+    visited first the next time.
     """
     again: set[Queue] = set()
     visits = [(visit.n > 0, visit.lane.position, visit, tour) for tour in tours for visit in tour.visits]
@@ -86,21 +86,25 @@ def _state(visit: Visit, of_tenant: int) -> State:
 
 
 def _again(visit: Visit, room: int) -> bool:
-    """Whether another pass may find a job of this ready lane that may start."""
+    """Return whether another pass may find a job of this ready lane that may start."""
     if visit.passed_over or visit.front is None:
         return not visit.passed_over
     return not visit.front.all_users or visit.n < visit.startable or visit.n == room
 
 
 def _head(line: Line, last: int | None, head: int) -> int:
-    """The head of a lane from whose line jobs were taken up to the place `last`."""
+    """Return the new head of a lane.
+
+    last: the last place from which a job was taken; None: none was
+    head: the head before
+    """
     if line.heap:
         return line.heap[0][0]
     return head if last is None else last + 1
 
 
 def _move_turns(tours: Sequence[Tour], now: float) -> None:
-    present: dict[Pool, float] = {}  # the least, of the queues that contend
+    present: dict[Pool, float] = {}  # the least time of the queues that contend, by pool
     for tour in tours:
         if tour.contends:
             pool = tour.queue.pool
@@ -123,9 +127,9 @@ def _move_turn(tour: Tour, pool_least: float, now: float) -> None:
 
 
 def _move_round(queue: Queue, tour: Tour) -> None:
-    """The next round ends with the last lane placed now.
+    """Move the common time of the lanes when a round is complete. The next round ends with the last lane placed now.
 
-    It must visit every lane once: otherwise the time would follow the lanes that are visited first.
+    A round visits every lane once. Otherwise the common time would follow the lanes that are visited first.
     """
     least, growth = tour.least, tour.least_growth
     queue.lane_time = tour.lane_time
