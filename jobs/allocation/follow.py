@@ -26,7 +26,7 @@ def follow(lane: Lane, job: Job, pool: Pool) -> Job | None:
 
 
 def _first(lane: Lane, line: Line) -> Job | None:
-    """Take the first job out of the line or the arrivals, but no arrival before the head that the last dispatch left."""
+    """Take the first job out of the line or the arrivals, but no arrival before the head as of the last dispatch."""
     arrived = [job for job in lane.arrived if job.place >= lane.head]
     first = min(line.first(1) + arrived, key=lambda job: job.place, default=None)
     if first in arrived:

@@ -112,7 +112,10 @@ def is_open(queue: Queue, now: float) -> bool:
 
 
 def _tours(pool: Pool, now: float, ms: int, *, borrow: bool) -> list[Tour]:
-    """Walk through the queues of a pool until there are as many lanes to serve, and queues visited, as free processes."""
+    """Walk through the queues of a pool until as many lanes can be served as it has free processes.
+
+    The walk comes to at least as many queues, if so many are ready.
+    """
     ready = [
         _tour(queue, int(most), now, ms) for queue in pool.queues if queue.ready and (most := _room(queue, now)) >= 1
     ]

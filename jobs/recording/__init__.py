@@ -1,1 +1,1 @@
-"""The recorder: counts of minutes and hours, and samples of the present."""
+"""The recorder: it counts attempts by minute and hour, samples the present, closes days and forecasts starts."""

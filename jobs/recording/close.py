@@ -1,7 +1,8 @@
-"""Close days: their usage is final, for bills. See docs/adr/0036-usage-for-bills.md.
+"""Close days: make their usage final, for bills. See docs/adr/0036-usage-for-bills.md.
 
-A day is closed when its last hour has been counted for five minutes. It is billed for whatever the hours have by then
-and no day was billed for yet: so what is found later, or ends while the clock is set back, goes to the first open day.
+A day is closed when the count of its last hour is final, five minutes after its end. It is billed for all attempts that
+the hours have by then, and that no earlier day was billed for. So an attempt that is found later, or ends while the
+clock is set back, is billed with the first open day.
 """
 
 from datetime import date, datetime, timedelta
@@ -19,20 +20,20 @@ from jobs.store.rows import rows
 
 
 def close_days() -> None:
-    """Close the days that are over, in their order."""
+    """Close the days that are over, the oldest first."""
     while _close_day():
         pass
 
 
 @transaction.atomic
 def _close_day() -> bool:
-    """Whether there may be more to close."""
+    """Close the first open day, if it is over; return whether there may be more to close."""
     counted, now = statements.begin_task(HOURS, REACH, pause=FOREVER)
     day = first_open() or _first_day(counted)
     if midnight(day + DAY) > counted:
         return False
     # The hours are counted for the last time before their log is dropped. If days were closed while the clock was
-    # ahead, what ended since then is older.
+    # ahead, the attempts that ended since then are older than the first open day.
     since = min(day, day_of(counted)) - log_kept() - DAY
     rows("close_day", day=day, since=since, until=day + DAY, tenant_id=None)
     ClosedDay.objects.create(day=day, closed_at=now)
@@ -40,7 +41,7 @@ def _close_day() -> bool:
 
 
 def _first_day(counted: datetime) -> date:
-    """That of the first hour that has any attempts."""
+    """Return the day of the first hour that has any attempts; without one, the day of `counted`."""
     first = TenantHour.objects.aggregate(first=Min("hour"))["first"]
     return day_of(first or counted)
 

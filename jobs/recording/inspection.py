@@ -15,12 +15,17 @@ from jobs.store import EVERY_TENANT
 from jobs.store.inspection import Excess, WrongBook
 
 BOUND = 30.0  # seconds that the clock and the workers may be late
-LANES = 200  # the most lanes whose first job is explained
+LANES = 200  # the most lanes whose first job is looked at
 
 
 @dataclass(frozen=True)
 class Finding:
-    """what: a stable code. subject: the job or level concerned. detail: a sentence for people."""
+    """A violation of an invariant.
+
+    what: a stable code
+    subject: the job, level or book concerned
+    detail: a sentence for people
+    """
 
     what: str
     subject: str
@@ -29,7 +34,12 @@ class Finding:
 
 @dataclass(frozen=True)
 class Look:
-    """The suspects of one look, for the next look to judge."""
+    """The suspects of one look, for the next look to judge.
+
+    excesses: the levels over their limits, by level and name
+    next_in_line: the waiting jobs that nothing blocks
+    lost: the waiting jobs at whose lanes no dispatch looks
+    """
 
     excesses: dict[tuple[str, str], Excess]
     next_in_line: frozenset[int]
@@ -45,7 +55,7 @@ def look() -> Look:
 
 
 def findings(before: Look, after: Look) -> list[Finding]:
-    """The violations: those that both looks saw, and those that one look proves."""
+    """Return the violations: those that both looks saw, and those that one look proves."""
     return [
         *[Finding(what, f"job {job}", detail) for what, job, detail in store.odd_states(BOUND)],
         *[
@@ -71,7 +81,7 @@ class Inspection:
         self._before: Look | None = None
 
     def run(self) -> None:
-        """Log and count the violations."""
+        """Look; then log, count and repair the violations. The first look only collects suspects."""
         after = look()
         if self._before is not None:
             found = findings(self._before, after)
@@ -85,8 +95,8 @@ class Inspection:
 
 
 def _said(book: WrongBook) -> str:
-    said = "there is none" if book.said is None else f"says that {book.said} slots are in use"
-    return f"{said}; in use are {book.in_use}"
+    said = "there is no book" if book.said is None else f"the book counts {book.said} slots in use"
+    return f"{said}; the jobs hold {book.in_use}"
 
 
 def _over_limits(before: Look, after: Look) -> list[Finding]:

@@ -1,7 +1,8 @@
-"""Which jobs only lack a process, look after look: one that was given a slot just now is about to be claimed.
+"""Find the jobs that lack only a process, in several looks.
 
-The recorder remembers what it found; for whoever asks it notes, of each pool, what a process did not take in time. A
-recorder that begins knows of nothing for some looks.
+One look is not enough: a job that got a slot a moment ago is about to be claimed. The recorder remembers the jobs of
+its last look. For each pool it notes the jobs that no process has taken in time, in the column `late` of `recorded`. A
+new recorder notes none until it has known jobs for APART seconds.
 """
 
 from datetime import datetime
@@ -11,24 +12,28 @@ from django.db import transaction
 from jobs.recording.statements import begin_task, end_task, may_run
 
 TASK = "may run"
-APART = 5.0  # seconds between the two looks that find the same job
-MOST = 200  # jobs that are remembered
+APART = 5.0  # seconds that a job must have been known to lack only a process, to be late
+MOST = 200  # the most jobs that are remembered
 
-Seen = dict[tuple[int, datetime], tuple[datetime, int]]  # a job, ready since; may run since, idle looks
+Seen = dict[tuple[int, datetime], tuple[datetime, int]]  # by job and ready_at: since when it may run, idle looks
 
 
 class MayRun:
-    """What the last look found."""
+    """The jobs that the last look found."""
 
     def __init__(self) -> None:
         self._seen: Seen = {}
 
     @transaction.atomic
     def look(self) -> None:
-        """Note the late jobs of each pool: their number, the seconds since the first could run, and how many looks in
-        a row found one of them beside an idle process: in a busy pool one is idle for a moment after each job.
+        """Note the late jobs of each pool.
 
-        A job that ran since it was seen, and is ready again, is another one.
+        jobs: their number
+        seconds: the seconds since the first of them could run
+        idle_looks: the looks in a row that found one of them beside an idle process
+
+        One such look proves nothing: in a busy pool a process is idle for a moment after each job. A job that ran since
+        the last look, and is ready again, counts as a new one.
         """
         _, now = begin_task(TASK, APART)
         found = may_run([job for job, _ in self._seen])

@@ -1,7 +1,7 @@
 """Record statistics: count the log of attempts, minute by minute and hour by hour. See docs/adr/0019-statistics.md.
 
-Each count is made from the log and replaces the former one. So it may be made again: an attempt whose transaction
-commits late is found by the second look, an outage is caught up with, and two recorders at once do no harm.
+Each count is made from the log and replaces the former one, so it may be repeated. The second count finds an attempt
+whose transaction committed late, the recorder catches up after an outage, and two recorders at once do no harm.
 """
 
 from datetime import UTC, datetime, time, timedelta
@@ -20,10 +20,10 @@ from jobs.store.rows import rows
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 HOURS, LAST_HOURS = "hours", "last hours"  # tasks: soon after the end of an hour, and before its log is dropped
-FOREVER = 3650 * DAY.total_seconds()  # an hour is counted however long nobody did: tenants are billed by it
-BATCH = HOUR  # counted in one statement while the recorder catches up
-REACH = DAY.total_seconds()  # the furthest that it catches up with minutes
-AHEAD = 2  # days for which partitions are made
+FOREVER = 3650 * DAY.total_seconds()  # hours are counted after any pause of the recorder: tenants are billed by them
+BATCH = HOUR  # the time that one statement counts while the recorder catches up
+REACH = DAY.total_seconds()  # the longest time whose minutes the recorder catches up with
+AHEAD = 2  # the days to come for which partitions are made
 SAMPLES_KEPT = 8 * DAY
 KEPT_FOR = {"job_minutes": 3 * DAY, "tenant_hours": 35 * DAY}
 
@@ -37,7 +37,7 @@ def record_minutes() -> None:
 
 @transaction.atomic
 def _count_minutes(task: str, delay: timedelta) -> bool:
-    """Whether there may be more to count."""
+    """Count the next minutes, at most BATCH; return whether there may be more to count."""
     upto, now = statements.begin_task(task, REACH)
     ends = min(upto + BATCH, (now - delay).replace(second=0, microsecond=0))
     if ends <= upto:
@@ -48,7 +48,7 @@ def _count_minutes(task: str, delay: timedelta) -> bool:
 
 
 def record_hours() -> None:
-    """Count the hours that are not final, up to now; and once more those whose log will soon be dropped."""
+    """Count the hours that are not final, up to now. Count those whose log will soon be dropped once more."""
     hour = None
     while (hour := _count_hour(hour)) is not None:
         pass
@@ -70,7 +70,7 @@ def _count_hour(hour: datetime | None) -> datetime | None:
 
 @transaction.atomic
 def _count_last() -> bool:
-    """Count an hour for the last time: whatever its log has by then is billed. Whether there may be more."""
+    """Count an hour for the last time: what its log has by then is billed. Return whether there may be more."""
     age = log_kept() - DAY
     upto, now = statements.begin_task(LAST_HOURS, (age + DAY).total_seconds(), pause=FOREVER)
     ends = upto + HOUR
@@ -82,7 +82,7 @@ def _count_last() -> bool:
 
 
 def keep_partitions() -> None:
-    """Make the partitions of yesterday and of the coming days, and drop those that nobody needs any longer."""
+    """Make the partitions of yesterday and of the coming days, and drop those that are old enough, and billed."""
     now = store.database_now()
     today = datetime.combine(now.astimezone(UTC), time(), UTC)
     for table, kept in (KEPT_FOR | {"attempts": log_kept()}).items():
@@ -93,18 +93,18 @@ def keep_partitions() -> None:
 
 
 def forget_old(now: datetime) -> None:
-    """Delete the samples, and the changes of limits and processes, that are kept no longer."""
+    """Delete the samples, and the changes of limits and processes, that are older than they are kept."""
     Sample.objects.filter(at__lt=now - SAMPLES_KEPT).delete()
     rows("forget_changes", moment=now - log_kept())
 
 
 def log_kept() -> timedelta:
-    """How long the log of attempts is kept: until each of its hours was counted for the last time, a day before."""
+    """Return how long the log of attempts is kept; each of its hours is counted for the last time a day before."""
     return max(timedelta(seconds=settings.JOBS_ATTEMPTS_KEPT), 2 * DAY)
 
 
 def _billed(table: str, now: datetime) -> datetime:
-    """The moment from which on the rows of this table are still needed for bills."""
+    """Return the moment from which on the rows of this table are still needed for bills."""
     never = datetime.min.replace(tzinfo=UTC)
     if table == "attempts":
         return Recorded.objects.filter(task=LAST_HOURS).values_list("upto", flat=True).first() or never

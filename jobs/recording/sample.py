@@ -1,4 +1,4 @@
-"""The recorder's sample, once a minute: what is under way, and what each tenant got of its fair share."""
+"""The recorder's sample, once a minute: the jobs in slots and in line, and what each tenant got of its fair share."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -20,12 +20,12 @@ from jobs.recording.statements import LaneWork
 from jobs.store.rows import rows
 
 MINUTE = 60.0  # seconds
-SHORT, LONG = 1 - 1 / 5, 1 - 1 / 60  # what stays of a sum after a minute: about the last 5 minutes, the last hour
+SHORT, LONG = 1 - 1 / 5, 1 - 1 / 60  # the part of a sum that stays after a minute: it covers about 5 minutes, an hour
 
 
 @transaction.atomic
 def record_sample() -> None:
-    """Note what is under way, once in this minute."""
+    """Store a sample of the present, once in a minute."""
     upto, now = statements.begin_task("samples", DAY.total_seconds())
     minute = now.replace(second=0, microsecond=0)
     if upto >= minute:
@@ -52,14 +52,17 @@ def record_sample() -> None:
         states=Counter(state.value for state in standing.values()),
         fairness=fairness(shares),
     )
-    Sample.objects.bulk_create([sample], ignore_conflicts=True)  # it is there if the clock was set back
+    Sample.objects.bulk_create([sample], ignore_conflicts=True)  # there is one already if the clock was set back
     statements.end_task("samples", minute)
 
 
 def fair_seconds(
     queues: Mapping[int, Queue], work: Iterable[LaneWork], worked: Mapping[tuple[int, int], float]
 ) -> dict[int, float]:
-    """What each tenant was entitled to of the seconds that the processes of each pool worked in this minute."""
+    """Return the seconds of this minute that each tenant was entitled to, of those that the processes worked.
+
+    worked: the seconds that the processes worked, by tenant and queue
+    """
     capacity: dict[str, float] = defaultdict(float)
     for (_, queue_id), seconds in worked.items():
         if queue_id in queues:
@@ -80,12 +83,18 @@ def fair_seconds(
 
 
 def fairness(shares: Iterable[tuple[float, float]]) -> float | None:
-    """Jain's index of what the tenants got of their shares (seconds got, and entitled to); None if nobody had one."""
+    """Return Jain's index of the parts of their shares that tenants got; None if no share was large enough to judge.
+
+    shares: the seconds that a tenant got, and those that it was entitled to
+    """
     return jain([got / entitled for got, entitled in shares if entitled >= JUDGED])
 
 
 def states(work: Iterable[LaneWork], found: Iterable[waits.Cut], hungry: Collection[int]) -> dict[int, State]:
-    """The state of each tenant with work. hungry: those that are starved."""
+    """Return the state of each tenant with work.
+
+    hungry: the tenants that are starved
+    """
     gates: dict[int | None, set[Gate]] = defaultdict(set)
     in_use: Counter[int] = Counter()
     limits: dict[int, LaneWork] = {}

@@ -1,4 +1,4 @@
-"""The tasks of the recorder, and what it reads and notes of what is under way."""
+"""The statements of the recorder: its tasks, and what it reads and notes of the jobs in slots and in line."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,31 +9,42 @@ from jobs.models import Recorded
 from jobs.reading.looking import Lane, reading_as_sets
 from jobs.store.rows import rows
 
-LANES, OF_A_LANE = 200, 10  # whose first jobs are looked at
+LANES, OF_A_LANE = 200, 10  # the most lanes, and the most jobs of each, that `may_run` looks at
 
 
 def begin_task(task: str, reach: float, *, pause: float | None = None) -> tuple[datetime, datetime]:
     """Lock a task of the recorder for this transaction; return the moment it has recorded up to, and the time now.
 
-    reach: the seconds to look back at first, and when the clock was set back. pause: the most after a pause, as reach.
+    reach: the seconds to look back at first, and when the clock was set back
+    pause: the most seconds to look back after a pause; None: as reach
     """
     ((upto, now),) = rows("begin_task", task=task, reach=reach, pause=reach if pause is None else pause)
     return upto, now
 
 
 def end_task(task: str, upto: datetime, **found: Any) -> None:
-    """Note the moment that the task has recorded up to, and what else it found, by the columns of `recorded`."""
+    """Note the moment that the task has recorded up to, and its findings.
+
+    found: values by the columns of `recorded`
+    """
     Recorded.objects.filter(task=task).update(upto=upto, **found)
 
 
 def record_peaks(day: date, slots: Mapping[int, int]) -> None:
-    """Note the slots in use, by tenant, where they are more than those that were found before on this day."""
+    """Note the slots in use of each tenant, where they are more than found before on this day."""
     rows("record_peaks", day=day, tenants=list(slots), slots=list(slots.values()))
 
 
 @dataclass(frozen=True)
 class LaneWork:
-    """What is under way in a lane: in_use: slots. in_line: its jobs in line. slots, weight, paused: of its tenant."""
+    """The work in a lane.
+
+    in_use: its slots in use
+    in_line: its jobs in line
+    slots: the slots of its tenant
+    weight: the weight of its tenant
+    paused: whether its tenant is paused
+    """
 
     tenant_id: int
     queue_id: int
@@ -45,7 +56,7 @@ class LaneWork:
 
 
 def work() -> list[LaneWork]:
-    """All lanes with jobs in line or in slots."""
+    """Return the work in all lanes with jobs in line or in slots."""
     with reading_as_sets():
         found = rows("work", tenants=None)
     return [
@@ -55,16 +66,21 @@ def work() -> list[LaneWork]:
 
 
 def record_shares(minute: Mapping[int, tuple[float, float]], short: float, long: float) -> list[tuple[float, float]]:
-    """Add the seconds that each tenant got of this minute, and was entitled to; both of about the last hour, of all.
+    """Add a minute to the sums of each tenant; return both sums of about the last hour, for all tenants.
 
-    short, long: the parts of the former sums that stay.
+    minute: the seconds that a tenant got, and those that it was entitled to
+    short: the part that stays of the former sums for about the last 5 minutes
+    long: the part that stays of the former sums for about the last hour
     """
     got, entitled = [pair[0] for pair in minute.values()], [pair[1] for pair in minute.values()]
     return rows("record_shares", tenants=list(minute), got=got, entitled=entitled, short=short, long=long)
 
 
 def may_run(seen: Sequence[int]) -> list[tuple[int, datetime, str, bool]]:
-    """Some jobs that may run, those of `seen` among them: since when each is ready, its pool, whether that is idle."""
+    """Return some jobs that may run: since when each is ready, its pool, and whether that has an idle process.
+
+    seen: jobs that are looked at in any case
+    """
     with reading_as_sets():
         return rows("may_run", seen=seen, most=LANES, each=OF_A_LANE, tenants=None)
 

@@ -1,1 +1,4 @@
-"""The forecasts of the recorder: what it reads, what it says of starts, and what came of it. See docs/insight.md."""
+"""The forecasts of the recorder: it reads a scene, predicts starts, and compares them with the real ones.
+
+See docs/insight.md.
+"""

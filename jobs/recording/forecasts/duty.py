@@ -1,4 +1,4 @@
-"""The recorder's duty: look ahead, say when the jobs in line start, and learn from what was said before."""
+"""The recorder's duty: predict when the jobs in line start, and learn from earlier predictions."""
 
 from collections import deque
 from collections.abc import Iterable
@@ -24,16 +24,19 @@ from jobs.recording.record import DAY
 from jobs.recording.statements import begin_task, end_task
 
 TASK = "forecast"
-A_MINUTE = 12.0  # statements to learn from
+A_MINUTE = 12.0  # predictions to learn from
 REMEMBERED = 20_000  # attempts
-ENOUGH = 2_000
-BACK = (timedelta(minutes=10), timedelta(hours=1), DAY)  # that the first look reads, until there are enough
-NEWEST = 1_000  # attempts that tell the pauses between them: these grow with the load
-KEPT = 35 * DAY  # predictions
+ENOUGH = 2_000  # attempts
+BACK = (timedelta(minutes=10), timedelta(hours=1), DAY)  # how far back the first look reads, until it has ENOUGH
+NEWEST = 1_000  # attempts from which pauses are estimated; only the newest, since pauses grow with the load
+KEPT = 35 * DAY  # how long predictions are kept
 
 
 class Forecasting:
-    """It remembers the attempts that have ended, and reads at each look only those that have ended since."""
+    """The duty, which remembers the attempts that have ended; each look reads only those that have ended since.
+
+    a_minute: the predictions to learn from, in a minute
+    """
 
     def __init__(self, random: Random | None = None, a_minute: float = A_MINUTE) -> None:
         self._random = random or Random()  # noqa: S311 - no secret
@@ -43,7 +46,7 @@ class Forecasting:
         self._said_nothing = False
 
     def run(self) -> None:
-        """Replace all forecasts, keep some statements to learn from, and learn."""
+        """Replace all forecasts, keep some predictions to learn from, and learn from earlier ones."""
         if statements.has_line():
             self._forecast()
             self._said_nothing = False
@@ -76,7 +79,7 @@ class Forecasting:
         self._made_at = moment
 
     def _remember(self, moment: datetime) -> None:
-        """The attempts that have ended since the last look."""
+        """Add the attempts that have ended since the last look."""
         if self._ended:
             found = statements.ended_since(self._ended[-1].at, REMEMBERED)
         else:
@@ -88,7 +91,7 @@ class Forecasting:
 
 
 def forget_old() -> None:
-    """Delete the predictions that nobody counts any more."""
+    """Delete the predictions that are older than KEPT."""
     Prediction.objects.filter(made_at__lt=store.database_now() - KEPT).delete()
 
 

@@ -1,4 +1,4 @@
-"""Learn from what came of the statements: whether a job had started by the moment that was said."""
+"""Learn from the outcomes of predictions: whether a job had started by the predicted moment."""
 
 from datetime import timedelta
 
@@ -11,9 +11,9 @@ Factors = dict[tuple[str, float], Factor]
 
 
 def learn(factors: Factors) -> Factors:
-    """Note the outcomes that are known by now, and store what they teach; return the factors as they are then.
+    """Note the outcomes that are known by now, and correct the factors by them; return the new factors.
 
-    To be called under the lock of the recorder's task, so that no outcome teaches twice.
+    The caller holds the lock of the recorder's task, so that no outcome counts twice.
     """
     learned: Factors = {}
     for one in statements.open_predictions():
@@ -31,7 +31,7 @@ def learn(factors: Factors) -> Factors:
 
 
 def outcomes(one: Open) -> tuple[bool | None, bool | None]:
-    """Whether p50 and p90 held; of a void one no more than was known before."""
+    """Return whether p50 and p90 held; None: not known yet. A void prediction has no further outcome."""
     if one.void:
         return one.held_50, one.held_90
     started_at = None if one.started is None else one.made_at + timedelta(seconds=one.started)

@@ -1,4 +1,4 @@
-"""Some statements to learn from: half of any job that waits, half of those that came lately."""
+"""Choose some predictions to learn from: half of any waiting jobs, half of jobs that arrived lately."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,15 +12,15 @@ from jobs.forecasting.scene import InLine
 from jobs.models import Prediction
 from jobs.recording.forecasts.statements import EndedAttempt
 
-AT_ONCE = 60.0  # seconds: those of so long, at most
-LAST_WAITS = 20  # of a lane: a baseline
+AT_ONCE = 60.0  # seconds: after a longer pause no more predictions are kept than for so long
+LAST_WAITS = 20  # waits of a lane that the baseline is made of
 
 
 @dataclass(frozen=True)
 class _Stands:
     place: Place
     job: InLine
-    weight: float  # the jobs of its line that it stands for: those behind the one before it
+    weight: float  # the number of jobs that it stands for: it, and those between it and the predicted job before it
 
 
 def sampled(
@@ -30,7 +30,12 @@ def sampled(
     since: float,
     a_minute: float,
 ) -> Iterator[Prediction]:
-    """Some of the places in all lines. since: the seconds since the last forecast. ended: the newest last."""
+    """Yield the predictions for some of the places in all lines.
+
+    ended: the attempts that have ended, the newest last
+    since: the seconds since the last forecast
+    a_minute: the number of predictions in a minute
+    """
     random = foresight.odds.random
     standing = [one for line in places for one in _standing(line)]
     new = [one for one in standing if one.job.ready_at > -since]
@@ -51,7 +56,7 @@ def _standing(line: Sequence[Place]) -> Iterator[_Stands]:
 
 
 def _spoken(place: Place, job: InLine, foresight: Foresight, ended: Sequence[EndedAttempt]) -> Prediction:
-    """Calibrated, even if no more than a part of it is said; with the baselines."""
+    """Return the calibrated prediction for a job, with both moments, even if users see less; and the baselines."""
     kind = class_of(place.gate.value, place.raw_50)
     half, most = (foresight.factors.get((kind, q), Factor()) for q in QUANTILES)
     said_50 = half.said(place.raw_50)
@@ -73,13 +78,13 @@ def _spoken(place: Place, job: InLine, foresight: Foresight, ended: Sequence[End
 
 
 def _ahead(job: InLine, foresight: Foresight) -> float | None:
-    """A baseline: the jobs ahead, each of the mean length, in the slots of the tenant."""
+    """Return a baseline in seconds: the jobs ahead, by their mean run time and the tenant's slots; None without any."""
     slots = next(one["num_slots"] for one in foresight.scene.tenants if one["id"] == job.tenant_id)
     return job.nth * foresight.odds.runs.mean(job.tenant_id, job.job_type) / slots if slots else None
 
 
 def _waits(job: InLine, ended: Sequence[EndedAttempt]) -> list[float]:
-    """A baseline: the last waits in its lane."""
+    """Return a baseline: the last waits in the job's lane, in seconds."""
     lane = job.tenant_id, job.queue_id
     found = [
         one.started_at - one.ready_at

@@ -1,4 +1,4 @@
-"""What a forecast reads and writes: the scene, the attempts that ended, what is said, and what came of it."""
+"""The statements of a forecast: it reads the scene and the ended attempts, and writes predictions and factors."""
 
 import json
 from collections import Counter
@@ -16,16 +16,16 @@ from jobs.models import Calibration, Forecast, Prediction, PredictionTotal
 from jobs.reading.looking import reading_as_sets
 from jobs.store.rows import objects, rows
 
-READ_JOBS = 4_000  # in line, of all lanes
+READ_JOBS = 4_000  # the most jobs in line that are read, of all lanes
 READ_OF_A_LANE = 400
-WALKED = 20_000  # jobs in line that are counted, of all lanes
-FARTHEST_PLACE = 1_000  # of a lane
-MARKS = (550, 700, 850, 1_000)  # places further back that are read, too; see FIRST_MARKS
+WALKED = 20_000  # the most jobs in line that are counted, of all lanes
+FARTHEST_PLACE = 1_000  # the last number in a lane that is read
+MARKS = (550, 700, 850, 1_000)  # numbers further back that are read, too; see FIRST_MARKS
 FIRST_MARKS = (55, 70, 85, 100, 140, 200, 280, 400)
-ARRIVALS = 5_000  # that are read
+ARRIVALS = 5_000  # the most arrivals that are read
 WINDOW = 300.0  # seconds of arrivals
-HORIZON = 3_600.0  # seconds in which jobs are due
-MOST_OPEN = 5_000  # predictions that are looked at
+HORIZON = 3_600.0  # seconds: jobs that are due within them are read
+MOST_OPEN = 5_000  # the most predictions that are looked at
 # As in explain: no plan may depend on the age of a table's statistics.
 PLANNER = "SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off; SET LOCAL jit = off"
 
@@ -34,14 +34,22 @@ Seen = TypeVar("Seen")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndedAttempt(Attempt):
-    """at: when it ended. Its other moments are seconds since 1970."""
+    """An attempt that has ended. Its moments are seconds since 1970.
+
+    at: the moment of its end, as a datetime
+    """
 
     at: datetime
 
 
 @dataclass(frozen=True)
 class Open:
-    """A prediction whose job had not started. started: seconds from made_at. void: nobody can tell any more."""
+    """A prediction whose job had not started at the last look.
+
+    kind: its class (calibration.class_of)
+    started: the seconds from made_at to the start of the job; None: not yet
+    void: whether it has no further outcome, since a person or a pause came between
+    """
 
     id: int
     kind: str
@@ -56,12 +64,12 @@ class Open:
 
 
 def has_line() -> bool:
-    """Whether any job is in line."""
+    """Return whether any job is in line."""
     return bool(rows("has_line", tenants=None)[0][0])
 
 
 def look_ahead() -> tuple[datetime, Scene]:
-    """The moment of the look, and what there was."""
+    """Return the moment of the look, and the scene at that moment."""
     bounds: dict[str, Any] = {"jobs": READ_JOBS, "near": READ_OF_A_LANE, "walked": WALKED, "deep": FARTHEST_PLACE}
     bounds |= {"marks": [*FIRST_MARKS, *MARKS], "arrivals": ARRIVALS, "window": WINDOW, "horizon": HORIZON}
     with reading_as_sets(PLANNER):
@@ -87,12 +95,15 @@ def _each(kind: Callable[..., Seen], text: str) -> list[Seen]:
 
 
 def ended_since(moment: datetime, most: int) -> list[EndedAttempt]:
-    """The attempts that ended after that moment, the newest first."""
+    """Return the attempts that ended after a moment, the newest first.
+
+    most: the most attempts
+    """
     return objects(EndedAttempt, "ended_since", moment=moment, most=most)
 
 
 def replace_forecasts(found: Sequence[Forecast], made_at: datetime) -> None:
-    """Say this of all lanes, all made at that moment, and nothing else."""
+    """Store these forecasts, all made at `made_at`, and delete all others."""
     Forecast.objects.bulk_create(
         found,
         update_conflicts=True,
@@ -103,7 +114,7 @@ def replace_forecasts(found: Sequence[Forecast], made_at: datetime) -> None:
 
 
 def read_factors() -> dict[tuple[str, float], Factor]:
-    """All factors, by class and quantile."""
+    """Return all factors, by class and quantile."""
     found = Calibration.objects.values_list("kind", "quantile", "log", "outcomes", "held")
     return {(kind, quantile): Factor(log, outcomes, held) for kind, quantile, log, outcomes, held in found}
 
@@ -119,7 +130,7 @@ def keep_factors(found: Mapping[tuple[str, float], Factor]) -> None:
 
 
 def keep_predictions(made_at: datetime, found: Iterable[Prediction]) -> None:
-    """Store what is said of some jobs, and count it."""
+    """Store predictions, and count them by the reason for which a moment is missing."""
     counted: Counter[str] = Counter()
     for one in found:
         one.made_at = made_at
@@ -132,5 +143,5 @@ def keep_predictions(made_at: datetime, found: Iterable[Prediction]) -> None:
 
 
 def open_predictions() -> list[Open]:
-    """The predictions whose jobs had not started at the last look."""
+    """Return the predictions whose jobs had not started at the last look, the oldest first."""
     return objects(Open, "open_predictions", most=MOST_OPEN)
