@@ -1,4 +1,4 @@
-"""All books, which only a dispatch writes, and the letters to the next dispatch, which all other code writes."""
+"""All books, which only a dispatch writes, and the letters to the next dispatch, which any other code writes."""
 
 from heapq import heappush
 from itertools import count

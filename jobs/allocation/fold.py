@@ -91,8 +91,8 @@ def _wake(books: Books, arrivals: list[Lane], opened: list[Lane]) -> None:
     """Return lanes to the end of their circles, in the order in which they left them, or let them be visited next.
 
     A lane is visited next if it has used less than its share. A lane in which work arrived may have used one attempt
-    more. New lanes come first. A lane in the circle moves only if no job waited in it when work arrived: its last jobs
-    had followed in slots.
+    more. New lanes come first. A lane in the circle moves only if no job waits in it before the first that arrived, as
+    when its last jobs had followed in slots.
     """
     begun, told = [], []
     for lane in arrivals:

@@ -44,9 +44,9 @@ def in_time(time: float, common_time: float, quantum: float, weight: float) -> b
 
 
 def circle_place(number: int, head: int | None = None) -> int:
-    """Return the position of a lane in its circle: at the end or, with a head, next after it.
+    """Return the position of a lane in its circle: at the end or, with a head, right after the head.
 
-    Lanes that were placed after the same head before stay ahead of it.
+    A lane that was placed after the same head earlier stays before this one.
 
     number: a new number, which only grows
     """

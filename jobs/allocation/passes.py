@@ -17,7 +17,7 @@ class Pass(list[Taken]):
 
     more: whether another pass may find room
     uncounted: whether users must be counted before the next pass
-    idle: whether processes are left that tenants which hold all of their slots may borrow
+    idle: whether processes are left for tenants that hold all of their slots and may borrow
     """
 
     more = uncounted = idle = False

@@ -1,7 +1,8 @@
 """Inspect: look for invariant violations in live data. A finding means a bug, or a process that is not running.
 
-Two violations need a second look a moment later. A level over its limit may be draining; it is a finding if a job was
+Three violations need a second look a moment later. A level over its limit may be draining; it is a finding if a job was
 claimed for it since the first look. A job that nothing blocks may be about to start; it is a finding if it still waits.
+A lane that no dispatch visits is a finding, and is repaired, if both looks see it.
 """
 
 from dataclasses import dataclass
@@ -81,7 +82,7 @@ class Inspection:
         self._before: Look | None = None
 
     def run(self) -> None:
-        """Look; then log, count and repair the violations. The first look only collects suspects."""
+        """Look; log and count the violations; repair wrong books and lost lanes. The first look only finds suspects."""
         after = look()
         if self._before is not None:
             found = findings(self._before, after)

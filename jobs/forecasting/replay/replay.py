@@ -39,9 +39,9 @@ class Replay:
     hypothesis: Hypothesis = field(default_factory=dict)
 
     def waits(self) -> list[float | None]:
-        """Replay until all attempts of the window have started; return the seconds in line of each, in recorded order.
+        """Replay the record; return the seconds in line of each of its attempts, in their order there.
 
-        None: the attempt does not count, or did not start.
+        The replay lasts until all attempts of the window have started. None: it does not count, or did not start.
         """
         books, changes = books_of(self.record, self.hypothesis)
         past = self.record.past
