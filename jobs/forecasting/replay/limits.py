@@ -7,7 +7,7 @@ from jobs.allocation.books import Books
 from jobs.allocation.state import Queue, Tenant
 from jobs.forecasting.replay.record import POOL, QUEUE, TENANT, Change, Hypothesis, Limits, Record
 
-NO_TENANT: Limits = {"num_slots": None}
+GONE: dict[str, Limits] = {POOL: {"processes": 0}, QUEUE: {"paused": True}, TENANT: {"num_slots": None}}
 UNRECORDED = {"weight": 1, "paused": False, "rate_limit": None, "rate_window": None}  # the limits that no row names
 OF_TENANT = UNRECORDED | {"num_slots": None, "burst_slots": None, "user_slots": None}
 OF_QUEUE = UNRECORDED | {"pool": "default", "concurrency": None}
@@ -23,7 +23,7 @@ def books_of(record: Record, hypothesis: Hypothesis) -> tuple[Books, list[Change
     for change in record.changes:
         key = change.kind, change.subject
         if key not in first:
-            first[key] = _known(change)
+            first[key] = _present(change)
         else:
             later.append(change)
     books = Books()
@@ -42,18 +42,18 @@ def books_of(record: Record, hypothesis: Hypothesis) -> tuple[Books, list[Change
 
 def apply(change: Change, books: Books) -> None:
     """Apply a change to the books. A tenant or queue that they lack has no replayed jobs; its change is ignored."""
-    limits = change.limits
+    limits = _present(change)
     if change.kind == POOL:
-        books.pool(str(change.subject), (limits or {"processes": 0})["processes"])
+        books.pool(str(change.subject), limits["processes"])
     elif change.kind == QUEUE and int(change.subject) in books.queues:
-        books.limit_queue(books.queues[int(change.subject)], **_of(OF_QUEUE, limits or {"paused": True}))
+        books.limit_queue(books.queues[int(change.subject)], **_of(OF_QUEUE, limits))
     elif change.kind == TENANT and int(change.subject) in books.tenants:
-        books.limit_tenant(books.tenants[int(change.subject)], **_of(OF_TENANT, limits or NO_TENANT))
+        books.limit_tenant(books.tenants[int(change.subject)], **_of(OF_TENANT, limits))
 
 
-def _known(change: Change) -> Limits:
-    """Return the limits of the change: no processes for a pool that is gone, no slots for a tenant that is gone."""
-    return change.limits or ({"processes": 0} if change.kind == POOL else NO_TENANT)
+def _present(change: Change) -> Limits:
+    """Return the limits of the change; those of GONE if the pool, queue or tenant was deleted."""
+    return change.limits or GONE[change.kind]
 
 
 def _as_it_was(later: list[Change], hypothesis: Hypothesis) -> Iterator[Change]:

@@ -75,7 +75,8 @@ def again(record: Record, books: Books) -> list[Again | None]:
 
     A retry comes after the attempt before it; a first attempt, after the last attempts of the jobs that it waited for.
     """
-    runs = collected(record.past)
+    past = sorted(record.past, key=lambda attempt: attempt.ready_at)
+    runs = collected(reversed(past))
     jobs = [
         _job(one, runs) if one.tenant_id in books.tenants and one.queue_id in books.queues else None
         for one in record.past
@@ -84,8 +85,9 @@ def again(record: Record, books: Books) -> list[Again | None]:
     for one, job in zip(record.past, jobs, strict=True):
         if job is not None:
             of_job[one.job_id].append((one, job))
-    for number, attempts in of_job.items():
+    for attempts in of_job.values():
         attempts.sort(key=lambda pair: pair[0].ready_at)
+    for number, attempts in of_job.items():
         first = attempts[0]
         _after(first, [of_job[other][-1] for other in record.after.get(number, ()) if other in of_job])
         for before, following in pairwise(attempts):

@@ -1,12 +1,15 @@
 """A replay of a record: what was, by the rules of the claim; what would have been; and how far off it is."""
 
+from dataclasses import replace
+
 import pytest
 
 from jobs.allocation.world import Pauses
 from jobs.forecasting.replay.compare import answer
+from jobs.forecasting.replay.limits import books_of
 from jobs.forecasting.replay.pauses import BETWEEN, pauses
 from jobs.forecasting.replay.record import POOL, QUEUE, TENANT, WARM, Change, Past, Record
-from jobs.forecasting.replay.replay import Replay
+from jobs.forecasting.replay.replay import Replay, again
 
 NOTHING = Pauses(between=0.0, handover=0.0)
 ADA, BOB = 1, 2
@@ -98,6 +101,18 @@ def test_a_job_that_waited_for_others_comes_after_the_last_of_them():
     assert jobs[2] == 0.0
     blocked = record(*in_turn(2), past(5, 21.0, 21.0, 31.0), past(6, 12.0, 31.0, 41.0), after={5: [0, 1]})
     assert waits(blocked, {(TENANT, ADA): {"num_slots": 2}}) == [0.0, 0.0, 0.0, 0.0], "it came at 11"
+
+
+def test_a_job_that_waited_for_a_retried_one_comes_after_its_last_attempt_in_whatever_order_they_are_read():
+    attempts = past(1, 20.0, 20.0, 30.0), past(1, 0.0, 0.0, 10.0, good=False)
+    found = record(past(5, 35.0, 35.0, 45.0, BOB), *attempts, after={5: [1]})
+    books, _ = books_of(found, {})
+    assert [job.delay for job in again(found, books)] == [5.0, 10.0, 0.0]
+
+
+def test_a_queue_that_was_deleted_before_is_closed():
+    found = record(replace(past(1, 0.0, 0.0, 1.0), queue_id=2), changes=(Change(-2 * WARM, QUEUE, 2, None),))
+    assert waits(found) == [None]
 
 
 def test_who_left_the_line_left_it_unless_it_would_have_started_before():
