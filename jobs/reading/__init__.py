@@ -1,1 +1,1 @@
-"""What there is and what there was, for whoever asks: jobs, lists, counts, the present, explanations, health."""
+"""Read the present and the past for pages, API and commands: jobs, lists, counts, explanations, health."""

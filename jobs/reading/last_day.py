@@ -15,7 +15,8 @@ MAX_COUNTED = 10_000  # waiting jobs counted by type, of each queue
 class LastDay:
     """Attempts that ended since `since`, as the recorder counted them at `counted_at` (None: it never has).
 
-    queues: by name. types: by source type and method.
+    queues: by name.
+    types: by source type and method.
     """
 
     since: datetime
@@ -25,7 +26,7 @@ class LastDay:
 
 
 def of_tenant(tenant_id: int, now: datetime) -> LastDay:
-    """Of one tenant: 24 hours and the part of an hour before them."""
+    """Return the statistics of one tenant: of 24 hours, and of the part of an hour before them."""
     since = now.replace(minute=0, second=0, microsecond=0) - DAY
     ended, under_way = queries.ended(tenant_id, since), queries.under_way(tenant_id, MAX_COUNTED)
     return LastDay(
@@ -37,7 +38,7 @@ def of_tenant(tenant_id: int, now: datetime) -> LastDay:
 
 
 def of_queues(now: datetime) -> LastDay:
-    """Of all tenants. What is under way is counted by queue, not by type."""
+    """Return the statistics of all tenants. Jobs under way are counted by queue, not by type."""
     since = now.replace(second=0, microsecond=0) - DAY
     ended = queries.ended_in_queues(since)
     under_way = [UnderWay(one.queue.name, "", "", one.waiting, one.in_use) for one in present.queues().values()]

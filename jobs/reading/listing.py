@@ -21,9 +21,11 @@ FAILED = FINAL - {Status.SUCCESS}
 
 @dataclass
 class Sought:
-    """The jobs that fit all of this. Whose they are, their status and their batch have indexes of their own.
+    """A search for the jobs that meet all of these conditions. Tenant, status and batch have indexes of their own.
 
-    tenant: None: those of all tenants, for operators. batch: its id.
+    tenant: None for the jobs of all tenants, which only operators see.
+    batch: the id of a batch.
+    others: conditions without an index.
     """
 
     tenant: Tenant | None
@@ -32,7 +34,7 @@ class Sought:
     others: Q = field(default_factory=Q)
 
     def add_status(self, word: str) -> None:
-        """Seek those of this status, or those that are held. Raises ValueError."""
+        """Seek the jobs with this status, or those that are held. Raises ValueError for an unknown word."""
         if word == HELD:
             self.status = Status.SCHEDULED
             self.others &= Q(due_at=HELD_UNTIL)
@@ -41,43 +43,46 @@ class Sought:
 
     @property
     def owned(self) -> Q:
-        """What has an index of its own, newest first: a page looks at these alone."""
+        """The conditions that have an index of their own, newest first: a page looks only at jobs that meet them."""
         owned = Q() if self.tenant is None else Q(tenant=self.tenant)
         return owned if self.batch is None else owned & Q(batch_id=self.batch)
 
     @property
     def fitting(self) -> Q:
-        """What is asked of those."""
+        """The further conditions, which a page checks for each job that it looks at."""
         return self.others if self.status is None else self.others & Q(status=self.status)
 
 
 @dataclass(frozen=True)
 class Page:
-    """before: the next page has the jobs with lower ids; None if this is the last one."""
+    """A page of a list of jobs.
+
+    before: the next page has the jobs with lower ids. None: this is the last page.
+    """
 
     jobs: list[JobRow]
     before: int | None
 
 
 def call(job: JobRow | Schedule) -> str:
-    """Its call as lists show it and searches take it: reports.datareport.execute:13, or without an object."""
+    """Return the call as lists show it and searches accept it: reports.datareport.execute:13, or without an object."""
     return f"{job_type(job)}{f':{job.source_id}' if job.source_id else ''}"
 
 
 def job_type(job: JobRow | Schedule) -> str:
-    """reports.datareport.execute"""
+    """Return the name of the job type: reports.datareport.execute."""
     return f"{job.source_type}.{job.source_method}"
 
 
 def state(job: JobRow) -> str:
-    """Its status; "held" for a job of a paused type."""
+    """Return the status; "held" for a job of a paused type."""
     return HELD if job.is_held else job.status
 
 
 def page(sought: Sought, limit: int, *, before: int | None = None) -> Page:
-    """The newest jobs that fit, with lower ids than `before`.
+    """Return the newest jobs that fit, with lower ids than `before`.
 
-    A page may have fewer jobs than `limit`, even none, and a next page: it has looked at MAX_LOOKED_AT jobs.
+    A page with fewer jobs than `limit`, or none, may have a next page: it looks at MAX_LOOKED_AT jobs at most.
     """
     found, end = _fitting(sought, before)
     fitting = list(found.defer("args", "stats")[: limit + 1])  # one extra job shows that there are more
@@ -87,7 +92,7 @@ def page(sought: Sought, limit: int, *, before: int | None = None) -> Page:
 
 
 def ids(sought: Sought, limit: int, *, before: int | None = None, looks: int) -> tuple[list[int], int | None]:
-    """The ids of the newest jobs that fit, and `before` of the next ones. It makes so many `looks`."""
+    """Return the ids of the newest jobs that fit, and `before` of the next ones, after at most so many `looks`."""
     together: list[int] = []
     for _ in range(looks):
         found, end = _fitting(sought, before)
@@ -101,16 +106,16 @@ def ids(sought: Sought, limit: int, *, before: int | None = None, looks: int) ->
 
 
 def batches(limit: int, *, tenant_id: TenantId, before: int | None = None) -> tuple[list[Progress], int | None]:
-    """The newest batches below that number, and `before` of the next ones."""
+    """Return the newest batches with lower numbers than `before`, and `before` of the next ones."""
     found = store.read_batches(tenant_id=tenant_id, before=before or LARGEST_ID, most=limit)
     return found, found[-1].id if len(found) == limit else None
 
 
 def failures_first(batch: Progress, limit: int, *, tenant: Tenant | None) -> list[JobRow]:
-    """The jobs of a batch that did not end well, newest first, and then its others."""
+    """Return the jobs of a batch: first those that ended without success, newest first, then the others."""
     failed: list[int] = []
     ended_badly = Sought(tenant, batch=batch.id, others=Q(status__in=FAILED))
-    if batch.failed:  # else all of its jobs would be looked at, and none found
+    if batch.failed:  # else the query would look at all jobs of the batch, and find none
         failed, _ = ids(ended_badly, limit, looks=LOOKS)
     found: list[JobRow] = list(queries.all_jobs().filter(pk__in=failed).defer("args", "stats"))
     shown = [one for one in found if queries.is_whole(one)]
@@ -125,14 +130,14 @@ def newest() -> int:
 
 
 def newer(sought: Sought, *, upto: int) -> tuple[int, bool]:
-    """The number of jobs that fit with higher ids than `upto`; and whether there are more to look at."""
+    """Return how many jobs with higher ids than `upto` fit, and whether there are more to look at."""
     came = queries.all_jobs().filter(sought.owned, pk__gt=upto)
     last = came.order_by("pk").values_list("pk", flat=True)[MAX_LOOKED_AT - 1 : MAX_LOOKED_AT].first()
     return came.filter(sought.fitting, pk__lte=last or LARGEST_ID).count(), last is not None
 
 
 def waited(job: JobRow, now: datetime) -> float | None:
-    """Seconds that the last attempt waited, from ready to its start; grows until then. None: it was never ready."""
+    """Return the seconds that the last attempt waited, from ready to its start or now; None if it was never ready."""
     if job.ready_at is not None:
         since, until = job.ready_at, now
     elif job.waited_since is not None:
@@ -143,14 +148,14 @@ def waited(job: JobRow, now: datetime) -> float | None:
 
 
 def ran(one: JobRow | AnyFailedAttempt, now: datetime) -> float | None:
-    """Seconds that a failed attempt ran, or the last one of a job; grows until its end. None: it has not begun."""
+    """Return the seconds that a failed attempt, or a job's last one, ran to its end or now; None before its start."""
     if one.start_time is None or (one.end_time is None and one.status != Status.RUNNING):
         return None
     return max(((one.end_time or now) - one.start_time).total_seconds(), 0.0)
 
 
 def _fitting(sought: Sought, before: int | None) -> tuple[QuerySet[JobRow], int | None]:
-    """The jobs of a page that fit; and the last job that it looks at, or None if it looks at all."""
+    """Return the jobs of a page that fit, and the id of the last job that it looks at; None if it looks at all."""
     older = sought.owned if before is None else sought.owned & Q(pk__lt=before)
     found = queries.all_jobs().filter(older)
     end: int | None = None
@@ -167,10 +172,9 @@ def _fitting(sought: Sought, before: int | None) -> tuple[QuerySet[JobRow], int 
 
 
 def _few(status: Status, owned: Q) -> list[int] | None:
-    """The ids of all jobs that may have the status, by its partial index; None if they are many.
+    """Return the ids of all jobs that may have the status, from its partial index; None if there are many.
 
-    If they are many, they are found soon among the newest jobs. The index of the dead knows no tenant: their ids are of
-    all tenants.
+    Many are found soon among the newest jobs. The index of dead jobs has no tenant: it gives the ids of all tenants.
     """
     if status in FINAL - {Status.DEAD}:
         return None

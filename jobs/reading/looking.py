@@ -1,6 +1,6 @@
-"""What health, metrics, the operators' pages and commands look at of the present moment. Reads only.
+"""Look at the present for health, metrics, the operators' pages and commands. Reads only.
 
-What waits and what is in use is told by the books; no look reads all waiting jobs.
+The numbers of waiting jobs and of slots in use come from the books; no look reads all waiting jobs.
 """
 
 from collections.abc import Collection, Iterator
@@ -17,20 +17,23 @@ from jobs.store.rows import objects, prepared_objects, rows
 from jobs.store.session import session
 
 STATEMENT_TIMEOUT = 1.0  # seconds that a look may take
-MAX_LANES = 100  # that are looked at: those with the most waiting jobs, and as many whose turn is next
+MAX_LANES = 100  # that a look reads: those with the most waiting jobs, and as many whose turn is next
 MAX_COUNTED = 20  # waiting jobs of a lane
 MAX_GONE = 100  # workers
-# Lanes and tenants are joined as sets, whatever the statistics say of their number, or a role of hash joins.
+# Join lanes and tenants as sets, whatever the statistics say of their number, or a role's settings of hash joins.
 PLANNER = (
     "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_nestloop = off;"
     " SET LOCAL enable_hashjoin = on;"
-    " SET LOCAL enable_sort = off; SET LOCAL jit = off"  # an order chooses its index; its price is no reason to compile
+    " SET LOCAL enable_sort = off; SET LOCAL jit = off"  # an order chooses its index; a high cost needs no compiling
 )
 
 
 @dataclass(frozen=True)
 class SlotsInUse:
-    """Of a tenant. worker: None if the jobs are handed over, and no process has started them yet."""
+    """The slots of a tenant's jobs at one worker.
+
+    worker: None for jobs that were handed over, and that no process has started yet.
+    """
 
     tenant_id: int
     worker: UUID | None
@@ -39,8 +42,10 @@ class SlotsInUse:
 
 @dataclass(frozen=True)
 class Queue:
-    """A queue. in_use, pool_in_use: its slots, and the processes of its pool. None: no limit.
+    """A queue with its limits, and with what is in use. A limit that is None does not exist.
 
+    in_use: slots of its jobs.
+    pool_in_use: processes of its pool.
     late, late_seconds, idle_looks: of its pool, as the recorder has found them (jobs/recording/may_run.py).
     """
 
@@ -66,10 +71,12 @@ class Queue:
 class Lane:
     """The jobs in line of a tenant in a queue; or those of `lanes` further lanes of the queue (tenant_id None).
 
-    gate: of the slots of the tenant, if it lets none of them go now; no_tokens: whether its rate limit lets none go.
-    passing: jobs that the tenant's limits would let go at once. about: the number of those that wait is not exact.
-    first_since: the earliest moment at which one of the first became ready; None: not read. of_full_users: jobs of
-    users who have all slots that they may have, as far as they were counted.
+    gate: the closed gate of the tenant's slots. None: they let jobs go.
+    no_tokens: whether the tenant's rate limit lets no job go.
+    passing: jobs that the tenant's limits would let go at once.
+    about: whether the number of waiting jobs is not exact.
+    first_since: the earliest moment at which one of the first jobs became ready. None: not read.
+    of_full_users: those of the counted jobs whose users have all slots that they may have.
     """
 
     tenant_id: int | None
@@ -86,8 +93,12 @@ class Lane:
 
 @dataclass(frozen=True, kw_only=True)
 class Tenant(Share):
-    """in_use: slots. num_slots: None if they were never set. tokens: None without a rate limit. next_at: when there is
-    a token.
+    """A tenant with its share, its limits and what it has in use.
+
+    in_use: slots.
+    num_slots: None if they were never set.
+    tokens: None without a rate limit.
+    next_at: when the rate limit has a token.
     """
 
     id: int
@@ -104,9 +115,13 @@ class Tenant(Share):
 
 @dataclass(frozen=True)
 class Worker:
-    """cut_off_at: since when no message reaches it. gone_at: None while it is registered. lost: it was declared gone.
+    """A worker that is registered, or that went in the last day.
 
-    leads: its clock is the leader.
+    beat_interval: seconds.
+    cut_off_at: since when no message reaches it.
+    gone_at: None while it is registered.
+    lost: whether it was declared gone.
+    leads: whether its clock is the leader.
     """
 
     id: UUID
@@ -123,8 +138,15 @@ class Worker:
     leads: bool
 
     def state(self, now: datetime) -> str:
-        """live, draining (it takes no jobs), cut off (no message reaches it), silent (it missed its beats), lost
-        (declared gone) or stopped."""
+        """Return one of these words.
+
+        live: it takes jobs.
+        draining: it takes no more jobs.
+        cut off: no message reaches it.
+        silent: it missed its beats.
+        lost: it was declared gone.
+        stopped: it stopped in good order.
+        """
         if self.gone_at is not None:
             return "lost" if self.lost else "stopped"
         if now - self.beat_at > timedelta(seconds=LIVE_BEATS * self.beat_interval):
@@ -136,7 +158,7 @@ class Worker:
 
 @contextmanager
 def looking(seconds: float | None = None) -> Iterator[None]:
-    """A transaction for reads alone, which give up after so many seconds (STATEMENT_TIMEOUT)."""
+    """Open a transaction for reads only, each of which gives up after `seconds`; None: after STATEMENT_TIMEOUT."""
     with transaction.atomic():
         rows("look_briefly", milliseconds=round((STATEMENT_TIMEOUT if seconds is None else seconds) * 1000))
         yield
@@ -145,7 +167,10 @@ def looking(seconds: float | None = None) -> Iterator[None]:
 
 @contextmanager
 def reading_as_sets(planner: str = PLANNER) -> Iterator[None]:
-    """A transaction for reads of all lanes: their plan does not depend on statistics. planner: how."""
+    """Open a transaction for reads of all lanes, whose plans do not depend on statistics.
+
+    planner: the statements that set the planner.
+    """
     with transaction.atomic():
         with session().cursor() as cursor:
             cursor.execute(planner)
@@ -158,22 +183,22 @@ def look_slots() -> list[SlotsInUse]:
 
 
 def look_queues() -> dict[int, Queue]:
-    """All queues by id, in the order of their names."""
+    """Return all queues by id, in the order of their names."""
     return {queue.id: queue for queue in prepared_objects(Queue, "look_queues")}
 
 
 def look_lanes(*, tenants: Collection[int] | None = None) -> list[Lane]:
-    """The lanes with jobs in line; of these tenants alone, each of them, if some are given."""
+    """Return the lanes with jobs in line; if tenants are given, all lanes of these tenants alone."""
     asked, most = (None, MAX_LANES) if tenants is None else (sorted(tenants), None)
     with reading_as_sets():
         return objects(Lane, "look_lanes", tenants=asked, most=most, exact=MAX_COUNTED)
 
 
 def look_tenants(ids: Collection[int]) -> dict[int, Tenant]:
-    """Those of these tenants that exist, by id."""
+    """Return the tenants with these ids that exist, by id."""
     return {tenant.id: tenant for tenant in objects(Tenant, "look_tenants", ids=sorted(ids))}
 
 
 def look_workers() -> list[Worker]:
-    """The workers that are there by pool, then the last MAX_GONE that went in the last day, latest first."""
+    """Return the registered workers by pool, then the last MAX_GONE that went in the last day, latest first."""
     return objects(Worker, "look_workers", most=MAX_GONE)

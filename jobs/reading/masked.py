@@ -1,4 +1,4 @@
-"""Values of arguments that nobody may read on a page: those whose names look like secrets."""
+"""Mask the arguments that no page may show: those whose names look like secrets."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ DOTS = "•••"
 
 
 def masked(value: Any) -> Any:
-    """The same JSON value, with DOTS for each value whose name contains a word of JOBS_MASKED_ARGS."""
+    """Return the JSON value with DOTS for each value whose name contains a word of JOBS_MASKED_ARGS."""
     if isinstance(value, dict):
         return {name: DOTS if is_secret(name) else masked(inner) for name, inner in value.items()}
     if isinstance(value, list):
@@ -17,7 +17,7 @@ def masked(value: Any) -> Any:
 
 
 def is_secret(name: str) -> bool:
-    """Whether an argument of this name is masked, however it is written: api_key, API-Key, apiKey."""
+    """Return whether an argument of this name is masked, in any spelling: api_key, API-Key, apiKey."""
     letters = _letters(name)
     return any(_letters(word) in letters for word in settings.JOBS_MASKED_ARGS)
 

@@ -1,4 +1,4 @@
-"""Whether the database has the schema of this release."""
+"""Compare the migrations of this release with those that the database has."""
 
 from functools import cache
 from importlib import import_module
@@ -12,9 +12,9 @@ from tenants.names import OURS, named
 
 
 def open_migrations() -> list[str]:
-    """Of our apps, those that the database lacks: "jobs.0002_flows".
+    """Return the migrations of our apps that the database lacks, such as "jobs.0002_flows".
 
-    As Django's loader judges, one that replaces others is there if they are. It is dear, so it is asked last.
+    A migration that replaces others is there if they are. Django's loader decides that; it is slow, so it comes last.
     """
     lacking = _of_release() - MigrationRecorder(connection).applied_migrations().keys()
     if lacking:
@@ -24,7 +24,10 @@ def open_migrations() -> list[str]:
 
 @cache  # a release does not change while it runs
 def _of_release() -> frozenset[tuple[str, str]]:
-    """By the names of files, as Django finds them: a loader would import the migrations of all apps of the project."""
+    """Return the migrations of this release, by app and file name.
+
+    A loader of Django would import the migrations of all apps of the project.
+    """
     homes = {app: MigrationLoader.migrations_module(app)[0] for app in map(named, OURS)}
     return frozenset(
         (app, file.name)

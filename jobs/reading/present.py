@@ -1,4 +1,4 @@
-"""How tenants, queues and workers stand now, for who asks once: commands, admin, API, the metrics of tenants."""
+"""Read once how tenants, queues and workers stand now: for commands, admin, API and the metrics of tenants."""
 
 from collections import Counter
 from collections.abc import Collection
@@ -15,7 +15,10 @@ PATIENCE = 60.0  # seconds for one statement: all lanes of 10,000 tenants take t
 def tenants(
     ids: Collection[int], now: datetime | None = None, *, seconds: float = PATIENCE
 ) -> dict[int, TenantStanding]:
-    """Those of these tenants that exist, by id. seconds: after which a statement gives up, with OperationalError."""
+    """Return the standing of the tenants with these ids that exist, by id.
+
+    seconds: the time after which a statement gives up, with OperationalError.
+    """
     with looking(seconds):
         lanes, queues, found = look_lanes(tenants=ids), look_queues(), look_tenants(ids)
         standings = of_tenants(found.values(), lanes, queues, now or store.database_now())
@@ -23,13 +26,13 @@ def tenants(
 
 
 def queues() -> dict[int, QueueStanding]:
-    """All queues, by id in the order of their names."""
+    """Return the standing of all queues, by id in the order of their names."""
     with looking(PATIENCE):
         return of_queues(look_lanes(), look_queues())
 
 
 def workers() -> list[tuple[Worker, int]]:
-    """The workers that `look_workers` finds, each with the number of jobs that it runs."""
+    """Return the workers that `look_workers` finds, each with the number of jobs that it runs."""
     with looking(PATIENCE):
         runs = Counter[UUID | None]()
         for one in look_slots():

@@ -7,7 +7,7 @@ import re
 
 from jobs.authoring.exceptions import TenantError
 
-# The scheduler's own errors, whose texts reveal nothing of a machine. A body's errors are judged by their class.
+# The scheduler's own errors, whose texts reveal nothing of a machine. For the errors of bodies the class decides.
 OURS = frozenset(
     {"Cancelled", "MemoryExceeded", "ProcessDied", "ResultRefused", "SourceGone", "WorkerGone", "WorkerStopped"}
 )
@@ -15,7 +15,7 @@ TIMED_OUT = re.compile(r"TimeoutError: timed out after [0-9.e+]+ s( and was kill
 
 
 def told(last_error: str) -> str:
-    """The part of "Class: text" that the tenant may see."""
+    """Return the part of "Class: text" that the tenant may see."""
     if not last_error:
         return ""
     error_class, _, _ = last_error.partition(": ")
@@ -24,5 +24,5 @@ def told(last_error: str) -> str:
 
 
 def _meant(base: type[TenantError]) -> set[str]:
-    """The names of the class and its subclasses in this process. The texts of unknown classes stay hidden."""
+    """Return the names of the class and its subclasses in this process. The texts of unknown classes stay hidden."""
     return {base.__name__}.union(*map(_meant, base.__subclasses__()))

@@ -1,4 +1,4 @@
-"""Read the jobs of a tenant, wherever they are. Every query takes the tenant: another's job does not exist for it.
+"""Read the jobs of a tenant, wherever they are stored. Every query takes the tenant, and finds no other tenant's job.
 
 The exceptions are for operators: all jobs, and the dead letters of all tenants.
 """
@@ -23,7 +23,10 @@ SHOWN = frozenset(re.findall(r"\bj\.(\w+)", statement("read_job").partition("\nF
 
 
 class State(NamedTuple):
-    """What may change of a job while somebody follows it. stopping: it runs, and was asked to stop."""
+    """The part of a job that changes while a client follows it.
+
+    stopping: whether it runs, and was asked to stop.
+    """
 
     status: str
     attempt: int
@@ -49,13 +52,16 @@ def all_jobs() -> QuerySet[AnyJob]:
 
 
 def any_job(job_id: int) -> AnyJob | None:
-    """That job, whoever owns it."""
+    """Return the job, whichever tenant owns it; None if there is none, or its tenant or queue is gone."""
     found = all_jobs().filter(pk=job_id).first()
     return found if found is not None and is_whole(found) else None
 
 
 def is_whole(job: JobRow) -> bool:
-    """Whether its tenant and its queue exist: one that was submitted while they were deleted is shown to nobody."""
+    """Return whether the job's tenant and queue exist.
+
+    If it was submitted while they were deleted, they do not, and no page shows the job.
+    """
     return hasattr(job, "tenant") and hasattr(job, "queue")
 
 
@@ -77,12 +83,12 @@ def job(tenant_id: int, job_id: int) -> AnyJob | None:
 
 
 async def ajob(tenant_id: int, job_id: int) -> AnyJob | None:
-    """The same for async callers."""
+    """Call `job` for async callers."""
     return await sync_to_async(job)(tenant_id, job_id)
 
 
 def states(asked: Collection[tuple[int, int]]) -> dict[tuple[int, int], State]:
-    """Read the states of jobs, asked for by tenant and id. Those of other tenants, and of the history, are missing."""
+    """Read the states of jobs, by tenant and id. Jobs of other tenants, and of the history, are missing."""
     known = [(tenant_id, job_id) for tenant_id, job_id in asked if is_id(job_id)]
     tenants, ids = [tenant_id for tenant_id, _ in known], [job_id for _, job_id in known]
     rows = prepared("read_states", tenants=tenants, ids=ids) if known else []
@@ -96,7 +102,7 @@ def status(tenant_id: int, job_id: int) -> str | None:
 
 
 async def astatus(tenant_id: int, job_id: int) -> str | None:
-    """The same for async callers."""
+    """Call `status` for async callers."""
     return await sync_to_async(status)(tenant_id, job_id)
 
 
@@ -105,7 +111,7 @@ def failed_attempts(job: JobRow) -> list[AnyFailedAttempt]:
 
 
 def logs(job: JobRow, most: int) -> list[tuple[int, str]]:
-    """What the last attempts of a job that said something logged and printed, the latest first. For operators alone."""
+    """Return the numbers and the output of the last attempts with any, the latest first. For operators only."""
     found = JobLog.objects.filter(job_id=job.pk, tenant_id=job.tenant_id).order_by("-attempt")
     return list(found.values_list("attempt", "text")[:most])
 
@@ -147,5 +153,5 @@ def ended_in_queues(since: datetime) -> list[Ended]:
 
 
 def under_way(tenant_id: int, most: int) -> list[UnderWay]:
-    """The tenant's jobs that wait or hold a slot, by queue and job type; at most so many of each queue are counted."""
+    """The tenant's jobs that wait or hold a slot, by queue and job type; at most `most` of each queue are counted."""
     return prepared_objects(UnderWay, "tenant_under_way", tenant_id=tenant_id, most=most)

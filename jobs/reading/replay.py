@@ -1,4 +1,4 @@
-"""What was recorded of a window, for a replay: attempts, who waited, limits and processes as they changed."""
+"""Read the record of a window for a replay: attempts, jobs that waited, and the changes of limits and processes."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -17,14 +17,18 @@ class TooMuch(Exception):
 
 @dataclass(frozen=True)
 class Gap:
-    """Something that the record does not tell. code: stable. told: a sentence for people."""
+    """Something that the record lacks.
+
+    code: a stable word for programs.
+    told: a sentence for people.
+    """
 
     code: str
     told: str
 
 
 def read(since: datetime, until: datetime, most: int) -> Record:
-    """At most so many attempts, with those of the warm-up. Raises TooMuch."""
+    """Return the record of the window and its warm-up. Raises TooMuch if it has more than `most` attempts."""
     warm, latest = timedelta(seconds=WARM), timedelta(seconds=LATEST)
     begins, ends = since - warm, until + warm
     past = objects(Past, "replay_past", since=since, begins=begins, ends=ends, latest=until + latest, most=most + 1)
@@ -38,31 +42,40 @@ def read(since: datetime, until: datetime, most: int) -> Record:
 
 
 def begin_alone() -> bool:
-    """Whether no other replay is under way; until this session ends, this one is."""
+    """Return whether no other replay is under way. If so, no other can begin until this session ends."""
     return bool(rows("one_replay")[0][0])
 
 
 def gaps(record: Record, since: datetime) -> Iterator[Gap]:
-    """What is not known of this window, which began then."""
+    """Yield the gaps in the record.
+
+    since: the beginning of its window.
+    """
     limits = min((change.at for change in record.changes if change.kind != POOL), default=None)
     pools = min((change.at for change in record.changes if change.kind == POOL), default=None)
     if limits is None or limits > 0:
-        yield Gap("limits", "Limits were not recorded at its beginning: the first that are known stand in.")
+        yield Gap("limits", "Limits at the start of the period are unknown; the first recorded ones are used.")
     if pools is None or pools > 0:
-        yield Gap("processes", "Processes were not recorded at its beginning: the first that are known stand in.")
+        yield Gap("processes", "Processes at the start of the period are unknown; the first recorded ones are used.")
     if any(one.process is None and one.started_at is not None for one in record.past):
-        yield Gap("pauses", "Not all attempts say in which process they ran: the pause between two is a guess.")
+        yield Gap(
+            "pauses", "Some attempts do not say in which process they ran: the pauses between attempts are estimated."
+        )
     if ArchivedJob.objects.filter(end_time__gte=since, end_time__lt=since + timedelta(seconds=record.length)).exists():
-        yield Gap("archived", "Jobs of it are archived: those that waited for other jobs come when they did.")
+        yield Gap(
+            "archived",
+            "Some jobs of the period are archived: if they waited for other jobs, they arrive at the recorded time.",
+        )
     waiting = sum(
         one.started_at is None and one.left_at is None and 0 <= one.ready_at < record.length for one in record.past
     )
     if waiting:
-        yield Gap("waiting", f"Jobs of it that have not started yet, and are not counted: {waiting:,}.")
+        yield Gap("waiting", f"Jobs of the period that have not started, and are left out: {waiting:,}.")
     left = sum(one.left_at is not None and 0 <= one.ready_at < record.length for one in record.past)
     if left:
         yield Gap(
-            "left", f"Jobs of it that left the line without an attempt: {left:,}. What they would have run is a guess."
+            "left",
+            f"Jobs of the period that left the line without an attempt: {left:,}. Their run times are estimated.",
         )
 
 

@@ -1,6 +1,6 @@
-"""How a schedule is shown to people: its rule in words, its next due times, its delay.
+"""A schedule for people: its rule in words, its next due times, its delay.
 
-Ages are told by the clock of this machine: a list asks the database nothing for each of its rows.
+Delays come from the clock of this machine, so that a list asks the database nothing for each of its rows.
 """
 
 from datetime import UTC, datetime
@@ -19,7 +19,7 @@ TIMES = 5  # next ones that are shown
 
 
 def previewed(**rule: Any) -> Schedule:
-    """An unsaved schedule of that rule, checked. Raises InvalidRequest, naming the field."""
+    """Return an unsaved schedule of that rule, checked. Raises InvalidRequest, naming the field."""
     given = {name: value for name, value in rule.items() if value is not None}
     schedule = Schedule(**{"starts_at": store.database_now()} | given)
     check_times(schedule)
@@ -27,7 +27,7 @@ def previewed(**rule: Any) -> Schedule:
 
 
 def in_words(schedule: Schedule) -> str:
-    """The rule for people; as it was entered if it is no longer valid."""
+    """Return the rule in words; as it was entered if it is no longer valid."""
     try:
         return recurrence_of(schedule).in_words()
     except InvalidRecurrence:
@@ -35,7 +35,7 @@ def in_words(schedule: Schedule) -> str:
 
 
 def next_times(schedule: Schedule) -> list[datetime]:
-    """The next due times, without jitter; none if the schedule is paused, sleeps, or has ended."""
+    """Return the next due times, without jitter; none if the schedule is paused, sleeps, or has ended."""
     if schedule.paused or schedule.undeclared_at is not None:
         return []
     try:
@@ -47,14 +47,14 @@ def next_times(schedule: Schedule) -> list[datetime]:
 
 
 def late(schedule: Schedule) -> float | None:
-    """The seconds by which its next job is late; None if it is not late."""
+    """Return the seconds by which its next job is late; None if it is not late."""
     if schedule.next_at is None or (behind := (timezone.now() - schedule.next_at).total_seconds()) <= 0:
         return None
     return behind
 
 
 def state_of(schedule: Schedule) -> str:
-    """undeclared (it sleeps), paused itself (its call is not possible), paused, ended, late, or on."""
+    """Return a word: undeclared (it sleeps), paused itself (its call is not possible), paused, ended, late, or on."""
     if schedule.undeclared_at is not None:
         return "undeclared"
     if schedule.paused:

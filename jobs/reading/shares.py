@@ -13,7 +13,11 @@ JUDGED = 30.0  # seconds of entitlement below which a share says nothing
 
 @dataclass(frozen=True, kw_only=True)
 class Share:
-    """What a tenant got, and was entitled to, in seconds of processes: about of the last 5 minutes, and of an hour."""
+    """The time of processes that a tenant got, and was entitled to, in seconds.
+
+    got, entitled: in about the last 5 minutes.
+    got_hour, entitled_hour: in about the last hour.
+    """
 
     got: float = 0.0
     entitled: float = 0.0
@@ -23,7 +27,7 @@ class Share:
 
 @dataclass(frozen=True)
 class Work:
-    """A lane that could use `demand` processes: what it holds and what waits, up to the slots of its tenant."""
+    """A lane that could use `demand` processes: its jobs in slots and in line, up to the slots of its tenant."""
 
     tenant_id: int
     queue_id: int
@@ -34,8 +38,12 @@ class Work:
 def entitled(
     capacity: float, work: Iterable[Work], weights: Mapping[int, float], most: Mapping[int, float] | None = None
 ) -> dict[int, float]:
-    """What each tenant is entitled to of the processes of a pool: first its queues share them, by `weights` of queues,
-    then the tenants of each queue share what it gets; as the claim does. most: of a queue with a limit of its own.
+    """Return how many processes of a pool each tenant is entitled to.
+
+    As in the claim, its queues share the processes first, and then the tenants of each queue share its part.
+
+    weights: the weights of the queues.
+    most: the limits of the queues that have one.
     """
     of: dict[int, list[Work]] = defaultdict(list)
     for one in work:
@@ -63,8 +71,9 @@ def jain(values: Sequence[float]) -> float | None:
 
 
 def is_short(share: Share) -> bool:
-    """Whether a tenant got too little: in the last minutes, and in the last hour too, since the turn of a tenant with
-    long jobs may come rarely. A small entitlement says nothing.
+    """Return whether a tenant got too little in the last minutes, and in the last hour, too.
+
+    The hour counts since the turn of a tenant with long jobs may come rarely. A small entitlement says nothing.
     """
     return (
         share.entitled > JUDGED
@@ -74,5 +83,5 @@ def is_short(share: Share) -> bool:
 
 
 def percent(part: float, whole: float) -> str:
-    """41 %; a dash of nothing."""
+    """Format the part as "41 %"; "–" if the whole is 0."""
     return f"{part / whole:.0%}".replace("%", " %") if whole else "–"

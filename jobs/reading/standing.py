@@ -1,4 +1,4 @@
-"""The standing of tenants and queues: what they hold, what waits, and a state that tells at once why. Pure."""
+"""The standing of tenants and queues: what they hold, what waits, and a state that names the cause. Pure."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ STARVED_AFTER = timedelta(seconds=60)  # for which a job of a starved tenant has
 
 
 class State(StrEnum):
-    """In the order in which they need attention. A queue has no slots of its own, and is never starved."""
+    """The states, in the order in which they need attention. A queue has no slots of its own, and is never starved."""
 
     PAUSED = "paused"
     NO_SLOTS = "no slots"
@@ -35,7 +35,11 @@ OF_QUEUE = {Gate.QUEUE_FULL: State.FULL, Gate.QUEUE_RATE: State.LIMITED}
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """first_since: since when the first in line of the longest waiting lane has waited. about: waiting is not exact."""
+    """The state of a tenant or a queue, with its numbers.
+
+    about: whether the number of waiting jobs is not exact.
+    first_since: since when the first job of the longest waiting lane has been ready.
+    """
 
     state: State
     in_use: int
@@ -45,7 +49,7 @@ class Standing:
 
     @property
     def numbers(self) -> dict[str, Any]:
-        """For a JSON document."""
+        """The numbers and the state, for a JSON document."""
         return {"in_use": self.in_use, "waiting": self.waiting, "waiting_about": self.about, "state": self.state}
 
 
@@ -55,13 +59,16 @@ class TenantStanding(Standing):
 
     @property
     def share(self) -> str:
-        """The part that it got of its fair share in the last hour, about; a dash if it was entitled to nothing."""
+        """The part of its fair share that the tenant got in about the last hour; a dash if it was entitled to none."""
         return percent(self.tenant.got_hour, self.tenant.entitled_hour)
 
 
 @dataclass(frozen=True, kw_only=True)
 class QueueStanding(Standing):
-    """gates: the jobs at each, most first."""
+    """The standing of a queue.
+
+    gates: the number of jobs at each gate, most first.
+    """
 
     queue: Queue
     gates: Sequence[tuple[Gate, int]]
@@ -74,7 +81,11 @@ def of_tenants(
     now: datetime,
     found: Iterable[Cut] | None = None,
 ) -> list[TenantStanding]:
-    """The standing of these tenants; lanes: at least theirs. found: where the jobs of these lanes wait."""
+    """Return the standing of these tenants.
+
+    lanes: at least those of these tenants.
+    found: the gates at which the jobs of these lanes wait. None: this computes them.
+    """
     lanes = list(lanes)
     cuts: dict[int | None, list[Cut]] = defaultdict(list)
     for cut in waits.cuts(lanes, queues) if found is None else found:
@@ -100,7 +111,7 @@ def of_tenants(
 
 
 def of_queues(lanes: Iterable[Lane], queues: Mapping[int, Queue]) -> dict[int, QueueStanding]:
-    """The standing of all queues, by id in the order of their names."""
+    """Return the standing of all queues, by id in the order of their names."""
     own: dict[int, list[Lane]] = defaultdict(list)
     for lane in lanes:
         own[lane.queue_id].append(lane)
@@ -126,23 +137,29 @@ def _waiting(lanes: Collection[Lane]) -> dict[str, Any]:
 
 
 def state_of(*, paused: bool, slots: int | None, in_use: int, gates: Collection[Gate], starved: bool = False) -> State:
-    """The state of a tenant, by the gates at which its jobs wait. slots: None if it was never given any."""
+    """Return the state of a tenant, by the gates at which its jobs wait.
+
+    slots: None if they were never set.
+    """
     if paused or not slots:
         return State.PAUSED if paused else State.NO_SLOTS
     return State.STARVED if starved else _held(gates, OF_TENANT, in_use)
 
 
 def _held(gates: Collection[Gate], own: Mapping[Gate, State], in_use: int) -> State:
-    """own: the gates that it can open itself."""
+    """Return the state for these gates.
+
+    own: the gates of the tenant's or the queue's own limits, and their states.
+    """
     if gates:
         return next((state for gate, state in own.items() if gate in gates), State.WAITING)
     return State.BUSY if in_use else State.IDLE
 
 
 def starved(share: Share, lanes: Iterable[Lane], found: Iterable[Cut], now: datetime) -> bool:
-    """Whether a tenant got too little of its share although a job of it has waited long, and lacks only a process.
+    """Return whether a tenant got too little of its share, and one of its jobs has long lacked only a process.
 
-    lanes, found: its own.
+    lanes, found: those of the tenant.
     """
     open_queues = {cut.queue_id for cut in found if cut.gate in PROCESS}
     return is_short(share) and any(

@@ -1,4 +1,4 @@
-"""When waiting jobs start, by the last forecast: one statement for any number of jobs. See docs/insight.md."""
+"""Predict when waiting jobs start, from the last forecast: one statement for many jobs. See docs/insight.md."""
 
 import json
 from collections.abc import Collection, Iterable, Sequence
@@ -15,14 +15,14 @@ from jobs.models import Job, JobRow
 from jobs.store.rows import prepared
 
 LATE = timedelta(minutes=3)  # a forecast of much work rests for two
-WORDS = {  # for what no page says beside it
+WORDS = {  # for reasons that a page does not show in another way
     Reason.URGENT_AHEAD: "more urgent jobs may come before it",
     Reason.FAR: "it is far behind in line",
     Reason.BLOCKED: "other jobs have to end first",
     Reason.NO_HISTORY: "no job has ended yet",
-    Reason.UNSURE: "such forecasts do not hold for now",
+    Reason.UNSURE: "such predictions were not reliable lately",
 }
-SUBMITTED = LATER - 1_000_000  # ids below are of jobs in line; those from here to LATER, of the ends of lines
+SUBMITTED = LATER - 1_000_000  # lower ids are of jobs in line; ids from here up to LATER mark the ends of lines
 NEWCOMER = (DEFAULT_PRIORITY << PRIORITY) + SUBMITTED
 BEHIND_ALL = 1 << 63
 Key = tuple[int, int, str]  # tenant, queue, user_key
@@ -30,9 +30,13 @@ Key = tuple[int, int, str]  # tenant, queue, user_key
 
 @dataclass(frozen=True)
 class Starts:
-    """When a job starts: about at p50, and with 90 % by p90; or not before a moment; or why nothing is said.
+    """The predicted start of a job.
 
-    p90 None: the reason says why p50 is no more than "about". made_at None: there is no forecast.
+    p50: it starts about then.
+    p90: it starts by then with 90 %. None beside p50: `reason` says why.
+    not_before: it hardly starts before then; only without p50.
+    reason: why p50 or p90 is missing.
+    made_at: when the forecast was made. None: no forecast has this job.
     """
 
     p50: datetime | None = None
@@ -43,20 +47,23 @@ class Starts:
 
     @property
     def in_words(self) -> str:
-        """Why no more is said, for people."""
+        """Return why p50 is missing, for people; empty if a page shows that in another way."""
         return "" if self.reason is None else WORDS.get(self.reason, "")
 
 
 @dataclass(frozen=True)
 class LaneStarts:
-    """When the last job in line starts, and when one would that came now, of the default priority and of no user."""
+    """The predicted starts of the last job in line, and of a new one with the default priority and without a user."""
 
     last: Starts
     newcomer: Starts
 
 
 def starts(jobs: Sequence[JobRow]) -> dict[int, Starts]:
-    """By id, of those that wait, but for a moment. The caller has read them for whoever may see them."""
+    """Return the predicted starts of the waiting jobs, by id. Jobs that are scheduled for a moment have none.
+
+    The caller has checked that the reader may see these jobs.
+    """
     found = {job.pk: Starts(reason=reason) for job in jobs if (reason := _out_of_line(job))}
     in_line = [job for job in jobs if job.status == Status.CREATED]
     lanes = _forecasts({_key(job) for job in in_line})
@@ -64,21 +71,27 @@ def starts(jobs: Sequence[JobRow]) -> dict[int, Starts]:
 
 
 def starts_of(asked: Collection[tuple[int, int]]) -> dict[tuple[int, int], Starts]:
-    """Of jobs in line, asked for by tenant and id. Those of other tenants are missing."""
+    """Return the predicted starts of jobs in line, by tenant and id. Jobs of other tenants are missing."""
     found = Job.objects.filter(pk__in=[job_id for _, job_id in asked], status=Status.CREATED).defer("args", "stats")
     said = starts(jobs := [job for job in found if (job.tenant_id, job.pk) in asked])
     return {(job.tenant_id, job.pk): said[job.pk] for job in jobs}
 
 
 def last_of(tenant_id: int) -> dict[str, Starts]:
-    """By queue, when the tenant's last job in line there starts; if it limits its users, the last of no user."""
+    """Return when the tenant's last job in line starts, by queue.
+
+    If the tenant limits its users, it is the last job without a user.
+    """
     found = prepared("starts_of_tenant", tenant_id=tenant_id)
     lines = {queue: (now, made_at, reason, json.loads(places)) for queue, now, made_at, reason, places in found}
     return {queue: _starts(_last(said[-1]), *said) for queue, said in lines.items()}
 
 
 def of_lanes(lanes: Iterable[tuple[int, int]]) -> dict[tuple[int, int], LaneStarts]:
-    """By tenant and queue; of a tenant that limits its users, the last job of no user."""
+    """Return the predicted starts in these lanes, by tenant and queue.
+
+    If a tenant limits its users, its last job in line is the last one without a user.
+    """
     found = _forecasts({(*lane, "") for lane in lanes})
     return {
         key[:2]: LaneStarts(_starts(_last(said[-1] or []), *said), _starts(NEWCOMER, *said))
@@ -87,7 +100,10 @@ def of_lanes(lanes: Iterable[tuple[int, int]]) -> dict[tuple[int, int], LaneStar
 
 
 def _last(places: Sequence[Row]) -> int:
-    """The place of the last job in line, if the line was read to its end: then its end has a place, too."""
+    """Return the place of the last job in line; BEHIND_ALL if the line was not read to its end.
+
+    If it was, the end of the line has a place, too.
+    """
     jobs = [place for place, *_ in places if place % (1 << PRIORITY) < SUBMITTED]
     return jobs[-1] if 0 < len(jobs) < len(places) else BEHIND_ALL
 
@@ -102,7 +118,7 @@ def _forecasts(keys: set[Key]) -> dict[Key, Any]:
 
 
 def _out_of_line(job: JobRow) -> Reason | None:
-    """Why a job waits outside of any line."""
+    """Return why a job waits outside of any line; None if it does not."""
     if job.status == Status.BLOCKED:
         return Reason.BLOCKED
     return Reason.HELD if job.is_held else None
@@ -123,7 +139,10 @@ def _starts(
 
 
 def _dated(said: Said, made_at: datetime, now: datetime) -> Starts:
-    """As moments that have not passed. When p50 has, and the job still waits, p90 holds for fewer than it says, too."""
+    """Return the prediction as moments that have not passed.
+
+    If p50 has passed and the job still waits, p90 holds for fewer than 90 % of such jobs: then the prediction is late.
+    """
 
     def moment(seconds: float | None) -> datetime | None:
         return None if seconds is None else made_at + timedelta(seconds=seconds)

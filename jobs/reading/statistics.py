@@ -1,4 +1,4 @@
-"""Histograms of seconds, and the percentiles that they tell. Imports nothing of Django.
+"""Histograms of seconds, and their percentiles. Imports nothing of Django.
 
 A histogram has 41 buckets: below 5 ms, then each half as wide again as the one before, and from 10 hours on. Histograms
 add up, percentiles do not: so the tables keep histograms, and a percentile is as exact as its bucket is wide.
@@ -17,7 +17,7 @@ OUTCOMES = ("success", "error", "dead", "cancelled", "retry", "snooze", "crash",
 
 
 def percentile(buckets: Sequence[int], share: float) -> float | None:
-    """The seconds that this share (above 0, up to 1) of the times does not exceed; None if there are no times.
+    """Return the seconds that this share (above 0, up to 1) of the times does not exceed; None if there are no times.
 
     It lies in the bucket of the exact one. For the last bucket, which has no end, it is its beginning.
     """
@@ -33,7 +33,7 @@ def percentile(buckets: Sequence[int], share: float) -> float | None:
 
 
 def added(histograms: Iterable[Sequence[int]]) -> list[int]:
-    """The histogram of all times of these histograms."""
+    """Return the sum of these histograms."""
     return [sum(counts) for counts in zip([0] * BUCKETS, *histograms, strict=True)]
 
 
@@ -76,7 +76,11 @@ class Times:
 
 @dataclass(frozen=True)
 class Summary:
-    """What ended, and what is under way now. outcomes: attempts by outcome."""
+    """The attempts that ended, and the jobs that are under way now.
+
+    outcomes: attempts by outcome.
+    run_seconds: the time that the attempts ran, together.
+    """
 
     outcomes: Mapping[str, int]
     run_seconds: float

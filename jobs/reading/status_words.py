@@ -1,4 +1,4 @@
-"""What people call the states of a job, beside the names that the API and the operators' pages have for them."""
+"""The words of people for the states of a job, beside their names in the API and on the operators' pages."""
 
 from jobs.lifecycle import Status
 
@@ -8,10 +8,10 @@ _STATES = [  # word, API's name, meaning
     ("Waiting", Status.CREATED.value, "in line for a slot"),
     ("Starting", Status.QUEUED.value, "it has a slot, and a worker is about to start it"),
     ("Running", Status.RUNNING.value, "a worker runs it"),
-    ("Done", Status.SUCCESS.value, "it ended well"),
+    ("Done", Status.SUCCESS.value, "it succeeded"),
     ("Failed", Status.ERROR.value, "it failed, and had no retries"),
     ("Given up", Status.DEAD.value, "its tries are used up"),
-    ("Cancelled", Status.CANCELLED.value, "somebody stopped it, or it had not started in time"),
+    ("Cancelled", Status.CANCELLED.value, "it was stopped, or it did not start in time"),
 ]
 PAUSED = ("Paused", "held", "its kind of job is paused")
 TABLE = [*_STATES, PAUSED]

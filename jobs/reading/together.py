@@ -14,12 +14,14 @@ Value = TypeVar("Value")
 
 
 class Together(threading.local, Generic[Key, Value]):
-    """A read that many coroutines share: what is asked for while one read runs, the next one reads in one go.
+    """A read that many coroutines share: one read answers all that asked while the read before it ran.
 
-    Those of one thread, since no event loop can answer in another: a WSGI server has one in each thread that waits.
+    The coroutines of one thread share it, since no event loop can answer in another: a WSGI server has one loop in each
+    thread that waits.
 
     read: takes the keys, and returns the values that it found; it runs in the one thread that all such reads share, and
-    so on one connection. every: the least seconds from the start of one read to the next.
+    so on one connection.
+    every: the least seconds from the start of one read to the next.
     """
 
     def __init__(self, read: Callable[[Collection[Key]], Mapping[Key, Value]], every: float) -> None:
@@ -29,7 +31,7 @@ class Together(threading.local, Generic[Key, Value]):
         self._next = 0.0
 
     async def ask(self, key: Key) -> Value | None:
-        """The value by a read that begins after this call; None if there is none. Raises the errors of the read."""
+        """Return the value from a read that begins after this call; None without one. Raises the errors of the read."""
         answer: asyncio.Future[Value | None] = asyncio.get_running_loop().create_future()
         if self._reading is None or self._reading.done():
             self._asked = {}  # what is left was asked in an event loop that has ended
@@ -39,7 +41,7 @@ class Together(threading.local, Generic[Key, Value]):
 
     async def _read_on(self) -> None:
         while self._asked:
-            await asyncio.sleep(self._next - time.monotonic())  # lets all ask who are about to
+            await asyncio.sleep(self._next - time.monotonic())  # lets all coroutines ask that are about to
             self._next = time.monotonic() + self._every
             asked, self._asked = self._asked, {}
             found: Mapping[Key, Value] = {}

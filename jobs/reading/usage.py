@@ -1,4 +1,4 @@
-"""What tenants used on the days of a period, in UTC: attempts, worker-seconds, slots. Closed days are final."""
+"""The usage of tenants on the days of a period, in UTC: attempts, worker-seconds, slots. Closed days are final."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -17,15 +17,16 @@ DAY = timedelta(days=1)
 NAMES = ("from", "to", "by")
 PARTS = ("tenant", "day", "queue", "type", "outcome")
 MOST_DAYS = 3660
-YEARS = range(1970, 9999)  # of days before and after which there are others
+YEARS = range(1970, 9999)  # of a day that a request may name: the days before and after it exist, too
 MOST_LINES = 10_000  # of one answer
 
 
 @dataclass(frozen=True)
 class Line:
-    """The attempts that ended of one of the groups that were asked for; a part that was not asked for is None.
+    """The ended attempts of one group. A part by which the caller did not group is None.
 
-    microseconds: that processes worked in them. peak_slots: by tenant and day alone; None: nobody looked.
+    microseconds: the time that processes worked in these attempts.
+    peak_slots: the most slots in use, of groups by tenant, by day or by both. None: not recorded.
     """
 
     tenant_id: int | None
@@ -45,7 +46,14 @@ class Line:
 
 @dataclass(frozen=True)
 class Usage:
-    """starts, ends: days, from the one and before the other. final: nothing of it changes since `final_at`."""
+    """The usage in a period.
+
+    starts: its first day.
+    ends: the day after its last one.
+    final: whether its numbers can no longer change.
+    final_at: when its last day was closed.
+    counted_at: when the recorder last counted.
+    """
 
     starts: date
     ends: date
@@ -73,9 +81,11 @@ class Asked:
 
     @classmethod
     def of(cls, starts: str | None, ends: str | None, by: str | None, *, now: datetime, own: bool = False) -> "Asked":
-        """Read what somebody wrote: days such as 2030-01-31, and parts with commas. Raises InvalidRequest.
+        """Read the texts of a request: days such as 2030-01-31, and parts with commas. Raises InvalidRequest.
 
-        By default: this month up to today, by tenant; of a tenant's own (own) by day.
+        The default is this month up to today, by tenant.
+
+        own: the request is for one tenant's usage. The default part is then the day.
         """
         parts = PARTS[1:] if own else PARTS
         today = day_of(now)
@@ -106,7 +116,10 @@ def _day(field: str, written: str | None) -> date | None:
 
 
 def read(asked: Asked, tenant_id: int | None, now: datetime, most: int | None = MOST_LINES) -> Usage:
-    """The usage of a tenant, or of all (None). Raises InvalidRequest if it has more lines than `most` (None: any)."""
+    """Return the usage of a tenant, or of all (None).
+
+    Raises InvalidRequest if the answer has more than `most` lines; None allows any number.
+    """
     unclosed, today = first_open(), day_of(now)
     found = rows(
         "usage",
@@ -115,7 +128,7 @@ def read(asked: Asked, tenant_id: int | None, now: datetime, most: int | None = 
         by=list(asked.by),
         tenant_id=tenant_id,
         open=unclosed or date.min,
-        # What closed days are not billed for yet, since it came late, is left out until the next one is closed.
+        # Attempts that came too late for the bill of their closed day are left out until the next day is closed.
         since=max(min(unclosed, today) if unclosed else date.min, asked.starts - DAY),
         until=today + 2 * DAY,
         most=None if most is None else most + 1,
@@ -143,7 +156,10 @@ def read(asked: Asked, tenant_id: int | None, now: datetime, most: int | None = 
 
 
 def _peaks(asked: Asked, tenant_id: int | None) -> Mapping[tuple[int | None, date | None], int]:
-    """The most slots in use, as the lines name their tenant and day. Those of several tenants were not at one time."""
+    """Return the most slots in use, by tenant and day as in the lines.
+
+    Peaks of several tenants have no sum, since they were not at the same time.
+    """
     by = set(asked.by)
     if not by <= {"tenant", "day"} or (tenant_id is None and "tenant" not in by):
         return {}
@@ -155,7 +171,7 @@ def _peaks(asked: Asked, tenant_id: int | None) -> Mapping[tuple[int | None, dat
 
 
 def first_open() -> date | None:
-    """The first day that is not closed. None: no day is."""
+    """Return the first day that is not closed; None if no day is closed."""
     last: date | None = ClosedDay.objects.aggregate(last=Max("day"))["last"]
     return last and last + DAY
 
@@ -169,7 +185,7 @@ def midnight(day: date) -> datetime:
 
 
 def document(usage: Usage) -> dict[str, Any]:
-    """As JSON has it. A tenant that was deleted is named by its number."""
+    """Return the usage as a JSON document. A deleted tenant is named by its number."""
     slugs = slugs_of({line.tenant_id for line in usage.lines})
     return {
         "from": usage.starts,

@@ -1,6 +1,6 @@
 """Wait for a job's status to change, or for its end, holding no thread, connection or lock meanwhile.
 
-All who wait in this process, long polls and event streams too, look together: one statement reads the states of all
+All waits in this process, long polls and event streams too, share their reads: one statement reads the states of all
 their jobs.
 """
 
@@ -24,7 +24,7 @@ Clock = Callable[[], float]
 
 
 def stop() -> None:
-    """Let nobody in this process wait any more: the server stops, and would cut them off."""
+    """End all waits in this process: the server stops, and would cut off their connections."""
     _stop.set()
 
 
@@ -54,7 +54,7 @@ async def until_changed(
 
 
 async def afinished(tenant_id: int, job_id: int, *, seconds: float) -> AnyJob | None:
-    """The tenant's job when it has ended, or as it is after so many seconds; None if there is no such job."""
+    """Return the tenant's job when it has ended, or as it is after `seconds`; None if there is no such job."""
     read, deadline = status_reader(tenant_id, job_id), time.monotonic() + seconds
     status = await read()
     while status is not None and status not in FINAL and (left := deadline - time.monotonic()) > 0:
@@ -73,4 +73,4 @@ def status_reader(tenant_id: int, job_id: int) -> Callable[[], Awaitable[str | N
     return read
 
 
-states = Together(queries.states, every=FIRST_PAUSE)  # of all jobs that somebody waits for in this process
+states = Together(queries.states, every=FIRST_PAUSE)  # of all jobs that a client waits for in this process

@@ -1,7 +1,7 @@
-"""What the waiting jobs wait for, over counts: the gates of `explain`, for all lanes at once. Pure.
+"""Count the waiting jobs at each gate: the gates of `explain`, for all lanes at once. Pure.
 
-A job waits at the first gate that is closed for it now, whatever its place in its lane: as `explain` says of one job.
-Apart from that, `pools` tells how many jobs more processes would run at once: those that all limits would let go.
+A job waits at the first gate that is closed for it now, whatever its place in its lane, as in `explain`.
+Apart from that, `pools` counts the jobs that more processes would run at once: those that all limits would let go.
 """
 
 from collections import Counter
@@ -18,7 +18,10 @@ PROCESS = frozenset({Gate.NO_WORKER, Gate.POOL_FULL, Gate.NEXT})  # the gates th
 
 @dataclass(frozen=True)
 class Cut:
-    """Jobs of a lane that wait at a gate. tenant_id: None for lanes that were not looked at one by one."""
+    """Jobs of a lane that wait at a gate.
+
+    tenant_id: None for lanes that were not read one by one.
+    """
 
     tenant_id: int | None
     queue_id: int
@@ -28,11 +31,15 @@ class Cut:
 
 @dataclass(frozen=True)
 class Pool:
-    """A pool: the processes of its live workers; the jobs that run there or are on their way.
+    """A pool of workers, and its jobs.
 
-    may_run: the jobs that more processes would run; first_since: the earliest moment at which one of the first of them
-    became ready. late: those that could run at a look of the recorder before, at most so many seconds ago; idle_looks:
-    how many of its looks in a row found one of them beside an idle process.
+    processes: of its live workers.
+    in_use: jobs that run there or are on their way.
+    may_run: jobs that more processes would run.
+    first_since: the earliest moment at which one of the first of these jobs became ready.
+    late: those of them that an earlier look of the recorder found, too.
+    late_seconds: the time since a look first found one of these.
+    idle_looks: how many looks in a row found one of them beside an idle process.
     """
 
     name: str
@@ -51,7 +58,7 @@ class Pool:
 
     @property
     def is_short(self) -> bool:
-        """Whether jobs that may run are certainly not just being claimed."""
+        """Return whether jobs certainly lack a process, and are not just being claimed."""
         return self.late > 0 or (self.may_run > 0 and not self.processes)
 
     @property
@@ -60,11 +67,11 @@ class Pool:
 
 
 def cuts(lanes: Iterable[Lane], queues: Mapping[int, Queue]) -> list[Cut]:
-    """Where the waiting jobs of each lane wait."""
+    """Return the gates at which the jobs of each lane wait."""
     return [
         Cut(lane.tenant_id, lane.queue_id, gate, jobs)
         for lane in lanes
-        if lane.queue_id in queues  # it came, or went, between two looks
+        if lane.queue_id in queues  # the queue came, or went, between two looks
         for gate, jobs in _cut(lane, queues[lane.queue_id])
         if jobs
     ]
@@ -80,7 +87,7 @@ def _cut(lane: Lane, queue: Queue) -> Iterator[tuple[Gate, int]]:
 
 
 def _closed(lane: Lane, queue: Queue) -> Iterator[Gate]:
-    """The gates that are closed for all jobs of a lane, in the order of `allocation.gates.closed`."""
+    """Yield the gates that are closed for all jobs of a lane, in the order of `allocation.gates.closed`."""
     if lane.gate is not None:
         yield Gate(lane.gate)
     yield from gates.of_queue(queue, queue.tokens)
@@ -89,12 +96,12 @@ def _closed(lane: Lane, queue: Queue) -> Iterator[Gate]:
 
 
 def closed(queue: Queue) -> bool:
-    """Whether a queue lets no job go on, however many processes there are."""
+    """Return whether a queue lets no job go, however many processes there are."""
     return next(gates.of_queue(queue, queue.tokens), None) is not None
 
 
 def by_gate(found: Iterable[Cut]) -> list[tuple[Gate, int]]:
-    """The jobs at each gate, most first."""
+    """Return the number of jobs at each gate, most first."""
     counted: Counter[Gate] = Counter()
     for cut in found:
         counted[cut.gate] += cut.jobs
@@ -102,12 +109,12 @@ def by_gate(found: Iterable[Cut]) -> list[tuple[Gate, int]]:
 
 
 def pools(lanes: Sequence[Lane], queues: Mapping[int, Queue], workers: Iterable[Worker] = ()) -> list[Pool]:
-    """The pools of all queues by name, and those of `workers` that no queue has."""
+    """Return the pools of all queues and of `workers`, by name."""
     others: Counter[str] = Counter()
     for worker in workers:
         if worker.gone_at is None:
             others[worker.pool] += worker.concurrency
-    told = {queue.pool: queue for queue in queues.values()}  # each tells of its pool
+    told = {queue.pool: queue for queue in queues.values()}  # each has the numbers of its pool
     processes = {**others, **{name: queue.pool_processes for name, queue in told.items()}}
     jobs = may_run(lanes, queues)
     first = [(queues[lane.queue_id].pool, lane.first_since) for lane in lanes if lane.passing and jobs[lane.queue_id]]
@@ -121,7 +128,7 @@ def pools(lanes: Sequence[Lane], queues: Mapping[int, Queue], workers: Iterable[
 
 
 def may_run(lanes: Iterable[Lane], queues: Mapping[int, Queue]) -> Counter[int]:
-    """The jobs of each queue that more processes would run. The room that a lane uses is gone for the next."""
+    """Count the jobs of each queue that more processes would run. The room that a lane uses is gone for the next."""
     room = {pk: 0.0 if queue.paused else gates.room(queue, queue.tokens) for pk, queue in queues.items()}
     found: Counter[int] = Counter()
     for lane in lanes:

@@ -1,4 +1,4 @@
-"""How it stands with webhooks: what waits for each endpoint, and what came of the messages of the last day."""
+"""The state of webhooks: the messages that wait for each endpoint, and the outcomes of those of the last day."""
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
@@ -14,7 +14,12 @@ FIELDS = ("id", "url", "types", "batches", "created_at", "failing_since", "last_
 
 @dataclass(frozen=True)
 class Counts:
-    """Messages. waiting: counted to MOST_COUNTED; oldest: when the job of the first one ended. The others: of a day."""
+    """The numbers of an endpoint's messages.
+
+    waiting: those that wait, counted to MOST_COUNTED.
+    oldest: when the job of the first waiting one ended.
+    delivered, failed, dropped: in the last 24 hours.
+    """
 
     endpoint: int
     waiting: int
@@ -34,7 +39,7 @@ class Standing:
         return "off" if self.endpoint.off_at else "failing" if self.endpoint.failing_since else "on"
 
     def as_told(self) -> dict[str, Any]:
-        """What the API and the commands tell; all but the salt."""
+        """Return the fields that the API and the commands show, without the salts."""
         told = {name: getattr(self.endpoint, name) for name in FIELDS}
         counts = asdict(self.counts)
         del counts["endpoint"]
@@ -43,7 +48,7 @@ class Standing:
 
 
 def standings(endpoints: Iterable[WebhookEndpoint]) -> list[Standing]:
-    """Of these, in their order."""
+    """Return the standings of these endpoints, in their order."""
     found = list(endpoints)
     asked = [one.pk for one in found]
     counts = {one.endpoint: one for one in objects(Counts, "webhook_counts", endpoints=asked, most=MOST_COUNTED)}

@@ -160,7 +160,7 @@ def test_critical_ones_come_first():
 
 def test_a_starved_tenant_is_told_by_name_with_its_part():
     [found] = conditions(BAD["tenant_starved"])
-    assert found.text == "Tenant Puget got 41 % of its share, and waits."
+    assert found.text == "Tenant Puget got 41 % of its fair share in the last minutes, and has jobs waiting."
 
 
 def test_a_queue_adds_up_its_lanes():

@@ -16,13 +16,17 @@ __all__ = ["Explanation", "Gate", "explain"]
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a job is in its state, as of `now`. All moments are aware; fields that do not apply are None or empty.
+    """The reason for the state of a job, as of `now`. Moments are aware; fields that do not apply are None or empty.
 
-    gate, sentence: the reason, as a stable code and for people. used, limit: the use of that gate; for a retry, its
-    number and the most. opens_at: when the gate opens by itself (due moment, next token of a rate limit).
-    since: when the job got its status. also: further closed gates. place: in its lane, from 1; MAX_COUNTED_PLACE + 1
-    stands for all places beyond. reason: why it was cancelled, if nobody asked for it. tenants, queues: the first few
-    that wait for the same workers; for operators only, since a tenant must not learn of another.
+    gate: the reason as a stable code.
+    sentence: the reason for people.
+    used, limit: the use of that gate, and its limit; for a retry, its number and the most.
+    opens_at: when the gate opens by itself, such as at the due moment or the next token of a rate limit.
+    since: when the job got its status.
+    also: further closed gates.
+    place: in its lane, from 1; MAX_COUNTED_PLACE + 1 stands for all places beyond.
+    reason: why the job was cancelled without a request.
+    tenants, queues: the first few that wait for the same workers; for operators only, as a tenant learns of no other.
     """
 
     id: int
@@ -44,7 +48,7 @@ class Explanation:
 def explain(job_id: int, *, tenant_id: TenantId) -> Explanation | None:
     """Explain what holds a job now; None if there is no such job.
 
-    tenant_id: of the tenant whose job it must be; EVERY_TENANT for an operator.
+    tenant_id: the tenant that must own the job; EVERY_TENANT for an operator.
     """
     job = facts(job_id, tenant_id=tenant_id) if is_id(job_id) else None
     if job is None:
@@ -70,7 +74,7 @@ def explain(job_id: int, *, tenant_id: TenantId) -> Explanation | None:
 
 
 def _until(job: Facts) -> str:
-    """Until when a job that waits may start."""
+    """Return the sentence that says until when a waiting job may start; empty without such a limit."""
     if job.expires_at is None or Status(job.status) not in WAITING:
         return ""
     return f" It is cancelled if it has not started by {as_text(job.expires_at)}."

@@ -13,7 +13,11 @@ from jobs.reading.explain.reads import Facts
 
 @dataclass(frozen=True)
 class Blocker:
-    """A closed gate. used, limit: its use. opens_at: the moment when it opens by itself, if known."""
+    """A closed gate.
+
+    used, limit: its use, and its limit.
+    opens_at: the moment when it opens by itself, if known.
+    """
 
     gate: Gate
     sentence: str
@@ -27,7 +31,7 @@ def as_text(moment: datetime) -> str:
 
 
 def closed(job: Facts) -> Iterator[Blocker]:
-    """The closed gates of a job that waits or is due later."""
+    """Yield the closed gates of a job that waits or is due later."""
     if job.type_paused:
         yield Blocker(Gate.HELD, f"The job type {job.source_type} {job.source_method} is paused.")
     for gate in gates.closed(job.tenant, job.queue, job.user_key):
@@ -45,7 +49,7 @@ def _blocker(gate: Gate, job: Facts) -> Blocker:
 
 
 def _uses(job: Facts) -> dict[Gate, tuple[str, int | None, int | None]]:
-    """What is said of each gate without tokens, its use and its limit."""
+    """Return the sentence, the use and the limit of each gate without tokens."""
     tenant, queue, pool = job.tenant, job.queue, job.queue.pool
     which = "no slots: they were never set" if tenant.num_slots is None else "0 slots"
     user = f"User {job.user_key} has reached the slot limit of tenant {job.tenant_name} per user"
@@ -65,7 +69,7 @@ def _uses(job: Facts) -> dict[Gate, tuple[str, int | None, int | None]]:
 
 
 def _borrowing(tenant: Tenant, pool: Pool) -> str:
-    """Why it does not borrow, if it may."""
+    """Return why the tenant does not borrow now; empty if it never may."""
     if (tenant.burst_slots or 0) <= (tenant.num_slots or 0):
         return ""
     if tenant.in_use >= (tenant.burst_slots or 0):
@@ -76,7 +80,7 @@ def _borrowing(tenant: Tenant, pool: Pool) -> str:
 
 
 def _slots(tenant: Tenant) -> tuple[int, int | None]:
-    """The use, and the limit: with borrowed ones if all of them are."""
+    """Return the slots in use, and their limit: with the borrowed ones if the tenant has borrowed all that it may."""
     borrows = tenant.in_use > (tenant.num_slots or 0) and tenant.in_use >= (tenant.burst_slots or 0) > 0
     return tenant.in_use, tenant.burst_slots if borrows else tenant.num_slots
 

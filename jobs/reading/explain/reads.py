@@ -14,7 +14,7 @@ from jobs.store.rows import objects
 
 Row = TypeVar("Row")
 
-MAX_COUNTED_PLACE = 1_000  # the most jobs that are counted before it; beyond, its place is "more than 1,000"
+MAX_COUNTED_PLACE = 1_000  # the most jobs before it that are counted; beyond, its place is "more than 1,000"
 MAX_LISTED_PLACE = 100  # the same, for each job of a list
 PROBES = 1_000  # the most users and tenants that are read
 NAMES = 5  # the most competitors that are named
@@ -46,7 +46,7 @@ class Facts:
     due_at: datetime | None
     ready_at: datetime | None
     expires_at: datetime | None
-    reason: str | None  # of a cancellation that nobody asked for
+    reason: str | None  # of a cancellation without a request
     queued_at: datetime | None
     handed_at: datetime | None
     start_time: datetime | None
@@ -67,7 +67,11 @@ class Facts:
 
 @dataclass(frozen=True)
 class Line:
-    """place: in its lane, from 1; MAX_COUNTED_PLACE + 1: all beyond. tenants, queues: the first NAMES competitors."""
+    """The place of a job in its lane, and its competitors.
+
+    place: from 1; MAX_COUNTED_PLACE + 1 stands for all places beyond.
+    tenants, queues: the first NAMES that wait for the same workers.
+    """
 
     place: int
     tenants: list[str]
@@ -76,7 +80,11 @@ class Line:
 
 @dataclass(frozen=True)
 class Predecessor:
-    """A job that another waits for. until: the end of the other's patience, if it ended badly. count: of them all."""
+    """A job or a batch that a blocked job waits for.
+
+    until: the end of the blocked job's patience, if the other ended without success.
+    count: the number of all that it waits for.
+    """
 
     id: int
     status: str
@@ -85,7 +93,7 @@ class Predecessor:
 
 
 def facts(job_id: int, *, tenant_id: TenantId) -> Facts | None:
-    """The job and its limits; None if there is no such job of this owner."""
+    """Return the job and its limits; None if this owner has no such job."""
     for row in _read(dict, "explain", id=job_id, tenant_id=tenant_or_any(tenant_id), erased=ERASED):
         tenant, queue, pool = (json.loads(row.pop(name)) for name in ("tenant", "queue", "pool"))
         return Facts(**row, tenant=Tenant(**tenant), queue=Queue(**queue, pool=Pool(**pool)))
@@ -93,18 +101,18 @@ def facts(job_id: int, *, tenant_id: TenantId) -> Facts | None:
 
 
 def line(job_id: int) -> Line | None:
-    """The place of a ready job; None if it is not waiting, or no longer."""
+    """Return the place of a ready job; None if it does not wait in line, or no longer."""
     found = _read(Line, "explain_line", id=job_id, most=MAX_COUNTED_PLACE, probes=PROBES, names=NAMES)
     return found[0] if found else None
 
 
 def predecessors(job_id: int) -> list[Predecessor]:
-    """The first NAMES jobs that a blocked job still waits for."""
+    """Return the first NAMES jobs that a blocked job still waits for."""
     return _read(Predecessor, "predecessors", id=job_id, most=NAMES)
 
 
 def places(job_ids: Sequence[int], *, tenant_id: int) -> dict[int, int]:
-    """The places of those of the tenant's jobs that are ready; MAX_LISTED_PLACE + 1 stands for all beyond."""
+    """Return the places of those jobs of the tenant that are ready; MAX_LISTED_PLACE + 1 stands for all beyond."""
     found = _read(dict, "places", ids=list(job_ids), tenant_id=tenant_id, most=MAX_LISTED_PLACE) if job_ids else []
     return {row["id"]: row["place"] for row in found}
 

@@ -35,14 +35,14 @@ def scheduled(job: Facts) -> list[Blocker]:
 
 
 def _innocent(job: Facts) -> str | None:
-    """Why it is tried again though it has not failed."""
+    """Return why the job runs again though it has not failed; None if it has failed."""
     error_class, _, error = job.last_error.partition(": ")
     if error_class == WORKER_STOPPED:
         return "Its worker was stopped before it had ended: it runs"
     if error_class != UNKNOWN_JOB_TYPE:
         return None
     name = f"{job.source_type}.{job.source_method}"
-    return f"No worker of pool {job.queue.pool.name} that has met it knows {name} yet ({error}): it is tried"
+    return f"No worker of pool {job.queue.pool.name} that got the job knows {name} yet ({error}): it is tried"
 
 
 def blocked(predecessors: list[Predecessor]) -> Blocker:
@@ -82,11 +82,12 @@ def running(job: Facts) -> Blocker:
 
 def ended(job: Facts) -> Blocker:
     at = "" if job.end_time is None else f" at {as_text(job.end_time)}"
-    again = "its arguments were erased, so nobody can revive it" if job.erased else "it can be revived"
+    again = "its arguments were erased, so it cannot be revived" if job.erased else "it can be revived"
+    dead = f"{again}; it can be discarded" if job.erased else f"{again} or discarded"
     said = {
         Status.SUCCESS: f"Succeeded{at}.",
         Status.CANCELLED: f"Cancelled{at}{_because(job)}; {again}.",
-        Status.DEAD: f"Died{at} and is a dead letter that can be discarded; {again}. {job.last_error}",
+        Status.DEAD: f"Died{at}; {dead}. {job.last_error}",
         Status.ERROR: f"Failed{at} without a retry policy; {again}. {job.last_error}",
     }
     return Blocker(Gate.ENDED, said[Status(job.status)].rstrip())

@@ -28,7 +28,11 @@ DEATHS = 10  # a minute
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition that holds. text: a sentence for people. runbook: where the page is that tells what to do."""
+    """A condition that holds.
+
+    text: a sentence for people.
+    runbook: the address or the file of the page that tells what to do.
+    """
 
     code: str
     severity: Severity
@@ -38,7 +42,10 @@ class Condition:
 
 @dataclass(frozen=True)
 class Rule:
-    """told: a sentence for each thing that is not as it should be."""
+    """A condition that may hold.
+
+    told: a function that yields a sentence for each fault.
+    """
 
     code: str
     severity: Severity
@@ -46,12 +53,12 @@ class Rule:
 
 
 def runbook(code: str) -> str:
-    """Where the page is that tells what to do about a condition."""
+    """Return the address or the file of the page that tells what to do about a condition."""
     return documented(f"runbooks/{code}")
 
 
 def conditions(facts: Facts) -> list[Condition]:
-    """The conditions that hold; critical ones first, then warnings."""
+    """Return the conditions that hold; critical ones first, then warnings."""
     found = [Condition(r.code, r.severity, text, runbook(r.code)) for r in RULES for text in r.told(facts)]
     return sorted(found, key=lambda condition: get_args(Severity).index(condition.severity))
 
@@ -78,13 +85,14 @@ def _stalled(facts: Facts) -> Iterator[str]:
 def _pool_short(facts: Facts) -> Iterator[str]:
     for pool in facts.pools:
         if 0 < pool.processes <= pool.in_use and pool.late and pool.late_seconds > SHORT:
-            more = f"{pool.missing} more would be busy."
-            yield f"Pool {pool.name}: {count_of_jobs(pool.may_run)} may run and find no process; {more}"
+            more = f"{pool.missing} more process{'' if pool.missing == 1 else 'es'} would be busy."
+            yield f"Pool {pool.name} lacks processes: {count_of_jobs(pool.may_run)} could start now; {more}"
 
 
 def _tenant_starved(facts: Facts) -> Iterator[str]:
     for one in facts.starved:
-        yield f"Tenant {printable(one.name)} got {percent(one.got, one.entitled)} of its share, and waits."
+        part = percent(one.got, one.entitled)
+        yield f"Tenant {printable(one.name)} got {part} of its fair share in the last minutes, and has jobs waiting."
 
 
 def _messages_lost(facts: Facts) -> Iterator[str]:
@@ -104,7 +112,7 @@ def _worker_cut_off(facts: Facts) -> Iterator[str]:
 
 def _worker_lost(facts: Facts) -> Iterator[str]:
     for workers in _workers(facts, "lost"):
-        yield f"{workers} did not stop but fell silent in the last hour: killed, or cut off."
+        yield f"{workers} went silent in the last hour without stopping: killed, or cut off from the network."
 
 
 def _workers(facts: Facts, sought: str) -> Iterator[str]:
@@ -163,7 +171,7 @@ def _predictions_off(facts: Facts) -> Iterator[str]:
     said = facts.predictions
     if said.off:
         part = percent(said.held_lately, said.known_lately)
-        yield f"Of the jobs that were to start by a moment with 90 %, {part} did in the last hour: none is said now."
+        yield f"In the last hour {part} of jobs started by their p90, not 90 %: it is hidden until it is reliable again."
 
 
 def _webhooks_failing(facts: Facts) -> Iterator[str]:

@@ -18,12 +18,16 @@ from jobs.reading.standing import QueueStanding, State, of_queues, of_tenants
 from jobs.reading.waits import Pool
 
 MINUTES = 10  # of ended attempts
-LATELY = timedelta(hours=1)  # in which a lost worker is told of
+LATELY = timedelta(hours=1)  # for which a lost worker is shown
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What one look has seen. starved: the tenants that could take a slot, and get too little. cache: it answers."""
+    """The facts that one look has found.
+
+    starved: the tenants that could take a slot, and get too little of their shares.
+    cache: whether it answers.
+    """
 
     queues: Mapping[int, Queue]
     lanes: Sequence[Lane]
@@ -44,23 +48,23 @@ class Facts:
 
     @cached_property
     def standings(self) -> list[QueueStanding]:
-        """Of each queue, by name."""
+        """The standing of each queue, by name."""
         return list(of_queues(self.lanes, self.queues).values())
 
     @cached_property
     def worker_states(self) -> list[tuple[str, str, int]]:
-        """(pool, state, workers) of those that are there, and of those that were lost in the last hour."""
+        """(pool, state, number) of the registered workers, and of those that were lost in the last hour."""
         now = self.server.now
         told = [one for one in self.workers if one.gone_at is None or (one.lost and one.gone_at > now - LATELY)]
         counted = Counter((one.pool, one.state(now)) for one in told)
         return [(*of, workers) for of, workers in sorted(counted.items())]
 
     def last_beat(self, pool: str) -> datetime | None:
-        """When a worker of this pool last beat, if one did in the last day."""
+        """Return when a worker of this pool last beat; None if none did in the last day."""
         return max((one.beat_at for one in self.workers if one.pool == pool), default=None)
 
     def seconds(self, since: datetime | None) -> float:
-        """From a moment until now; 0 if there is none."""
+        """Return the seconds from a moment until now; 0 for None."""
         return 0.0 if since is None else (self.server.now - since).total_seconds()
 
 
@@ -86,7 +90,7 @@ def look() -> Facts:
 
 
 def starving(queues: Mapping[int, Queue], now: datetime) -> list[Tenant]:
-    """The tenants that are starved now, at most some; those that lack most first."""
+    """Return the tenants that are starved now, at most MOST_SHORT; those that lack most first."""
     short = looks.look_short_of_share()
     if not short:
         return []

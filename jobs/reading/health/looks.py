@@ -1,4 +1,4 @@
-"""What health and metrics look at beside queues and lanes: a few short statements, none of which reads ended jobs."""
+"""The looks of health and metrics beside queues and lanes: a few short statements, none of which reads ended jobs."""
 
 import json
 from collections.abc import Sequence
@@ -19,15 +19,23 @@ COUNTS_OF_A_MINUTE = {"minutes": timedelta(seconds=15), "late minutes": LATE}  #
 MOST_DEAD = 10_000  # counted
 FAILING_LONG = 3600.0  # seconds of an endpoint
 MOST_SHORT = 20  # tenants that got too little of their share
-# Of p90, in the last hour: outside, predictions are off. No full hour is waited for: the first of a bad day is worst.
+# Predictions are off if the share of p90 that held in the last hour is outside of these bounds. They need no full hour
+# of outcomes: the first hour of a bad day is the worst.
 MIN_OUTCOMES, LEAST_HELD, MOST_HELD = 200, 0.8, 0.97
 TIMEOUT = 2.0  # seconds for one statement of a look
 
 
 @dataclass(frozen=True)
 class ServerLook:
-    """now: the database's clock. recorder_age, oldest_transaction: seconds. untaken: messages that nobody took up in
-    time. dead: letters. kept_for: the replication slot that keeps most of the log (WAL), in bytes; "": none keeps any.
+    """The state of the recorder, of the messages and of PostgreSQL.
+
+    now: the time of the database.
+    recorder_age: seconds since the recorder last looked. None: it never has.
+    oldest_transaction: its age in seconds.
+    untaken: messages that no worker took up in time.
+    dead: dead letters, counted to MOST_DEAD.
+    kept_for: the replication slot that keeps most of the log (WAL). "": none keeps any.
+    kept_log: the bytes that it keeps.
     """
 
     now: datetime
@@ -44,7 +52,7 @@ class ServerLook:
 
 @dataclass(frozen=True)
 class EndedLook:
-    """Attempts that ended, of these those that failed, and those whose job died."""
+    """The numbers of attempts that ended, of those that failed, and of those whose job died."""
 
     attempts: int
     failed: int
@@ -53,9 +61,15 @@ class EndedLook:
 
 @dataclass(frozen=True)
 class PredictionsLook:
-    """What was said of the starts of jobs in the last day: how many statements, of how many the outcome is known, and
-    how many held. lately: of the last hour. unsaid: of which nothing could be said. loss, and the baselines ahead and
-    past: seconds, of those that have started.
+    """The accuracy of the start predictions of the last day.
+
+    predictions: their number.
+    unsaid: those without a finite p90, which no page shows.
+    known_*: those whose outcome is known.
+    held_*: those whose job started by the moment.
+    known_lately, held_lately: the numbers for p90 in the last hour.
+    loss_*: the mean pinball loss in seconds, of those whose job has started.
+    ahead_*, past_*: the losses of two simple methods, by the jobs ahead and by the last waits.
     """
 
     predictions: int
@@ -75,7 +89,7 @@ class PredictionsLook:
 
     @property
     def off(self) -> bool:
-        """Whether what is said to hold for nine of ten has held for clearly fewer, or more, of the last hour's."""
+        """Return whether p90 held for clearly fewer, or more, than 90 % of the predictions of the last hour."""
         if self.known_lately < MIN_OUTCOMES:
             return False
         return not LEAST_HELD <= self.held_lately / self.known_lately <= MOST_HELD
@@ -85,19 +99,19 @@ class PredictionsLook:
         """Coverage, loss and baselines of the last day, in a sentence; empty if no outcome is known."""
         if not self.known_90 or not self.known_50:
             return ""
-        held = f"50 → {percent(self.held_50, self.known_50)}, 90 → {percent(self.held_90, self.known_90)}"
-        loss = f"loss {_seconds(self.loss_50, self.loss_90)} (jobs ahead {_seconds(self.ahead_50, self.ahead_90)}, "
-        loss += f"last waits {_seconds(self.past_50, self.past_90)})"
+        held = f"{percent(self.held_50, self.known_50)} of jobs started by p50, {percent(self.held_90, self.known_90)} by p90"
+        loss = f"mean loss {_seconds(self.loss_50, self.loss_90)} (by jobs ahead "
+        loss += f"{_seconds(self.ahead_50, self.ahead_90)}, by last waits {_seconds(self.past_50, self.past_90)})"
         unsaid = percent(self.unsaid, self.predictions)
-        return f"Predictions 24 h ({self.predictions:,}): {held}, {loss}, {unsaid} unsaid"
+        return f"{self.predictions:,} start predictions in 24 h: {held}; {loss}; {unsaid} not shown"
 
     @property
     def how_often(self) -> str:
-        """The coverage, for who reads one such statement; empty if no outcome is known."""
+        """The coverage, for a reader of one prediction; empty if no outcome is known."""
         if not self.known_90 or not self.known_50:
             return ""
         first, second = percent(self.held_50, self.known_50), percent(self.held_90, self.known_90)
-        return f"Of {self.known_90:,} such statements in 24 h {first} held by the first moment, {second} by the second."
+        return f"In 24 h {first} of {self.known_90:,} such jobs started by the first moment, {second} by the second."
 
 
 def _seconds(*losses: float | None) -> str:
@@ -106,8 +120,10 @@ def _seconds(*losses: float | None) -> str:
 
 @dataclass(frozen=True)
 class WebhooksLook:
-    """Endpoints that work, fail, have failed for long, and are off; the messages that wait for those that are on, and
-    the seconds since the job of the oldest one ended.
+    """The webhook endpoints by state, and the messages that wait for those that are on.
+
+    failing_long: those of the failing ones that have failed for more than FAILING_LONG seconds.
+    oldest: the seconds since the job of the oldest message ended.
     """
 
     working: int
@@ -120,8 +136,11 @@ class WebhooksLook:
 
 @dataclass(frozen=True)
 class ForecastLook:
-    """reasons: the predictions since the first, by why less than two moments was said; "": both. ages: seconds, by
-    pool with jobs in line. seconds: that the last forecast took; None: it is not known.
+    """The number of predictions, and the age and the cost of forecasts.
+
+    reasons: predictions since the first, by the reason for which p50 or p90 is missing; "" if neither is.
+    ages: the seconds since the newest forecast, by pool with jobs in line.
+    seconds: the time that the last forecast took. None: it is not known.
     """
 
     reasons: dict[str, int]
@@ -131,19 +150,19 @@ class ForecastLook:
 
 @dataclass(frozen=True)
 class TotalLook(Ended):
-    """Since the first attempt: see `jobs.models.Total`."""
+    """The attempts that ended since the first one: see `jobs.models.Total`."""
 
     wait_seconds: float
 
 
 def look_server(tasks: Sequence[str]) -> ServerLook:
-    """The clock, the recorder by these tasks, and PostgreSQL itself."""
+    """Return the state of the clock, of these tasks of the recorder, and of PostgreSQL itself."""
     patience = 3 * settings.JOBS_HAND_OVER_TIMEOUT  # by then its message was sent again, twice
     return objects(ServerLook, "health_server", tasks=list(tasks), patience=patience, most=MOST_DEAD)[0]
 
 
 def look_ended(minutes: int, now: datetime) -> EndedLook:
-    """The attempts that ended in the last minutes that the recorder has counted."""
+    """Return the attempts that ended in the last minutes, as far as the recorder has counted them."""
     ended = JobMinute.objects.filter(minute__gt=now - timedelta(minutes=minutes))
     failed, died = Q(outcome__in=("error", "dead", "retry", "crash")), Q(outcome="dead")
     sums = {"all": Q(), "failed": failed, "died": died}
@@ -156,12 +175,12 @@ def look_totals() -> list[TotalLook]:
 
 
 def look_sample() -> Sample:
-    """The states and the fairness of the recorder's newest sample; without both if there is none."""
+    """Return the states and the fairness of the recorder's newest sample; an empty one if there is none."""
     return Sample.objects.only("states", "fairness").order_by("-at").first() or Sample()
 
 
 def look_predictions() -> PredictionsLook:
-    """How often what was said of starts held."""
+    """Return the accuracy of the start predictions of the last day."""
     return objects(PredictionsLook, "health_predictions")[0]
 
 
@@ -170,11 +189,11 @@ def look_webhooks() -> WebhooksLook:
 
 
 def look_forecasts() -> ForecastLook:
-    """How much was said of starts, and what it cost."""
+    """Return how many predictions were made, and the age and the cost of forecasts."""
     ((reasons, ages, seconds),) = rows("health_forecasts")
     return ForecastLook(json.loads(reasons), json.loads(ages), seconds)
 
 
 def look_short_of_share() -> list[int]:
-    """The tenants that got too little of their shares (`is_short`), at most MOST_SHORT, who lack most first."""
+    """Return the tenants that got too little of their shares (`is_short`), at most MOST_SHORT; the worst first."""
     return [tenant_id for (tenant_id,) in rows("health_shares", share=STARVED, judged=JUDGED, most=MOST_SHORT)]

@@ -124,4 +124,4 @@ def test_its_explanation_says_so(tenant, status):
     job = make_job(tenant, status)
     assert "it can be revived" in explain(job.pk, tenant_id=tenant.pk).sentence
     erase(tenant.pk)
-    assert "its arguments were erased, so nobody can revive it." in explain(job.pk, tenant_id=tenant.pk).sentence
+    assert "its arguments were erased, so it cannot be revived." in explain(job.pk, tenant_id=tenant.pk).sentence

@@ -128,7 +128,7 @@ def test_a_body_that_names_an_unknown_job_has_failed_as_by_any_error(thing, body
 def test_explain_says_so(job_id, sent):
     run(sent, job_id)
     why = explain(job_id, tenant_id=EVERY_TENANT)
-    assert why.sentence.startswith(f"No worker of pool default that has met it knows sample.thing.echo yet ({TEXT}")
+    assert why.sentence.startswith(f"No worker of pool default that got the job knows sample.thing.echo yet ({TEXT}")
     assert f"it is tried again, due at {why.opens_at:%Y-%m-%d %H:%M:%S} UTC." in why.sentence
     assert (why.used, why.limit) == (None, None)
 

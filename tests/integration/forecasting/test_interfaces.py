@@ -99,7 +99,7 @@ def test_pages_and_commands_tell_how_often_such_statements_held(job, mate, opera
     held = PredictionsLook(300, 9, 280, 141, 1_240, 1_116, 200, 160, 0.9, 1.2, 2.3, 3.0, 2.5, 3.3)
     monkeypatch.setattr(as_said, "look_predictions", lambda: held)
     as_said.sentence.forget()
-    sentence = "Of 1,240 such statements in 24 h 50 % held by the first moment, 90 % by the second."
+    sentence = "In 24 h 50 % of 1,240 such jobs started by the first moment, 90 % by the second."
     readers = ((mate, f"/jobs/{job.pk}/"), (operator, f"/ops/jobs/{job.pk}/"))
     assert not [client for client, address in readers if sentence in told(client, address)]
     assert sentence not in run("jobs", "show", job.pk)
@@ -168,7 +168,7 @@ def test_all_say_less_where_no_more_holds(job, owner, mate, operator):
     assert starts["not_before"] is not None
     early = clock(made_at + 300 * SECOND)
     for client, address in ((mate, f"/jobs/{job.pk}/"), (operator, f"/ops/jobs/{job.pk}/")):
-        assert f"{early}</time>: such forecasts do not hold for now." in told(client, address)
+        assert f"{early}</time>: such predictions were not reliable lately." in told(client, address)
     assert "unlikely before" in run("jobs", "show", job.pk)
 
 
