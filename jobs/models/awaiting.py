@@ -7,10 +7,11 @@ from tenants.names import named
 
 
 class JobEdge(models.Model):
-    """A blocked job, the follower, waits for its predecessor, a job or a batch. The row is deleted when it is met.
+    """A blocked job, the follower, waits for its predecessor, a job or a batch. The end of the wait deletes the row.
 
-    whatever: its end is enough, however it ended. patience: seconds in which a predecessor that ended badly may be
-    revived; None: none. until: the end of that time; None: the predecessor has not ended badly.
+    whatever: whether any end of the predecessor is enough.
+    patience: seconds in which a predecessor that ended without success may be revived. None: no such time.
+    until: the end of that time. None: the predecessor has not ended without success.
     """
 
     pk = models.CompositePrimaryKey("predecessor_id", "follower_id")
@@ -30,15 +31,16 @@ class JobEdge(models.Model):
 
 
 class JobEnd(models.Model):
-    """News of a job that others wait for, or of a batch, for the reader of ends, who takes the row.
+    """News for the reader of ends, which takes the row: of a job that others wait for, or of a batch.
 
-    The job or the batch has ended, was revived or closed, or has got followers. success, error, dead, cancelled: the
-    change of the numbers of the batch.
+    The job or the batch has ended, was revived or closed, or has got followers.
+
+    success, error, dead, cancelled: the change of the numbers of the batch.
     """
 
     id = models.BigAutoField(primary_key=True)
     xid = models.BigIntegerField()  # of the writer; a dispatch looks for rows newer than the last one's snapshot
-    job_id = models.BigIntegerField(null=True)  # null: of a job that nobody waits for, but its batch
+    job_id = models.BigIntegerField(null=True)  # null: no other job waits for the job, only its batch counts it
     batch_id = models.BigIntegerField(null=True)
     success = models.SmallIntegerField(default=0, db_default=0)
     error = models.SmallIntegerField(default=0, db_default=0)

@@ -10,10 +10,12 @@ from tenants.tenant_key import TenantKey
 
 
 class Batch(models.Model):
-    """Jobs of one tenant, to which others may be added while it is open; its own running jobs may add to it later, too.
+    """Jobs of one tenant. Others may be added while it is open; its own running jobs may add to it later, too.
 
-    Its number is of the series of the jobs: so what a job waits for is one number, of a job or of a batch.
-    added: its jobs. The statement that adds some writes the row; one that ends a job does not.
+    Jobs and batches share one series of numbers, so a job waits for one number, of a job or of a batch.
+    The statement that adds jobs writes the row; one that ends a job does not.
+
+    added: the number of its jobs.
     """
 
     id = models.BigIntegerField(primary_key=True)
@@ -21,7 +23,7 @@ class Batch(models.Model):
     name = models.CharField(max_length=200)
     user_key = models.CharField(max_length=100, default="", blank=True)
     created_at = models.DateTimeField(db_default=Now())
-    closed_at = models.DateTimeField(null=True)  # null: others than its own jobs may add to it
+    closed_at = models.DateTimeField(null=True)  # null: it is open
     added = models.IntegerField(default=0, db_default=0)
 
     class Meta:
@@ -35,7 +37,7 @@ class Batch(models.Model):
 
 
 class BatchTally(models.Model):
-    """How many jobs of a batch have ended, and how. Only the reader of ends writes it, from the news.
+    """The numbers of a batch's ended jobs, by status. Only the reader of ends writes it, from the news.
 
     The deletion of a tenant leaves it for `prune`: the reader would wait for that transaction, and the followers of all
     tenants with it.
@@ -53,9 +55,11 @@ class BatchTally(models.Model):
 
 
 class BatchCancel(models.Model):
-    """A cancel that is going through the jobs of a batch; the row is deleted when it is through.
+    """A cancel of a batch that is under way. The row is deleted when it has reached all jobs.
 
-    tenant_id: who asked for it; null: an operator. bulk: of the entries in the audit log. after: the last job so far.
+    tenant_id: the tenant that asked for it. Null: an operator did.
+    bulk: the id that its entries in the audit log share.
+    after: the last job that it has reached.
     """
 
     batch = models.OneToOneField(Batch, models.CASCADE, primary_key=True, db_constraint=False, related_name="+")

@@ -1,6 +1,6 @@
-"""What a replay needs beside the log of attempts: limits as they were, processes, and who left the line.
+"""The records that a replay needs beside the log of attempts: limits, processes, and the jobs that left the line.
 
-Triggers write the first and the last of these, so any SQL counts; the recorder writes the processes. References are
+Triggers write the limits and the jobs that left, so any SQL counts; the recorder writes the processes. References are
 plain numbers, so that nothing here keeps a row of another table.
 """
 
@@ -12,8 +12,8 @@ from tenants.names import named
 class LimitChange(models.Model):
     """The limits of a tenant or a queue from that moment on, or a job type that is paused from then on.
 
-    subject: the id of the tenant, of the queue, or of the row of the paused type. limits: the columns that decide who
-    runs; None: it is gone.
+    subject: the id of the tenant, of the queue, or of the row of the paused type.
+    limits: the columns that decide which jobs run. None: the subject is gone.
     """
 
     class Kind(models.TextChoices):
@@ -33,7 +33,10 @@ class LimitChange(models.Model):
 
 
 class PoolChange(models.Model):
-    """The processes of a pool from that moment on. leaving: jobs that still run in workers which take no more."""
+    """The processes of a pool from that moment on.
+
+    leaving: jobs that still run in workers which take no more.
+    """
 
     pk = models.CompositePrimaryKey("pool", "at")
     pool = models.CharField(max_length=50)
@@ -47,7 +50,10 @@ class PoolChange(models.Model):
 
 
 class LeftLine(models.Model):
-    """A job that was ready, and left the line without an attempt. why: its reason, or its status from then on."""
+    """A job that was ready, and left the line without an attempt.
+
+    why: its reason, or its status from then on.
+    """
 
     at = models.DateTimeField()
     ready_at = models.DateTimeField()

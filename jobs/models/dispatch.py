@@ -1,8 +1,8 @@
-"""The books of the dispatch: lanes, queue turns, tenant books, the door; the letters to it: arrivals and freed slots.
+"""The books of the dispatch: lanes, queue turns, tenant books, the door. Its inbox: arrivals and freed slots.
 
-Only a dispatch writes lanes, queue turns, tenant books and the door itself, and only inside the door; so nobody waits
-for a lock on them. All other code adds a row to `arrivals` or `freed_slots`, which waits for no lock; the next dispatch
-removes the row.
+Only a dispatch writes lanes, queue turns, tenant books and the door itself, and only inside the door; so no transaction
+waits for a lock on them. All other code adds a row to `arrivals` or `freed_slots`, which waits for no lock; the next
+dispatch removes the row.
 
 Every change of such a row sets a new `version` from the sequence `door_seq`, and readers take the newest version by an
 index. So a row that changed a million times during an old snapshot is still found at once: its dead versions come after
@@ -19,7 +19,8 @@ from tenants.names import named
 class Arrival(models.Model):
     """Work came to a lane. The transaction that brings the work writes the row; the next dispatch takes it.
 
-    head: the lowest place of a job that became ready; None if none did. jobs: the change of the number of waiting jobs.
+    head: the lowest place of a job that became ready; None if none did.
+    jobs: the change of the number of waiting jobs.
     """
 
     pk = models.CompositePrimaryKey("xid", "queue_id", "tenant_id")
@@ -36,10 +37,11 @@ class Arrival(models.Model):
 class FreedSlot(models.Model):
     """A tenant gave a slot back, or its limits changed (job_id 0): its closed lanes may open.
 
-    slot, ticket, user_key: of the job, to be taken off the books; null if no slot was in use. seconds: the time that
-    the slot was in use since the start, to be charged to its lane and queue. timeout: the limit of its last job.
-    followed: the number of jobs of the lane that ran in that slot after the first; they no longer wait. lost_process:
-    whether the attempt ended its process, which costs the time to replace it.
+    slot, ticket, user_key: of the job, to be taken off the books; null if no slot was in use.
+    seconds: the time that the slot was in use since the start, to be charged to its lane and queue.
+    timeout: the time limit of the last job in the slot, in seconds.
+    followed: the number of jobs of the lane that ran in that slot after the first; they no longer wait.
+    lost_process: whether the attempt ended its process, which costs the time to replace it.
     """
 
     pk = models.CompositePrimaryKey("xid", "tenant_id", "job_id")
@@ -63,8 +65,10 @@ class Lane(models.Model):
     """One tenant's jobs in one queue: exactly one row.
 
     state: ready (in the circle, at `position`), empty (no job waits), or closed (its tenant cannot start jobs now).
-    virtual_time: worker-seconds divided by the tenant's weight. head: no job waits at a lower place. in_use: its jobs
-    in slots. tickets: their sum, so that in_use * now - tickets is the time that they have had their slots.
+    virtual_time: worker-seconds divided by the tenant's weight.
+    head: no job waits at a lower place.
+    in_use: its jobs in slots.
+    tickets: the sum of their tickets, so that in_use * now - tickets is the time that they have had their slots.
     """
 
     class State(models.TextChoices):
@@ -80,9 +84,9 @@ class Lane(models.Model):
     state = models.CharField(max_length=6, choices=State)
     virtual_time = models.FloatField()
     head = models.BigIntegerField()
-    waiting = models.IntegerField()  # scheduled and created jobs, but for arrivals and for what follows in slots
+    waiting = models.IntegerField()  # scheduled and created jobs, without arrivals and those that follow in slots
     last_user = models.CharField(max_length=100, default="")  # the circle of its users continues after this one
-    opens_at = models.DateTimeField(null=True)  # a closed lane: at the tenant's next token; far away: it rests
+    opens_at = models.DateTimeField(null=True)  # of a closed lane: at the tenant's next token; a far moment: it rests
     in_use = models.IntegerField(default=0, db_default=0)
     tickets = models.BigIntegerField(default=0, db_default=0)  # milliseconds
 
@@ -99,12 +103,17 @@ class Lane(models.Model):
 class QueueTurn(models.Model):
     """A queue's position among the queues of its pool, and the circle of its lanes.
 
-    virtual_time: worker-seconds divided by the queue's weight. pool_time: the time of its pool at the last change.
-    lane_time: the virtual time of its lanes. head: the circle continues after this position. circle_end: the end of the
-    round. round_least: the least virtual time met in the round. growth: of lane_time since timed_at, in a second: the
-    least jobs in slots of a lane, divided by its weight; round_growth: met in the round. full_at: when the rate limit's
-    bucket is full again, under the limit full_limit in full_window. in_use, tickets: as of a lane. mean_seconds: a
-    moving mean of what an attempt is charged.
+    virtual_time: worker-seconds divided by the queue's weight.
+    pool_time: the virtual time of its pool at the last change.
+    lane_time: the virtual time of its lanes.
+    head: the circle continues after this position.
+    circle_end: the position at which the round ends.
+    round_least: the least virtual time met in the round.
+    growth: of lane_time per second since timed_at: the least jobs in slots of a lane, divided by its weight.
+    round_growth: the least growth met in the round.
+    full_at: when the rate limit's bucket is full again, under the limit full_limit in full_window.
+    in_use, tickets: as in a lane.
+    mean_seconds: a moving mean of the seconds that an attempt is charged.
     state: ready (lanes are in the circle), empty (none is), or, where nothing is in use either, keeps (the pool's time)
     or asleep (no pass reads it).
     """
@@ -151,9 +160,10 @@ class Numbers(models.Field):  # type: ignore[type-arg]
 class TenantBook(models.Model):
     """What a tenant has in use, in all its lanes: exactly one row for a tenant that has a lane.
 
-    slots: the numbers of the slots in use. users: the slots in use of each user who has any; None if the tenant does
-    not limit its users. full_at: when the bucket of its rate limit is full again, as of a queue. opened: a version
-    before which its closed lanes were all opened.
+    slots: the numbers of the slots in use.
+    users: the slots in use of each user who has any; None if the tenant does not limit its users.
+    full_at: when the bucket of its rate limit is full again, as in a queue's turn.
+    opened: a version before which its closed lanes were all opened.
     """
 
     pk = models.CompositePrimaryKey("tenant_id", "version")
@@ -175,8 +185,9 @@ class TenantBook(models.Model):
 class Door(models.Model):
     """The memory of the dispatches, of which one decides at a time: one row.
 
-    since, unseen: arrivals and freed slots were taken up to the end of this snapshot, except those of the transactions
-    that were under way then. floor: no queue that is awake has an older version of its turn.
+    since, unseen: the dispatches have taken the arrivals and freed slots up to the end of this snapshot (since), except
+    those of the transactions that were under way then (unseen).
+    floor: no queue that is awake has an older version of its turn.
     """
 
     version = models.BigIntegerField(primary_key=True)

@@ -1,6 +1,7 @@
-"""When waiting jobs start: what is said now, what was said, and how often it held. See docs/insight.md.
+"""Forecasts of when waiting jobs start, the predictions that were made, and their accuracy. See docs/insight.md.
 
-The recorder writes all of it. References are plain numbers, so that nothing here keeps a row of another table.
+The recorder writes all of these tables. References are plain numbers, so that nothing here keeps a row
+of another table.
 """
 
 from django.db import models
@@ -10,16 +11,17 @@ from tenants.names import named
 
 
 class Forecast(models.Model):
-    """Of a lane, or of one user in it if its tenant limits its users: when jobs at some places in line start.
+    """The starts of jobs at some places in line: in a lane, or of one user in it if its tenant limits its users.
 
-    places: in the order of the line; of each its place (job_place), then, in seconds from made_at: p50, p90, not before
-    when; and the reason why one is missing. reason: why nothing is said of the whole lane.
+    places: in the order of the line, a list for each: its place (job_place); p50, p90 and "not before", in seconds from
+    made_at; and the reason why one is missing.
+    reason: why the whole lane has no forecast.
     """
 
     pk = models.CompositePrimaryKey("tenant_id", "queue_id", "user_key")
     tenant_id = models.BigIntegerField()
     queue_id = models.BigIntegerField()
-    user_key = models.CharField(max_length=101)  # "": of all; "@ada": of that user; "@": of nobody
+    user_key = models.CharField(max_length=101)  # "": of all; "@ada": of that user; "@": of jobs without a user
     made_at = models.DateTimeField()
     reason = models.CharField(max_length=20)
     places = models.JSONField()
@@ -29,12 +31,16 @@ class Forecast(models.Model):
 
 
 class Prediction(models.Model):
-    """What was said of a job, to be compared with when it started. Seconds from made_at.
+    """The prediction of a job's start, to be compared with the start. Times are seconds from made_at.
 
-    kind: its class. raw: before the calibration; said: after; both are kept for classes that say less than both, too.
-    ahead, past: the baselines: jobs ahead by their mean run time and the tenant's slots; the last waits of the lane.
-    started: when it did. held_50, held_90: whether it did by then; null: not known. void: nobody can tell, since a
-    person changed what it waited for, or cancelled it.
+    kind: its class.
+    raw_*: before the calibration.
+    said_*: after the calibration. A class that shows less than both moments keeps them, too.
+    ahead_*, past_*: the baselines, by the jobs ahead (their mean run time, the tenant's slots), and by the lane's last
+    waits.
+    started: when the job started.
+    held_*: whether it started by that moment. Null: not known.
+    void: no outcome counts, since a person changed what the job waited for, or cancelled it.
     """
 
     job_id = models.BigIntegerField()
@@ -63,7 +69,7 @@ class Prediction(models.Model):
 
 
 class PredictionTotal(models.Model):
-    """The predictions since the first, by their reason: the numbers only grow."""
+    """The number of predictions with one reason, since the first: it only grows."""
 
     reason = models.CharField(max_length=20, primary_key=True)
     predictions = models.BigIntegerField()
@@ -73,7 +79,12 @@ class PredictionTotal(models.Model):
 
 
 class Calibration(models.Model):
-    """The factor of a class and a quantile: its logarithm, the outcomes so far, and the part of the last that held."""
+    """The calibration factor of a class and a quantile.
+
+    log: its logarithm.
+    outcomes: the number of outcomes so far.
+    held: the part of the last predictions that held.
+    """
 
     pk = models.CompositePrimaryKey("kind", "quantile")
     kind = models.CharField(max_length=30)

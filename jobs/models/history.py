@@ -1,4 +1,4 @@
-"""Jobs that ended a while ago, and the views of all jobs and of all failed attempts."""
+"""The history of ended jobs, and the views of all jobs and of all failed attempts."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -29,7 +29,7 @@ class ArchivedJob(JobRow):
         indexes = [
             models.Index(fields=["tenant", "-id"], name="job_history_of_tenant"),
             models.Index(fields=["batch_id", "-id"], condition=Q(batch_id__isnull=False), name="job_history_of_batch"),
-            # A tenant's own retention reads this one.
+            # The deletion after a tenant's own retention reads this index.
             models.Index(fields=["tenant", "end_time"], name="job_history_by_end"),
         ]
 

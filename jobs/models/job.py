@@ -17,10 +17,11 @@ from tenants.tenant_key import TenantKey
 
 # A job of a paused type is scheduled for this moment, so that no scan of waiting jobs meets it.
 HELD_UNTIL = datetime(9999, 12, 31, tzinfo=UTC)
-# The identity of a job whose arguments were erased: of no call. Nobody revives it, since without them it may do more.
+# The identity of a job whose arguments were erased; no call has it. Such a job cannot be revived: without its arguments
+# it may do more.
 ERASED = uuid.UUID(int=0)
 
-# Why a job was cancelled that was not started in its time (`reason`).
+# The `reason` of a job that was cancelled since it had not started in time.
 EXPIRED = "expired"
 
 # Each kind of status has a witness column. The partial indexes name these columns and never the status, so that
@@ -33,8 +34,8 @@ WITNESSES: dict[str, frozenset[Status]] = {
     "end_time": FINAL,
 }
 
-# What a whole job depends on: the arguments of the database's function `job_is_whole`, which says no to half-states.
-# One function, since PostgreSQL reads the text of every CHECK constraint anew in every statement that writes a row.
+# The columns that make a job whole: the arguments of the database's function `job_is_whole`, false for half-states.
+# It is one function, since PostgreSQL reads the text of every CHECK constraint in every statement that writes a row.
 WHOLE = (
     *("status", *WITNESSES, "died_at", "worker", "start_time", "ticket", "attempt"),
     *("priority", "crashes", "retries", "max_retries", "memory", "worker_pid", "result_bytes"),
@@ -87,7 +88,7 @@ class JobRow(models.Model):
     progress_note = models.CharField(max_length=200, default="", blank=True)
     stats = models.JSONField(default=dict)
     last_error = models.TextField(default="", blank=True)
-    reason = models.CharField(max_length=200, null=True)  # noqa: DJ001 - null: not cancelled, or somebody asked for it
+    reason = models.CharField(max_length=200, null=True)  # noqa: DJ001 - null: not cancelled, or cancelled on request
     result_expires_at = models.DateTimeField(null=True)  # null: no result was kept
     peak_memory = models.IntegerField(null=True)  # MiB of its process during the last attempt, where measured
     trace_parent = models.CharField(max_length=55, null=True)  # noqa: DJ001 - null: no sampled trace submitted it
@@ -105,24 +106,24 @@ class JobRow(models.Model):
 
     @property
     def is_held(self) -> bool:
-        """Whether its job type is paused: then its due moment means nothing."""
+        """Return whether its job type is paused: then its due moment means nothing."""
         return self.due_at == HELD_UNTIL
 
 
 class Job(JobRow):
     """A job that has not ended, or ended recently: the jobs that the engine works on."""
 
-    # No statement of the engine may wait for somebody who has a tenant or a queue locked: docs/adr/0029.
+    # No statement of the engine may wait for a transaction that has a tenant or a queue locked: docs/adr/0029.
     tenant = TenantKey(TENANT_MODEL, models.CASCADE, db_index=False, db_constraint=False, related_name="+")
     queue = models.ForeignKey(Queue, models.PROTECT, db_index=False, db_constraint=False, related_name="+")
     blocked_at = models.DateTimeField(null=True)
     predecessors = ArrayField(models.BigIntegerField(), null=True)  # the jobs that it waits for, or waited for
-    announced = models.BooleanField(default=False, db_default=False)  # its tenant's system is told of its end
+    announced = models.BooleanField(default=False, db_default=False)  # its end may go to webhooks of its tenant
     awaited = models.BooleanField(default=False, db_default=False)  # others wait for it: its end is noted (JobEnd)
     behind = models.BigIntegerField(null=True)  # the running job that must end before this one starts
     replaced_by = models.BigIntegerField(null=True)  # while it ran: it is not tried again
     followed = models.IntegerField(default=0, db_default=0)  # jobs that ran in its slot before it, since the claim
-    error_key = models.BigIntegerField(null=True)  # of the shape of the error that it died of: what the dead share
+    error_key = models.BigIntegerField(null=True)  # of the shape of the error that it died of: groups the dead jobs
 
     class Meta:
         db_table = named("jobs")
@@ -145,7 +146,7 @@ class Job(JobRow):
             models.Index(
                 fields=["queue", "tenant", "priority", "id"], condition=Q(ready_at__isnull=False), name="jobs_claim"
             ),
-            # The claim reads this one if the tenant limits its users, who then take turns.
+            # The claim reads this index if the tenant limits its users, who then take turns.
             models.Index(
                 fields=["queue", "tenant", "user_key", "priority", "id"],
                 condition=Q(ready_at__isnull=False),
@@ -153,7 +154,7 @@ class Job(JobRow):
             ),
             models.Index(fields=["due_at"], condition=Q(due_at__isnull=False), name="jobs_due"),
             models.Index(fields=["tenant"], condition=Q(due_at__isnull=False), name="jobs_scheduled_of_tenant"),
-            # Of those that wait: what is queued or running changes no column of this index.
+            # Only waiting jobs: a queued or running job changes no column of this index.
             models.Index(
                 fields=["expires_at"],
                 condition=Q(expires_at__isnull=False)
@@ -168,14 +169,14 @@ class Job(JobRow):
                 name="jobs_open_of_batch",
             ),
             models.Index(fields=["died_at"], condition=Q(died_at__isnull=False), name="jobs_dead"),
-            # The groups of the dead-letter queue are counted in the order of this one, from nothing but it.
+            # The groups of the dead-letter queue are counted from this index alone, in its order.
             models.Index(
                 fields=["error_key", "source_type", "source_method", "died_at", "tenant"],
                 condition=Q(died_at__isnull=False),
                 name="jobs_dead_groups",
             ),
             models.Index(fields=["tenant", "-id"], name="jobs_of_tenant"),
-            # The archive reads this one; dead jobs stay in the dead-letter queue.
+            # The archive reads this index; dead jobs stay in the dead-letter queue.
             models.Index(
                 fields=["end_time"], condition=Q(end_time__isnull=False, died_at__isnull=True), name="jobs_ended"
             ),
@@ -209,7 +210,7 @@ class FailedAttemptRow(models.Model):
 # Error classes of attempts that died with their process: the crashes of a worker. One that was killed for its memory
 # (MemoryExceeded) counts as a crash of its job, and is no sign of a bad worker.
 CRASHES = ("WorkerGone", "ProcessDied")
-# Error classes of attempts that ended through no fault of their job, which is tried again.
+# Error classes of attempts that ended through no fault of their job, which then runs again.
 WORKER_STOPPED, UNKNOWN_JOB_TYPE = "WorkerStopped", "UnknownJobType"
 
 

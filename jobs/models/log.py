@@ -1,4 +1,4 @@
-"""What attempts logged and printed, of the job types that ask for it."""
+"""The logs and the output of attempts, of the job types that ask for it."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -9,7 +9,7 @@ from tenants.tenant_key import TenantKey
 
 
 class JobLog(models.Model):
-    """The end of what one attempt logged and printed. It goes with the history, or with its dead job."""
+    """The end of what one attempt logged and printed. It is deleted with the history, or with its dead job."""
 
     tenant = TenantKey(TENANT_MODEL, models.CASCADE, db_index=False, db_constraint=False, related_name="+")
     job_id = models.BigIntegerField()

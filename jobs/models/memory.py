@@ -16,8 +16,9 @@ _SIZE = Func(Cast("content", TextField()), function="octet_length", output_field
 
 
 class JobMemory(models.Model):
-    """The memory of one job type of a tenant, or of one object of that type. It is deleted when nobody has written it
-    for JOBS_MEMORY_TTL seconds.
+    """The memory of one job type of a tenant, or of one object of that type.
+
+    It is deleted when no job has written it for JOBS_MEMORY_TTL seconds.
     """
 
     tenant = TenantKey(TENANT_MODEL, models.CASCADE, db_index=False, db_constraint=False, related_name="+")

@@ -22,7 +22,7 @@ class Worker(models.Model):
     beat_at = models.DateTimeField(db_default=Now())
     gone_at = models.DateTimeField(null=True)  # when it stopped or was declared gone; this id never comes back
     cut_off_at = models.DateTimeField(null=True)  # since when the broker does not answer it; null: it takes messages
-    drain_requested_at = models.DateTimeField(null=True)  # its next beat hears of it, and it stops in good order
+    drain_requested_at = models.DateTimeField(null=True)  # its next beat reads this, and it stops in good order
     lost = models.BooleanField(db_default=False)  # it was declared gone, and did not stop in good order
 
     class Meta:
@@ -34,7 +34,7 @@ class Worker(models.Model):
 
 
 class Server(models.Model):
-    """A PostgreSQL server that we have lived on: one more after each failover and restore."""
+    """A PostgreSQL server that this database has run on: one more after each failover and restore."""
 
     identifier = models.BigIntegerField()  # of the cluster of databases, since initdb
     timeline = models.IntegerField()  # a promotion begins a new one
@@ -46,7 +46,7 @@ class Server(models.Model):
 
 
 class Repair(models.Model):
-    """The number of the clock's repairs by kind: a metric that should not grow."""
+    """The number of the clock's repairs of one kind: a metric that should not grow."""
 
     kind = models.CharField(max_length=40, primary_key=True)
     count = models.PositiveBigIntegerField()
@@ -57,7 +57,7 @@ class Repair(models.Model):
 
 
 class DeathNotice(models.Model):
-    """This notifier knows the deaths up to this moment. The process that announces holds the row's lock."""
+    """The moment up to which a notifier knows the deaths. The process that announces deaths holds the row's lock."""
 
     notifier = models.CharField(primary_key=True, max_length=255)  # its dotted path
     upto = models.DateTimeField(db_default=Now())

@@ -12,7 +12,7 @@ from tenants.tenant_key import TenantKey
 
 class ScheduleQuerySet(models.QuerySet["Schedule"]):
     def in_turn(self) -> "ScheduleQuerySet":
-        """Those who lock several do it in this order, so that no two of them deadlock."""
+        """Lock the schedules in one order, so that no two transactions that lock several deadlock."""
         return self.select_for_update(no_key=True, of=("self",)).order_by("tenant_id", "pk")
 
     @transaction.atomic
@@ -28,9 +28,9 @@ class Schedule(models.Model):
 
     tenant = TenantKey(TENANT_MODEL, models.CASCADE, db_index=False, db_constraint=False, related_name="+")
     name = models.CharField(max_length=300)  # unique for the tenant
-    declared = models.BooleanField(default=False)  # by @job, for each tenant; or a row of its tenant's own
-    undeclared_at = models.DateTimeField(null=True, blank=True)  # it sleeps: since then no code declares it
-    by_tenant = models.BooleanField(default=False)  # its tenant made it: it may name what the tenant may call
+    declared = models.BooleanField(default=False)  # by @job, for each tenant; False: it is the tenant's own
+    undeclared_at = models.DateTimeField(null=True, blank=True)  # since then no code declares it: it sleeps
+    by_tenant = models.BooleanField(default=False)  # its tenant made it: it may only name what the tenant may call
 
     source_type = models.CharField(max_length=200)
     source_id = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001 - null: a class-level job
@@ -76,7 +76,7 @@ class Schedule(models.Model):
 
     @property
     def is_of_the_code(self) -> bool:
-        """Whether the code declares it now, so that nobody may delete it."""
+        """Return whether the code declares it now, so that it cannot be deleted."""
         return self.declared and self.undeclared_at is None
 
 

@@ -1,4 +1,4 @@
-"""Statistics: the log of ended attempts, and what the recorder makes of it.
+"""Statistics: the log of ended attempts, and the tables that the recorder makes from it.
 
 `attempts`, `job_minutes` and `tenant_hours` are partitioned by day (see the migration), and old days are dropped whole.
 References are plain numbers, so that nothing here waits for, or keeps, a row of another table.
@@ -11,10 +11,12 @@ from tenants.names import named
 
 
 class Attempt(models.Model):
-    """An attempt that ended. The statement that ends it adds the row; nobody changes it.
+    """An attempt that ended. The statement that ends it adds the row, and no statement changes it.
 
-    outcome: the job's new status if that is final, else `retry`, `snooze`, `crash` or `stopped`. peak_memory: MiB.
-    The table itself has no primary key: a unique index would be paid at each end of an attempt.
+    The table itself has no primary key: a unique index would cost time at each end of an attempt.
+
+    outcome: the job's new status if that is final, else `retry`, `snooze`, `crash` or `stopped`.
+    peak_memory: MiB.
     """
 
     pk = models.CompositePrimaryKey("ended_at", "job_id", "attempt")
@@ -43,7 +45,10 @@ class Attempt(models.Model):
 class Tally(models.Model):
     """Attempts of one job type in one queue with one outcome: their number, seconds, and two histograms.
 
-    run: from start to end; wait: from ready to start. Bucket 0 is the first of `jobs.reading.statistics.BOUNDS`.
+    Bucket 0 of a histogram ends at the first of `jobs.reading.statistics.BOUNDS`.
+
+    run_*: from start to end.
+    wait_*: from ready to start.
     """
 
     queue_id = models.BigIntegerField()
@@ -94,7 +99,7 @@ class Total(Tally):
 
 
 class Sample(models.Model):
-    """What was under way at a moment of this minute: objects by the id of a tenant or queue, or the name of a pool."""
+    """The work under way at a moment of this minute: objects by the id of a tenant or queue, or the name of a pool."""
 
     at = models.DateTimeField(primary_key=True)
     tenants = models.JSONField()  # in_use, slots, waiting, seconds entitled to in this minute; of tenants with work
@@ -108,9 +113,10 @@ class Sample(models.Model):
 
 
 class TenantShare(models.Model):
-    """What a tenant got, and was entitled to, in seconds of processes. The recorder adds each minute; older ones fade.
+    """The seconds of processes that a tenant got, and was entitled to. The recorder adds each minute; older ones fade.
 
-    got, entitled: about of the last 5 minutes; got_hour, entitled_hour: about of the last hour.
+    got, entitled: in about the last 5 minutes.
+    got_hour, entitled_hour: in about the last hour.
     """
 
     tenant_id = models.BigIntegerField(primary_key=True)
@@ -136,9 +142,9 @@ class FullHour(models.Model):
 
 
 class Recorded(models.Model):
-    """How far the recorder is with one of its tasks. A recorder that records holds the row's lock.
+    """The progress of the recorder with one of its tasks. A recorder that works on the task holds the row's lock.
 
-    The row "missed" is the clock's own: up to when no clock ran, and when it last looked.
+    The clock itself writes the row "missed": up to when no clock ran, and when it last looked.
     """
 
     task = models.CharField(max_length=20, primary_key=True)

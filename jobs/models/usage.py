@@ -1,4 +1,4 @@
-"""What tenants used, day by day in UTC, for their bills. A day that is closed does not change: triggers refuse it."""
+"""The usage of tenants, day by day in UTC, for their bills. Triggers refuse to change a day that is closed."""
 
 from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
@@ -20,7 +20,7 @@ class ClosedDay(models.Model):
 class UsageDay(models.Model):
     """The attempts of a tenant that this day is billed for, of one job type in one queue with one outcome.
 
-    ended_on: the day on which they ended. One that was found after that day was closed is billed for a later day.
+    ended_on: the day on which they ended. An attempt that was found after that day was closed has a later `day`.
     """
 
     pk = models.CompositePrimaryKey(
@@ -34,7 +34,7 @@ class UsageDay(models.Model):
     outcome = models.CharField(max_length=9)
     ended_on = models.DateField()
     attempts = models.BigIntegerField()
-    microseconds = models.BigIntegerField()  # from start to end, of all of them
+    microseconds = models.BigIntegerField()  # from start to end, summed over the attempts
 
     class Meta:
         db_table = named("usage_days")
@@ -46,7 +46,7 @@ class UsageDay(models.Model):
 
 
 class SlotPeak(models.Model):
-    """The most slots that a look of this day found in use by a tenant: the recorder looks once a minute."""
+    """The most slots that the recorder found in use by a tenant on this day; it looks once a minute."""
 
     pk = models.CompositePrimaryKey("tenant_id", "day")
     tenant_id = models.BigIntegerField()

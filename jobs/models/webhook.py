@@ -1,4 +1,4 @@
-"""Webhooks: where a tenant's system is told how its jobs ended, and the outbox of what is still to be told."""
+"""Webhooks: the addresses at which a tenant's system learns how its jobs ended, and the outbox of messages to them."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -12,10 +12,13 @@ from tenants.tenant_key import TenantKey
 class WebhookEndpoint(models.Model):
     """An address of a tenant's own system. It is off from `off_at` on.
 
-    types: job types as reports.datareport.execute; empty: all. batches: their names; empty: also jobs of no batch.
-    salt: its secret is derived from it, and is not stored; until `former_until` messages are signed with the former
-    secret, too. failures: tries in a row, of which `tried_at` was the last. next_at: no try before. turn: the fence of
-    whoever posts to it until `taken_until`.
+    types: job types such as reports.datareport.execute. Empty: all.
+    batches: the names of batches. Empty: all jobs, also those of no batch.
+    salt: the secret is derived from it, and is not stored.
+    former_salt: until `former_until`, messages are signed with the secret of this salt, too.
+    failures: failed tries in a row, of which `tried_at` was the last.
+    next_at: no try begins before it.
+    turn: the fence of the process that posts to it until `taken_until`.
     """
 
     tenant = TenantKey(TENANT_MODEL, models.CASCADE, db_constraint=False, related_name="+")
@@ -43,10 +46,12 @@ class WebhookEndpoint(models.Model):
 
 
 class WebhookMessage(models.Model):
-    """The end of a job, to be told to an endpoint: a row of the outbox. The statement that ends the job stores it.
+    """A message to an endpoint about the end of a job: a row of the outbox. The statement that ends the job stores it.
 
-    event: the number of the end, the same at each endpoint. data: what is told of the job, but for its user. tries:
-    that the endpoint refused. next_at: not before, since it was refused often; meanwhile later messages go first.
+    event: the number of the end, the same at each endpoint.
+    data: the content of the message, without the user of the job.
+    tries: the number of tries that the endpoint refused.
+    next_at: no try begins before it, since the endpoint refused the message often; meanwhile later messages go first.
     """
 
     pk = models.CompositePrimaryKey("endpoint_id", "event")
@@ -64,7 +69,10 @@ class WebhookMessage(models.Model):
 
 
 class WebhookHour(models.Model):
-    """What came of the messages of an endpoint in an hour. dropped: too old, or too many."""
+    """The outcomes of the messages of an endpoint in an hour.
+
+    dropped: messages that were too old, or too many.
+    """
 
     pk = models.CompositePrimaryKey("endpoint_id", "hour")
     endpoint_id = models.BigIntegerField()

@@ -1,4 +1,4 @@
-"""What an operator asked about other limits, and the answer. See docs/insight.md."""
+"""The questions of operators about other limits, and the answers. See docs/insight.md."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -7,9 +7,12 @@ from tenants.names import named
 
 
 class WhatIf(models.Model):
-    """question, answer: documents of jobs.console.operations.what_if. refused: why there is no answer.
+    """A question about other limits, and its answer.
 
-    A process of its own answers it. One that has no end after a while was killed: it was too much.
+    A process of its own answers it. If it has no `ended_at` after a while, the process was killed: it took too much.
+
+    question, answer: documents of jobs.console.operations.what_if.
+    refused: why there is no answer.
     """
 
     asked_at = models.DateTimeField(db_default=Now())

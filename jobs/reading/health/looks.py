@@ -64,7 +64,7 @@ class PredictionsLook:
     """The accuracy of the start predictions of the last day.
 
     predictions: their number.
-    unsaid: those without a finite p90, which no page shows.
+    unsaid: those without a finite p90, for which no moment is predicted.
     known_*: those whose outcome is known.
     held_*: those whose job started by the moment.
     known_lately, held_lately: the numbers for p90 in the last hour.
@@ -99,11 +99,12 @@ class PredictionsLook:
         """Coverage, loss and baselines of the last day, in a sentence; empty if no outcome is known."""
         if not self.known_90 or not self.known_50:
             return ""
-        held = f"{percent(self.held_50, self.known_50)} of jobs started by p50, {percent(self.held_90, self.known_90)} by p90"
+        first, second = percent(self.held_50, self.known_50), percent(self.held_90, self.known_90)
+        held = f"{first} of jobs started by p50, {second} by p90"
         loss = f"mean loss {_seconds(self.loss_50, self.loss_90)} (by jobs ahead "
         loss += f"{_seconds(self.ahead_50, self.ahead_90)}, by last waits {_seconds(self.past_50, self.past_90)})"
         unsaid = percent(self.unsaid, self.predictions)
-        return f"{self.predictions:,} start predictions in 24 h: {held}; {loss}; {unsaid} not shown"
+        return f"{self.predictions:,} start predictions in 24 h: {held}; {loss}; {unsaid} without a moment"
 
     @property
     def how_often(self) -> str:
