@@ -72,9 +72,9 @@ _NAMES = {
 
 
 def lazily(package: str, names: Mapping[str, Iterable[str]]) -> Callable[[str], Any]:
-    """The `__getattr__` of a package whose public names are loaded at their first use.
+    """Return the `__getattr__` of a package whose public names are loaded at their first use.
 
-    names: those of each module, which are objects in it, or the module itself.
+    names: the names by module. A name is that of an object in the module, or of the module itself.
     """
     homes = {name: module for module, those in names.items() for name in those}
 

@@ -2,5 +2,5 @@
 
 from django.apps import apps
 
-if apps.is_installed("tenants"):  # else `jobs.E024` tells
+if apps.is_installed("tenants"):  # else the check `jobs.E024` reports it
     from jobs.console import admin  # noqa: F401 - its pages register themselves

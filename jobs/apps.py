@@ -12,7 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import DEFAULT_DB_ALIAS
 from django.db.models.signals import post_migrate
 
-# Python looks into the project's folder first. tenants/apps.py asks the same of `jobs`: here it could not be imported.
+# Python looks into the project's folder first. tenants/apps.py makes the same check of `jobs`, which cannot run here.
 if (tenants := find_spec("tenants")) and Path(tenants.origin or "").parents[1:2] != Path(__file__).parents[1:2]:
     raise ImproperlyConfigured(
         f"The package `tenants` is the project's own, {tenants.origin}, and hides that of the library. Move it below a "
@@ -24,11 +24,11 @@ from tenants.names import named
 class JobsConfig(AppConfig):
     name = "jobs"
     label = named("jobs")
-    default_auto_field = "django.db.models.BigAutoField"  # whatever the project's is: our migrations say so
+    default_auto_field = "django.db.models.BigAutoField"  # as in our migrations, whatever the project's own default is
     verbose_name = "Work"
 
     def ready(self) -> None:
-        if not every_app.is_installed("tenants"):  # `jobs.E024` tells, instead of an error in a model
+        if not every_app.is_installed("tenants"):  # the check `jobs.E024` reports it, instead of an error in a model
             from jobs import checks  # noqa: F401 - as below
 
             return
@@ -50,7 +50,9 @@ class JobsConfig(AppConfig):
 def create_queues(using: str, apps: Apps = every_app, **_: Any) -> None:
     """After migrate, create the queues of JOBS_QUEUES, and "default", which a @job without a queue uses.
 
-    A queue that is there stays as it is: operators may have changed it. apps: the models as this migrate has left them.
+    An existing queue stays as it is, since operators may have changed it.
+
+    apps: the models as this migrate has left them.
     """
     from jobs import store
     from jobs.conf import settings

@@ -9,28 +9,28 @@ from typing import Any
 from celery import Celery, current_app
 from kombu.transport import TRANSPORT_ALIASES
 
-# The guarantees need these, whatever the project's settings say. What a message needs, worker/message.py says.
+# The guarantees need these, whatever the project's settings say. worker/message.py has the options of a message.
 NEEDED = {
     "worker_prefetch_multiplier": 1,
-    # Our messages are JSON, and a worker that took pickle would run whatever somebody writes into the broker.
+    # Our messages are JSON. A worker that accepts pickle would run any code that an attacker writes into the broker.
     **{"accept_content": ["json"], "task_serializer": "json", "result_serializer": "json"},
-    # A job has its own time limit, which also tells of its end; and a job's message waits for no rate limit of tasks.
+    # A job has its own time limit, which also records its end; and its message waits for no rate limit of tasks.
     **{"task_time_limit": None, "task_soft_time_limit": None, "task_annotations": None},
     "worker_disable_rate_limits": True,
     "task_create_missing_queues": True,  # of the pools
-    # What a broker refuses for a while must not end the worker: Redis that is a replica now, or what may not be asked;
-    # RabbitMQ a channel on which a message waited at a worker for its consumer_timeout.
+    # A refusal of the broker that passes must not end the worker. Redis refuses while it is a replica, or may not run a
+    # command; RabbitMQ closes a channel on which a message waited at a worker for its consumer_timeout.
     "broker_channel_error_retry": True,
     "worker_enable_prefetch_count_reduction": False,  # it would miscount after a lost connection
     "worker_direct": False,  # a second queue for each worker, which serves one pool
     "CELERY_DB_REUSE_MAX": 1_000_000,  # else Celery's Django fix-up closes the connection before and after every job
 }
-# Each of these yields to the project's own.
+# The project's own settings go before these.
 DEFAULTS = {
     "worker_send_task_events": False,
     "worker_hijack_root_logger": False,  # else a worker would take off the handlers of the project's LOGGING
     "broker_connection_retry_on_startup": True,
-    "broker_connection_timeout": 2.0,  # seconds; whoever submits waits for it
+    "broker_connection_timeout": 2.0,  # seconds; a submit waits for it
 }
 REDIS = {"socket_keepalive": True, "socket_timeout": 30, "socket_connect_timeout": 2, "health_check_interval": 25}
 ADDITIONS = (
@@ -42,7 +42,7 @@ ADDITIONS = (
 # "postgresql://": the project's own database carries the messages.
 TRANSPORT_ALIASES["postgresql"] = "jobs.worker.postgresql:Transport"
 
-_app: Celery | None = None  # whichever is Celery's current one
+_app: Celery | None = None  # None: Celery's current one
 _checks: tuple[str, ...] = ()
 
 
@@ -59,7 +59,7 @@ def configure(app: Celery, checks: Sequence[str] = ()) -> None:
 
 
 def celery_app() -> Celery:
-    """The app that carries jobs; Celery's current one as long as none is configured, which `jobs.E005` then refuses."""
+    """Return the app that carries jobs; Celery's current one if none is configured, which `jobs.E005` refuses."""
     return current_app if _app is None else _app
 
 
@@ -68,18 +68,18 @@ def is_configured() -> bool:
 
 
 def checks_of_workers() -> tuple[str, ...]:
-    """The tags of the project's checks with whose errors its workers refuse to start."""
+    """Return the tags of the project's checks with whose errors its workers refuse to start."""
     return _checks
 
 
 def is_redis(broker_url: str | Sequence[str] | None) -> bool:
-    """Whether the broker is Redis or Valkey, perhaps behind sentinels. The first of several addresses decides."""
+    """Return whether the broker is Redis or Valkey, or sentinels of it. The first of several addresses decides."""
     first = broker_url if isinstance(broker_url, str) else next(iter(broker_url or ()), "")
     return first.startswith(("redis", "sentinel"))  # also rediss
 
 
 def _needed(app: Celery) -> dict[str, Any]:
-    """Called by Celery when it has read the app's settings; what is returned goes before them."""
+    """Return the settings that go before the app's own. Celery calls this when it has read those."""
     conf: Any = app.conf
     conf.defaults[-1].update(DEFAULTS)
     needed: dict[str, Any] = dict(NEEDED)

@@ -8,9 +8,9 @@ T = TypeVar("T")
 
 
 class Setting(Generic[T]):
-    """A default. Read from an object, it is the value of the project's setting, if there is one.
+    """A setting. Read from an object, it gives the value in the project's settings, or else the default.
 
-    A number is greater than 0; with `zero`, it may be 0. `jobs/checks/` refuses others.
+    A number must be greater than 0; with `zero`, it may be 0. `jobs/checks/` refuses others.
     """
 
     default: T
@@ -31,12 +31,12 @@ class Setting(Generic[T]):
 
 
 class Settings:
-    """What code reads: `settings.JOBS_DEDUP_WINDOW`. Times are seconds, unless a comment says otherwise."""
+    """The settings: code reads `settings.JOBS_DEDUP_WINDOW`. Times are seconds, unless a comment says otherwise."""
 
     # Submitting
-    JOBS_DEDUP_WINDOW = Setting(600.0, zero=True)  # in which an identical job is not started twice
+    JOBS_DEDUP_WINDOW = Setting(600.0, zero=True)  # seconds in which an identical job is not started twice
     JOBS_MAX_WAITING = Setting(100_000)  # waiting jobs of a tenant, unless it has its own limit
-    JOBS_MAX_SCHEDULES = Setting(1000)  # that a tenant may make of its own
+    JOBS_MAX_SCHEDULES = Setting(1000)  # schedules that a tenant may make itself
     JOBS_ARGS_MAX_BYTES = Setting(262_144)
     JOBS_STATS_MAX_BYTES = Setting(16_384)
     # Execution
@@ -44,10 +44,10 @@ class Settings:
     JOBS_MAX_TIMEOUT = Setting(3600.0)  # the longest that an HTTP call may request
     JOBS_MAX_RETRIES = Setting(20, zero=True)  # the most that an HTTP call may request
     JOBS_TIMEOUT_GRACE = Setting(5.0)  # between the soft and the hard time limit
-    JOBS_CANCEL_GRACE = Setting(10.0)  # that a running job has to stop before its process is ended
+    JOBS_CANCEL_GRACE = Setting(10.0)  # that a running job has to stop by itself, before its process is ended
     JOBS_MAX_CRASHES = Setting(3)  # after which a job is dead
-    JOBS_UNKNOWN_PATIENCE = Setting(900.0, zero=True)  # for a worker that knows a job's type, until it is an error
-    JOBS_AROUND = Setting("")  # the path of a context manager that gets the running job: entered around its body
+    JOBS_UNKNOWN_PATIENCE = Setting(900.0, zero=True)  # until a job whose type no worker knows ends as an error
+    JOBS_AROUND = Setting("")  # the path of a function of the running job; its context manager surrounds the body
     JOBS_DEFAULT_MEMORY = Setting(0, zero=True)  # MiB that a job's process may use, unless @job sets it; 0: any
     JOBS_LOG_TRACEBACKS = Setting(True, zero=True)  # whether the log has the errors of bodies with texts and tracebacks
     # Workers
@@ -57,7 +57,7 @@ class Settings:
     JOBS_CACHE = Setting("default")  # which of CACHES has them
     JOBS_RESULT_TTL = Setting(3600)
     JOBS_RESULT_MAX_BYTES = Setting(5_000_000)
-    JOBS_RESULTS_MAX_BYTES = Setting(100_000_000)  # of one tenant at a time
+    JOBS_RESULTS_MAX_BYTES = Setting(100_000_000)  # of all results of a tenant together
     # How long rows are kept
     JOBS_ARCHIVE_AFTER_SUCCESS = Setting(1.0)  # days until an ended job moves from the table jobs into the history
     JOBS_ARCHIVE_AFTER_ERROR = Setting(1.0)  # days
@@ -66,12 +66,12 @@ class Settings:
     JOBS_LOGS_KEEP = Setting(400.0)  # days that the audit log and the admin's log are kept
     JOBS_ATTEMPTS_KEPT = Setting(691_200.0)  # that the log of attempts is kept, whose days are dropped whole
     JOBS_USAGE_KEEP = Setting(1100.0)  # days that the usage of tenants is kept, three years
-    JOBS_DEAD_TTL = Setting(2_592_000.0)  # in which a dead job can be revived; then it is deleted
-    JOBS_MEMORY_TTL = Setting(7_776_000.0)  # that a job type's memory is kept without a change
+    JOBS_DEAD_TTL = Setting(2_592_000.0)  # until a dead job is deleted; before, it can be revived
+    JOBS_MEMORY_TTL = Setting(7_776_000.0)  # that a job type's memory is kept after its last change
     # Deaths
     JOBS_DEATH_NOTICE_INTERVAL = Setting(60.0)  # between two messages about deaths
     JOBS_DEATH_NOTIFIERS = Setting(["jobs.engine.deaths.channels.mail", "jobs.engine.deaths.channels.webhook"])
-    JOBS_WEBHOOK_NETWORKS = Setting[list[str]]([])  # that tenants' endpoints may be in, beside the public internet
+    JOBS_WEBHOOK_NETWORKS = Setting[list[str]]([])  # where tenants' endpoints may be, beside the public internet
     JOBS_DEATH_WEBHOOK = Setting("")  # a URL that gets JSON when jobs died
     # Queues that `migrate` makes if they are missing, with the fields of each: {"mail": {"concurrency": 2}}
     JOBS_QUEUES = Setting[dict[str, dict[str, Any]]]({})
@@ -82,10 +82,10 @@ class Settings:
     JOBS_API_RATE = Setting(100.0, zero=True)  # requests per second of a tenant or operator to a web process; 0: any
     JOBS_API_WAITS = Setting(100)  # open long polls and event streams of a tenant at a web process
     JOBS_API_WAITS_OF_ALL = Setting(500)  # and of all tenants together; each holds a file descriptor
-    JOBS_TRACE_URL = Setting("")  # of a trace at your tracing system, with {trace_id}: operators' pages link it
-    JOBS_DOCS_URL = Setting("")  # of the site that `make docs` makes: Health, commands and mails link it
-    JOBS_METRICS_TOKEN = Setting("")  # of /metrics; without it only this machine may ask
-    JOBS_METRICS_TENANTS = Setting[list[str]]([])  # slugs of tenants, at most 200, that /metrics/tenants tells of
+    JOBS_TRACE_URL = Setting("")  # of a trace in your tracing system, with {trace_id}; operators' pages link to it
+    JOBS_DOCS_URL = Setting("")  # of the site that `make docs` makes; Health, commands and mails link to it
+    JOBS_METRICS_TOKEN = Setting("")  # of /metrics; without it only this machine may read them
+    JOBS_METRICS_TENANTS = Setting[list[str]]([])  # slugs of the tenants, at most 200, at /metrics/tenants
 
 
 settings = Settings()
@@ -93,6 +93,9 @@ ALL_SETTINGS: dict[str, Setting[Any]] = {name: one for name, one in vars(Setting
 
 
 def documented(page: str) -> str:
-    """Where a page of the documentation is, as "runbooks/no_clock": on the site at JOBS_DOCS_URL, else its file."""
+    """Return where a page of the documentation is: on the site at JOBS_DOCS_URL, or its file.
+
+    page: such as "runbooks/no_clock".
+    """
     site = settings.JOBS_DOCS_URL.rstrip("/")
     return f"{site}/{page}.html" if site else f"docs/{page}.md"

@@ -9,9 +9,11 @@ class Status(StrEnum):
     SCHEDULED = "scheduled"  # due later; the clock moves it on (promote)
     CREATED = "created"  # ready, waiting for a slot; a dispatch moves it on (claim), or the job before it (follow)
     QUEUED = "queued"  # holds a slot, handed to Celery; the worker that takes it up moves it on (start)
-    RUNNING = "running"  # holds a slot, being executed; its worker moves it on (settle), or recover if that died
-    SUCCESS = "success"  # ended well; nobody moves it on, but the clock into the history (archive)
-    ERROR = "error"  # ended badly, and had no retry policy; a person moves it on (revive, restore)
+    RUNNING = (
+        "running"  # holds a slot, being executed; its worker moves it on (settle), or the clock if that died (recover)
+    )
+    SUCCESS = "success"  # final, and only the clock moves it, into the history (archive)
+    ERROR = "error"  # failed, and had no retry policy; a person moves it on (revive, restore)
     DEAD = "dead"  # given up: the dead-letter queue; a person moves it on (revive, discard), or it expires
     CANCELLED = "cancelled"  # stopped on request, or it came too late; a person moves it on (revive, restore)
 
@@ -25,8 +27,8 @@ FINAL = frozenset({Status.SUCCESS, Status.ERROR, Status.DEAD, Status.CANCELLED})
 class Arrow:
     """One transition of a job: each of its guarded statements (`jobs/sql`) performs it.
 
-    sources: the statuses that it leaves; empty if it puts the job into the table `jobs`. target: None if it takes the
-    job out of the table.
+    sources: the statuses that it leaves; empty if it puts the job into the table `jobs`.
+    target: the status that it leads to; None if it takes the job out of the table.
     fenced: also guarded by the attempt number, so that only the present holder can apply it.
     """
 

@@ -1,1 +1,1 @@
-"""What the pages of console and portal share."""
+"""The parts that the pages of console and portal share."""

@@ -1,4 +1,4 @@
-"""The answer to an action: a way back (303), so that a reload repeats nothing; and to an address of what is gone."""
+"""Answer an action with a way back (303), so that a reload repeats nothing; and a missing object with 404."""
 
 from typing import TypeVar
 
@@ -15,20 +15,23 @@ class SeeOther(HttpResponseRedirect):
 
 
 def cancelled(jobs: int, *, goes_on: bool) -> str:
-    """What the cancel of a batch has done so far."""
+    """Return the message about the cancel of a batch so far.
+
+    goes_on: whether it has not reached all jobs yet.
+    """
     told = f"Cancelled {count_of_jobs(jobs)}, or asked them to stop."
     return f"{told} It goes on with the others: the page shows how far it is." if goes_on else told
 
 
 def existing(found: T | None, otherwise: str = "") -> T:
-    """What was found; otherwise there is no such page (404), which says this."""
+    """Return what was found. Raises Http404 with the text `otherwise` if it is None."""
     if found is None:
         raise Http404(otherwise)
     return found
 
 
 def back(request: HttpRequest, home: str) -> str:
-    """The address in the field `next`, if it is one of the pages below `home`; else `home`."""
+    """Return the address in the field `next`, if it is one of the pages below `home`; else `home`."""
     address = request.POST.get("next", "")
     ours = address.startswith(home) and url_has_allowed_host_and_scheme(address, allowed_hosts=None)
     return address if ours else home

@@ -1,7 +1,7 @@
-"""Whether what is said of starts holds: how often, for who is told one; and what came of the one that was told.
+"""Show users how accurate start predictions are: in general, and for the prediction that a user has seen.
 
-What a page said of a job's start is kept by the browser that showed it: when the job has started, the page compares.
-Only who has read a statement is told how it held; no row is written for it. See docs/insight.md.
+The browser keeps the prediction of a job's start that a page showed. When the job has started, the page compares both.
+Only a user who has seen a prediction sees its outcome; the database stores no row for it. See docs/insight.md.
 """
 
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ from jobs.reading.health.looks import TIMEOUT, look_predictions
 from jobs.reading.looking import looking
 from jobs.reading.starts import Starts
 
-COOKIE = "said"  # of the address of the page
+COOKIE = "said"  # its path is the address of the page
 A_DAY = 86_400  # seconds
-OFTEN_SECONDS = 60.0  # for which all viewers of a process are told the same of how often it holds
+OFTEN_SECONDS = 60.0  # for which all viewers of a process see the same accuracy
 
 
 def how_often_held(said: Starts | None) -> str:
-    """A sentence of the whole installation; empty where no two moments are said, or no outcome is known."""
+    """Return a sentence about the whole installation; empty without p90, or before any outcome is known."""
     return sentence() if said and said.p90 else ""
 
 
@@ -35,7 +35,7 @@ def sentence() -> str:
 
 @dataclass(frozen=True)
 class Said:
-    """That a job would start by a moment, with 90 %; and whether it did."""
+    """A prediction that a job starts by a moment, with 90 %; and whether it did."""
 
     made_at: datetime
     by: datetime
@@ -43,7 +43,7 @@ class Said:
 
 
 def said_of(request: HttpRequest, job: JobRow) -> Said | None:
-    """What was said to this browser of the start that the job has had."""
+    """Return the prediction that this browser saw of the job's last start; None if it saw none."""
     kept, started_at = _kept(request, job, job.attempt), job.start_time
     if kept is None or started_at is None:
         return None
@@ -51,7 +51,7 @@ def said_of(request: HttpRequest, job: JobRow) -> Said | None:
 
 
 def keep(response: HttpResponse, request: HttpRequest, job: JobRow, starts: Starts | None) -> HttpResponse:
-    """Let the browser keep the first that it is told of the next start."""
+    """Let the browser keep the first prediction that it sees of the next start."""
     if starts is None or starts.p90 is None or starts.made_at is None or job.status != Status.CREATED:
         return response
     if _kept(request, job, job.attempt + 1) is None:
@@ -63,7 +63,7 @@ def keep(response: HttpResponse, request: HttpRequest, job: JobRow, starts: Star
 
 
 def _kept(request: HttpRequest, job: JobRow, attempt: int) -> tuple[datetime, datetime] | None:
-    """When a statement of this attempt was made, and by when it would start."""
+    """Return when the prediction for this attempt was made, and by when it starts; None if the browser keeps none."""
     try:
         made_at, by = signing.loads(request.COOKIES.get(COOKIE, ""), salt=_salt(job, attempt), max_age=A_DAY)
     except signing.BadSignature:

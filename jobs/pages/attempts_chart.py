@@ -8,14 +8,17 @@ from jobs.models import AnyFailedAttempt, JobRow
 
 WIDTH = 1000.0
 MIN_WIDTH = 2.0  # of WIDTH: a piece that can still be seen
-SHORT = timedelta(seconds=0.1)  # a time in line that is not told
+SHORT = timedelta(seconds=0.1)  # a time in line that is too short to be drawn
 
 
 @dataclass(frozen=True)
 class Piece:
-    """kind: line (before its claim), wait (for its start), run or failed. x, width: of WIDTH. seconds: its length.
+    """A piece of the line.
 
-    attempt: its number.
+    kind: line (before the claim), wait (for the start), run or failed.
+    x, width: in the units of WIDTH.
+    seconds: its length.
+    attempt: the number of its attempt.
     """
 
     kind: str
@@ -26,7 +29,10 @@ class Piece:
 
 
 def pieces(job: JobRow, failed: Sequence[AnyFailedAttempt], now: datetime) -> list[Piece]:
-    """Each attempt: in line, from its claim to its start, and to its end; from the submit to the end or to now."""
+    """Return up to three pieces of each attempt: in line, from its claim to its start, and to its end.
+
+    The scale reaches from the submit of the job to its end, or to now.
+    """
     spans: list[tuple[int, datetime | None, datetime | None, datetime, str]] = [
         (one.attempt, one.queued_at, one.start_time, one.end_time, "failed") for one in failed
     ]

@@ -5,9 +5,9 @@ With pickle, an attacker with write access to the cache could run code in the we
 
 
 class Text:
-    """A serializer of text, which all results are, and of numbers, which the cache increments itself.
+    """A serializer of text, as all results are, and of numbers, which the cache increments itself.
 
-    Of anything else it keeps nothing: the search of unfold's admin, which caches what it found, finds it anew.
+    Other values are not kept. So the search of unfold's admin, which caches its results, searches again.
     """
 
     def dumps(self, value: object) -> bytes | int:

@@ -1,8 +1,8 @@
-"""What is read for all who ask a web process, and kept for a while: the present (2 s), conditions (10 s), the past.
+"""Read values once for all viewers of a web process, and keep them: the present (2 s), conditions (10 s), the past.
 
-One rule for all: a value is read again when it is too old and somebody asks. One thread reads; meanwhile the others get
-the last value, and wait only if there is none. A value that cannot be read stays, and gets old. Who must not be told
-anything old waits instead.
+One rule for all: a value is read again when it is too old and a caller asks for it. One thread reads; meanwhile the
+others get the last value, and wait only if there is none. A value that cannot be read stays, and gets old. With
+`waits`, callers wait instead of getting an old value.
 """
 
 import time
@@ -24,7 +24,13 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True)
 class _Kept(Generic[Value]):
-    """tried_at: when the last read ended. read_at: when the value was read, or first asked for. Both: monotonic."""
+    """A kept value. The moments are monotonic.
+
+    tried_at: when the last read ended.
+    read_at: when the value was read, or when a caller first asked for it.
+    rest: the least seconds until the next read.
+    failed: whether the last read failed.
+    """
 
     value: Value
     tried_at: float
@@ -36,9 +42,10 @@ class _Kept(Generic[Value]):
 class Cached(Generic[Key, Value]):
     """A function whose values are kept by its arguments, each for `seconds`.
 
-    before: the value if the first read fails. rest: a value is kept for at least so many times as long as it took to
-    read it, at most MAX_REST. waits: nobody gets an older value: all wait for who reads; if that fails, it is `before`,
-    and who asks later reads again.
+    before: the value if the first read fails.
+    rest: a value is kept at least this many times as long as its read took, at most MAX_REST seconds.
+    waits: no caller gets an older value. All wait for the thread that reads. If its read fails, they get `before`, and
+    a later caller reads again.
     """
 
     def __init__(
@@ -50,7 +57,7 @@ class Cached(Generic[Key, Value]):
         self._kept: OrderedDict[Any, _Kept[Value]] = OrderedDict()
 
     def __call__(self, *key: Key.args, **_: Key.kwargs) -> Value:
-        """The value, at most so old; or the last one. Other errors than those of the database go to the caller."""
+        """Return the value, at most `seconds` old, or the last one. Raises errors that are not the database's."""
         asked_at, kept = time.monotonic(), self._kept.get(key)
         if self._is_fresh(kept, asked_at) or not self.lock.acquire(blocking=kept is None or self.waits):
             assert kept is not None  # noqa: S101 - for the type checker
@@ -68,16 +75,16 @@ class Cached(Generic[Key, Value]):
             self.lock.release()
 
     def forget(self) -> None:
-        """Read again at the next request: somebody has just changed something."""
+        """Read again at the next call, since a request has just changed something."""
         for key, kept in [*self._kept.items()]:
             self._kept[key] = _Kept(kept.value, NEVER, kept.read_at, failed=kept.failed)
 
     def last(self, *key: Key.args, **_: Key.kwargs) -> Value:
-        """The last value, however old."""
+        """Return the last value, however old."""
         return self._kept[key].value if key in self._kept else self.before
 
     def age(self, *key: Key.args, **_: Key.kwargs) -> float | None:
-        """Seconds since the value was read, if the last read failed; else None."""
+        """Return the seconds since the value was read, if the last read failed; else None."""
         kept = self._kept.get(key)
         return time.monotonic() - kept.read_at if kept is not None and kept.failed else None
 
@@ -100,5 +107,8 @@ class Cached(Generic[Key, Value]):
 
 
 def cached(seconds: float, *, before: Any, waits: bool = False) -> Callable[[Callable[Key, Value]], Cached[Key, Value]]:
-    """Keep the values of a function for so many seconds. before, waits: as of Cached."""
+    """Keep the values of a function for so many seconds.
+
+    before, waits: as in Cached.
+    """
     return lambda read: Cached(read, before=before, seconds=seconds, waits=waits)

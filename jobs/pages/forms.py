@@ -1,4 +1,4 @@
-"""The forms of the pages: what each needs to be obeyed, and to lead back to its page; and the addresses of a page."""
+"""Forms of the pages, with the token that they need and their way back; fields to choose; and query strings."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -25,8 +25,10 @@ def post(
 ) -> SafeString:
     """A form: `{% post "jobs_ops:drain" worker.id kind="inline" %}<button>Drain</button>{% endpost %}`.
 
-    to, args: where it is sent, a view or an address; "": its buttons say it. kind: classes. then: the page after it;
-    "": this one. fields, more: what it sends beside what is visible.
+    to, args: the view or the address that gets it. "": its buttons have addresses.
+    kind: CSS classes.
+    then: the page after it. "": this one.
+    fields, more: hidden fields.
     """
     back = then or context["request"].get_full_path()
     hidden = {"csrfmiddlewaretoken": context["csrf_token"], "next": back, **(fields or {}), **more}
@@ -40,13 +42,16 @@ def post(
 
 
 def select(name: str, options: Iterable[Any], chosen: Any = "") -> SafeString:
-    """A field to choose one of these: `{% select "sort" sorts sort %}`. options: values, or Django's choices."""
+    """A field to choose one of these: `{% select "sort" sorts sort %}`.
+
+    options: values, or Django's choices.
+    """
     choices = [one if isinstance(one, tuple) else (one, one) for one in options]
     return Select(choices=choices).render(name, chosen)
 
 
 def query_with(given: QueryDict, **changes: Any) -> str:
-    """A query string with some parameters changed, or removed by None."""
+    """Return the query string with some parameters changed, or removed by None."""
     query = given.copy()
     for name, value in changes.items():
         if value is None:

@@ -1,4 +1,4 @@
-"""What the pages of operators and of members show of one job alike."""
+"""The facts of one job that the pages of operators and of members share."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -16,7 +16,10 @@ from jobs.reading.starts import starts
 
 
 def shown(request: HttpRequest, job: AnyJob, why: Explanation, moments: Iterable[tuple[str, str]]) -> dict[str, Any]:
-    """moments: the names of times, and their columns. failed: the attempts that failed, the last one first."""
+    """Return the context for a page of the job. Its `failed` has the failed attempts, the last one first.
+
+    moments: the names of times, and their columns.
+    """
     failed, said = queries.failed_attempts(job), starts([job]).get(job.pk)
     return {
         "job": job,

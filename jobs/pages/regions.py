@@ -1,6 +1,8 @@
-"""Pages of live regions. The script asks for the same address with the versions that it has, `Live: pools=ab12cd`,
-and gets only the regions that changed; 204 if none did. 403: somebody else has logged in since, or chosen another
-tenant: the script loads the page anew, whose frame would name the one while its regions show the other's.
+"""Pages of live regions.
+
+The script asks for the same address with the versions that it has, `Live: pools=ab12cd`. It gets only the regions that
+changed, or 204 if none did. It gets 403 if another user has logged in since, or the user chose another tenant: then it
+reloads the page, since the frame and the regions would belong to different users or tenants.
 """
 
 import re
@@ -15,20 +17,21 @@ from django.utils.safestring import SafeString, mark_safe
 
 from tenants.rendering import rendered
 
-# Beside a tag; what a template shows is escaped, and so has none. Each run of spaces is looked at once, from its begin:
-# a tenant may have typed a million of them.
+# Spaces beside a tag. Values in a template are escaped, and so have no tags. Each run of spaces is read once, from its
+# beginning: a tenant may have typed a million of them.
 INDENT = re.compile(r"(?<!\s)[^\S\n]*+\n\s++(?=[<>])|(?<=>)\n\s++")
-HEAVY = 100_000  # characters of regions: for each, the script waits once more before it asks again
-PLACE = "\x00csrf\x00"  # put in after the version is computed: Django masks the token anew at each request
+HEAVY = 100_000  # characters of regions: for each so many, the script waits one more interval before it asks again
+PLACE = "\x00csrf\x00"  # replaced after the version is computed: Django masks the token anew at each request
 
 
 def page(
     request: HttpRequest, template: str, regions: Iterable[str], shown: Mapping[str, Any], frame: Mapping[str, Any]
 ) -> HttpResponse:
-    """The page `<template>.html` with its regions, or the changed ones of them.
+    """Return the page `<template>.html` with its regions, or only the regions that changed.
 
-    regions: paths of templates, without ".html"; a region is named by the last part of its path. shown: the context of
-    all; frame: more of it, for what is outside of the regions.
+    regions: paths of templates, without ".html"; a region is named by the last part of its path.
+    shown: the context of page and regions.
+    frame: further context, for the page outside of the regions.
     """
     rendered = {path.rpartition("/")[2]: _region(request, path, shown) for path in regions}
     whose = _version(f"{request.user.pk} {getattr(shown.get('tenant'), 'pk', '')}")
@@ -40,7 +43,7 @@ def page(
 
 
 def _region(request: HttpRequest, path: str, shown: Mapping[str, Any]) -> tuple[str, SafeString]:
-    """The version of a region, and its HTML without the token."""
+    """Return the version of a region, and its HTML without the token."""
     region = path.rpartition("/")[2]
     html = _render(request, path, {**shown, "csrf_token": PLACE})
     version = _version(html)
@@ -55,7 +58,7 @@ def _version(text: str) -> str:
 
 
 def _render(request: HttpRequest, path: str, context: Mapping[str, Any]) -> SafeString:
-    """The HTML of a template without its indentation, which would be a fifth of a list of jobs."""
+    """Return the HTML of a template without its indentation, which would be a fifth of a list of jobs."""
     html = rendered(request, f"{path}.html", context)
     return mark_safe(INDENT.sub("\n", html))  # noqa: S308 - it came from a template
 
@@ -71,6 +74,6 @@ def _changed(
 
 
 def _with_token(request: HttpRequest, html: str) -> SafeString:
-    """The HTML with the token of this request; templates have escaped the rest of it."""
+    """Return the HTML with the token of this request; templates have escaped the rest of it."""
     text = html.replace(PLACE, get_token(request)) if PLACE in html else html
     return mark_safe(text)  # noqa: S308 - it came from a template, and the token is of letters and digits

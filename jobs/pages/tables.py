@@ -1,12 +1,12 @@
-"""Tables and facts of the pages: what a column is called, and what stands in it, are said in one place.
+"""Tables and facts of the pages. The name of a column and the content of its cells stand in one place.
 
     {% table workers as worker worked kind="rows" row="worker" key=worker.id none="No worker is registered." %}
       {% column "Worker" "head name" %}{{ worker.name }}{% endcolumn %}
       {% if perms.jobs.view_job %}{% column "Ended" "number" label="Jobs" %}{{ worked.ended }}{% endcolumn %}{% endif %}
     {% endtable %}
 
-What is between the columns is rendered once for the head, where there is no row yet, and again for each row. On a
-narrow screen a row is a card, in which each cell says its label. A cell without a value shows a dash.
+The template between the columns is rendered once for the head, where there is no row yet, and again for each row. On a
+narrow screen a row is a card, in which each cell shows its label. A cell without a value shows a dash.
 """
 
 from collections.abc import Mapping
@@ -18,13 +18,19 @@ from django.template.base import FilterExpression, Parser, Token, token_kwargs
 from django.utils.html import format_html, strip_tags
 from django.utils.safestring import SafeString
 
-NAMES_ROW, UNSEEN = "head", "unseen"  # of a column's words; the others are classes of its cells
-NOTHING = "–"  # of a cell without a value
+NAMES_ROW, UNSEEN = "head", "unseen"  # words of a column; other words are CSS classes of its cells
+NOTHING = "–"  # in a cell without a value
 Options = Mapping[str, FilterExpression]
 
 
 class Table(Node):
-    """names: of a row, or its parts. kind: classes. row, key: the id of a row. none: said if there is no row."""
+    """The tag `table`.
+
+    names: the variable of a row, or of each of its parts.
+    kind: CSS classes.
+    row, key: the two parts of a row's id.
+    none: the text if there is no row.
+    """
 
     def __init__(self, rows: FilterExpression, names: list[str], options: Options, nodelist: NodeList) -> None:
         self.rows, self.names, self.options, self.nodelist = rows, names, options, nodelist
@@ -49,7 +55,11 @@ class Table(Node):
 
 
 class Column(Node):
-    """label: what its cells are called, if not as the title. hint: what the pointer is told of a cell."""
+    """The tag `column`.
+
+    label: the name of its cells, if it is not the title.
+    hint: the text that the pointer shows over a cell.
+    """
 
     def __init__(self, title: FilterExpression, kind: str, options: Options, nodelist: NodeList) -> None:
         self.title, self.options, self.nodelist = title, options, nodelist

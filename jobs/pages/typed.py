@@ -1,4 +1,4 @@
-"""What somebody wrote in an address or a form: a number; the arguments of a job, shown without what is masked."""
+"""Read the text that a user typed in an address or a form; and show the arguments of a job, masked."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from tenants.bounds import LARGEST_ID
 
 
 def texts(given: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
-    """What stands in these fields, without spaces around it; "" where nothing does."""
+    """Return the texts of these fields, without spaces around them; "" for an empty or missing one."""
     return {name: storable(given.get(name, "")).strip() for name in names}
 
 
@@ -23,7 +23,7 @@ def shown(job: JobRow) -> str:
 
 
 def arguments(text: str) -> dict[str, Any]:
-    """The arguments by name that somebody typed; none if nothing. Raises InvalidRequest."""
+    """Return the arguments by name that a user typed; none for an empty text. Raises InvalidRequest."""
     try:
         found = json.loads(text or "{}")
     except (ValueError, RecursionError) as error:
@@ -31,7 +31,7 @@ def arguments(text: str) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise InvalidRequest("args", 'must be a JSON object like {"region": "EU"}')
     if _has_dots(as_json(found)):
-        raise InvalidRequest("args", f"{DOTS} stands for a value that nobody is shown: type that value again")
+        raise InvalidRequest("args", f"{DOTS} stands for a masked value: type that value again")
     return found
 
 
@@ -45,5 +45,5 @@ def _has_dots(value: Any) -> bool:
 
 
 def number(written: str, most: int = LARGEST_ID) -> int | None:
-    """A whole number; `most` if it is greater. None if it is none."""
+    """Return the whole number, at most `most`; None if the text is no number."""
     return min(int(written), most) if re.fullmatch("[0-9]{1,100}", written) else None

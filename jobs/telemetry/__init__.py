@@ -1,11 +1,11 @@
 """The log of the scheduler. The store logs every transition that it applied here, after the commit.
 
 A record has an event (`start`) and facts (`job=1 attempt=2`); a formatter writes both (`scheduler_project/logs.py`).
-They name ids and times, never arguments, results or secrets; that of a failure has the error that the body raised, too.
-If a fact is None, the line has none.
+Facts are ids and times, never arguments, results or secrets. The record of a failure also has the error that the body
+raised. A fact that is None does not appear in the line.
 
-`about` gives the same facts to all lines inside a block, whoever logs them: so the lines of a job's own code have the
-job's id, and the lines of a request have the request's.
+`about` gives the same facts to all lines inside a block, whichever code logs them. So the lines of a job's own code
+have the job's id, and the lines of a request have the request's.
 """
 
 import logging
@@ -41,7 +41,7 @@ def learn(**facts: object) -> None:
 
 
 def known() -> dict[str, object]:
-    """The facts of the present `about`."""
+    """Return the facts of the present `about`."""
     return _about.get() or {}
 
 
@@ -69,9 +69,9 @@ def noticed(what: str, **facts: object) -> None:
 
 
 def failed(error: BaseException | None, /, *, final: bool, **facts: object) -> None:
-    """Log a failed attempt: as an error if its job has ended by it, as a warning if the job runs again.
+    """Log a failed attempt: as an error if it ended its job, as a warning if the job runs again.
 
-    error: what its body raised.
+    error: the exception that its body raised.
     """
     raised = None if error is None or not settings.JOBS_LOG_TRACEBACKS or not _writable(error) else _raised(error)
     if final:
@@ -81,7 +81,7 @@ def failed(error: BaseException | None, /, *, final: bool, **facts: object) -> N
 
 
 def begun(what: str, **facts: object) -> None:
-    """Log what happens at every start, and asks nothing of anybody."""
+    """Log an event that every start has, and that needs no action."""
     _log(logging.INFO, what, **facts)
 
 
@@ -91,14 +91,14 @@ def answered(method: str, path: str, status: int, **facts: object) -> None:
 
 
 def shown(facts: dict[str, object]) -> str:
-    """The facts as in a line for people; None is none."""
+    """Return the facts as in a line for people, without those that are None."""
     return "".join(f" {name}={value}" for name, value in facts.items() if value is not None)
 
 
 def _raised(error: BaseException) -> Raised:
-    """The error with its traceback from its author's code on.
+    """Return the error, with its traceback from the code of the job's author on.
 
-    Who keeps the variables of frames, as Sentry does, would find the arguments of the job in those of ours.
+    A tool that keeps the variables of frames, such as Sentry, would find the arguments of the job in our frames.
     """
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_globals.get("__name__", "").startswith("jobs."):
@@ -107,7 +107,10 @@ def _raised(error: BaseException) -> Raised:
 
 
 def _writable(error: BaseException) -> bool:
-    """Whether a log in UTF-8 can take it: half a character in its text would cost a file's handler the whole record."""
+    """Return whether a log in UTF-8 can take the error.
+
+    With half a character in its text, the handler of a file would lose the whole record.
+    """
     try:
         "".join(traceback.format_exception(error)).encode()
     except UnicodeEncodeError:
@@ -117,5 +120,5 @@ def _writable(error: BaseException) -> bool:
 
 def _log(level: int, event: str, raised: Raised | None = None, /, **facts: object) -> None:
     if logger.isEnabledFor(level):
-        # The event is in the template, by which others group records.
+        # The event is in the template, by which other tools group records.
         logger.log(level, f"{event}%s", shown(facts), exc_info=raised, extra={"event": event, "facts": facts})

@@ -1,8 +1,8 @@
 """Traces: spans of requests and of attempts, by OpenTelemetry's interface.
 
 A job keeps the span that submitted it as a W3C `traceparent` in its row; each attempt is a child of that, in whichever
-process it runs. Spans have ids of jobs and tenants, never names or arguments. Without OpenTelemetry's SDK they do
-nothing but hand on the id of the caller's trace.
+process it runs. Spans have ids of jobs and tenants, never names or arguments. Without OpenTelemetry's SDK they
+only hand on the id of the caller's trace.
 """
 
 import time
@@ -20,7 +20,7 @@ _tracer = trace.get_tracer("scheduler")
 
 
 def parent() -> str | None:
-    """The present span as a W3C traceparent; None without one, or if it is not sampled."""
+    """Return the present span as a W3C traceparent; None without one, or if it is not sampled."""
     if not trace.get_current_span().get_span_context().trace_flags.sampled:
         return None
     carrier: dict[str, str] = {}
@@ -29,19 +29,19 @@ def parent() -> str | None:
 
 
 def trace_of(trace_parent: str | None) -> str | None:
-    """The id of the trace that a kept `traceparent` names; None without one."""
+    """Return the id of the trace that a kept `traceparent` names; None without one."""
     return trace_parent.split("-")[1] if trace_parent else None
 
 
 def trace_id() -> dict[str, str]:
-    """The id of the present trace, as a fact of log lines; nothing if it is not sampled."""
+    """Return the id of the present trace as a fact of log lines; no fact if it is not sampled."""
     present = trace.get_current_span().get_span_context()
     return {"trace": trace.format_trace_id(present.trace_id)} if present.trace_flags.sampled else {}
 
 
 @contextmanager
 def serving(method: str, headers: Mapping[str, str]) -> Iterator[trace.Span]:
-    """A span of a request, child of the caller's. If something else has begun one, that is used."""
+    """Open a span of a request, as a child of the caller's. If another library has begun one, use that."""
     present = trace.get_current_span()
     if present.get_span_context().is_valid:
         yield present
@@ -58,9 +58,9 @@ def serving(method: str, headers: Mapping[str, str]) -> Iterator[trace.Span]:
 def attempting(
     trace_parent: str | None, name: str, waited_since: datetime | None, facts: Mapping[str, str | int]
 ) -> Iterator[trace.Span]:
-    """The spans of an attempt: its wait, which is over, and its execution, which the block is."""
+    """Open the spans of an attempt: its wait, which is over, and its execution, which is the block."""
     if trace_parent is None and isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
-        yield trace.INVALID_SPAN  # no SDK, no trace: OpenTelemetry would do its nothing at length, at every job
+        yield trace.INVALID_SPAN  # no SDK, no trace: OpenTelemetry would spend time at every job without any effect
         return
     with trace.use_span(trace.get_current_span(_w3c.extract({HEADER: trace_parent or ""}))):
         if waited_since is not None:
@@ -73,6 +73,6 @@ def attempting(
 
 
 def failed(span: trace.Span, error: BaseException) -> None:
-    """Note the class of an error; its text may quote what the tenant owns."""
+    """Record the class of an error, not its text, which may quote the tenant's data."""
     span.set_status(Status(StatusCode.ERROR, type(error).__name__))
     span.set_attribute("error.type", type(error).__name__)

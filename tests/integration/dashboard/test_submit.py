@@ -61,7 +61,7 @@ def test_an_identical_one_is_told_and_another_made_only_on_request(admin, thing)
         ({"args": "[1]"}, "Args: must be a JSON object"),
         ({"args": "[" * 100_000}, "Args: must be a JSON object"),
         ({"args": '{"valeu": 1}'}, "Args: do not fit echo"),
-        ({"args": '{"value": [{"token": "•••"}]}'}, "••• stands for a value that nobody is shown"),
+        ({"args": '{"value": [{"token": "•••"}]}'}, "••• stands for a masked value"),
         ({"priority": "11"}, "Priority: must be a whole number"),
         ({"priority": "9" * 5000}, "Priority: must be a whole number"),
         ({"queue": "none"}, "Queue: &#x27;none&#x27; is unknown"),
