@@ -1,4 +1,4 @@
-"""System checks: what the scheduler needs of the project that it runs in. Each has an id, and a hint: the remedy.
+"""System checks of the settings that the scheduler needs. Each has an id, and a hint: the remedy.
 
 `manage.py` runs them by itself. A worker refuses to start with an error; a web process that shall do so calls
 `refuse_unsafe_start`. They need only the settings, no loaded apps.
@@ -33,7 +33,7 @@ METRICS_TENANTS = 200  # at most, at /metrics/tenants
 def refuse_unsafe_start(*tags: str) -> None:
     """Refuse to start if a check fails with an error.
 
-    tags: those of further checks.
+    tags: the tags of further checks.
     """
     found = run_checks(tags=[TAG, *tags])
     errors = sorted(str(message) for message in found if message.is_serious() and not message.is_silenced())
@@ -48,20 +48,20 @@ def refuse_to_start(why: str) -> NoReturn:
 
 
 def refuse_shared_sessions() -> None:
-    """Refuse to start behind a pooler that lends a session to whoever has a transaction.
+    """Refuse to start behind a pooler that lends one session to many clients, a transaction at a time.
 
-    What a body sets there would reach the next tenant's, and a lock of the clock whoever comes next.
+    A variable that a body sets would reach the next tenant's body. A lock of the clock would reach the next client.
     """
     parameters = connection.get_connection_params()
     with (
-        suppress(psycopg.Error),  # out of reach: whoever starts tries again
+        suppress(psycopg.Error),  # out of reach: the process that starts tries again
         psycopg.connect(**parameters, autocommit=True) as one,
         psycopg.connect(**parameters) as other,
     ):
         backends = {session.execute("SELECT pg_backend_pid()").fetchone() for session in (one, other)}
         if len(backends) == 1:
             refuse_to_start(
-                "A pooler in transaction mode stands before the database: two sessions are one of PostgreSQL's. Let "
+                "A pooler in transaction mode stands before the database: two sessions share one of PostgreSQL's. Let "
                 "DATABASE_URL lead to the server itself, or to a pooler in session mode; a web process may keep it, "
                 "with the server's own address beside it, DATABASE_DIRECT_URL"
             )
@@ -69,7 +69,7 @@ def refuse_shared_sessions() -> None:
 
 @check("jobs.E024")
 def both_apps() -> Iterator[Fault]:
-    """The models of jobs point to tenants."""
+    """The models of jobs refer to tenants."""
     if apps.apps_ready and not apps.is_installed("tenants"):  # a web process may ask before they are loaded
         hint = 'Add "tenants" to INSTALLED_APPS.'
         yield 'INSTALLED_APPS has "jobs" without "tenants", so there are no jobs.', hint
@@ -77,9 +77,9 @@ def both_apps() -> Iterator[Fault]:
 
 @check("jobs.W010")
 def django_postgres() -> Iterator[Fault]:
-    """Django asks for the app of its fields: from 6 on, by an error for each of ours that it knows."""
+    """Django wants the app of its PostgreSQL fields. From 6 on it has an error for each of our fields that it knows."""
     if apps.apps_ready and not apps.is_installed("django.contrib.postgres"):
-        hint = 'Add "django.contrib.postgres" to INSTALLED_APPS; Django 6 insists on it.'
+        hint = 'Add "django.contrib.postgres" to INSTALLED_APPS; Django 6 requires it.'
         yield 'INSTALLED_APPS has no "django.contrib.postgres", whose fields jobs have.', hint
 
 
@@ -105,7 +105,7 @@ def numbers() -> Iterator[Fault]:
 
 @check("jobs.E003")
 def webhook() -> Iterator[Fault]:
-    """Nobody would notice that messages to another kind of address never arrive."""
+    """Messages to another kind of address would never arrive, without a sign."""
     if settings.JOBS_DEATH_WEBHOOK and not settings.JOBS_DEATH_WEBHOOK.startswith(("https://", "http://")):
         hint = "Set JOBS_DEATH_WEBHOOK to https://host/path, or unset it."
         yield "JOBS_DEATH_WEBHOOK is not an http:// or https:// URL.", hint  # it is a secret, so it is not shown
@@ -113,7 +113,7 @@ def webhook() -> Iterator[Fault]:
 
 @check("jobs.E025")
 def webhook_networks() -> Iterator[Fault]:
-    """A mistake would be met when a tenant's first message is posted."""
+    """A mistake would show only when a tenant's first message is posted."""
     for net in settings.JOBS_WEBHOOK_NETWORKS:
         try:
             ip_network(net)
@@ -124,7 +124,7 @@ def webhook_networks() -> Iterator[Fault]:
 
 @check("jobs.E011")
 def links() -> Iterator[Fault]:
-    """Without the placeholder every job would link the same trace; with another scheme a link could be code."""
+    """Every job would link the same trace without the placeholder, and a link with another scheme could be code."""
     url = settings.JOBS_TRACE_URL
     if url and not (url.startswith(("https://", "http://")) and "{trace_id}" in url):
         hint = "Set JOBS_TRACE_URL to https://host/trace/{trace_id}, as your tracing system has it, or unset it."
@@ -137,7 +137,7 @@ def links() -> Iterator[Fault]:
 
 @check("jobs.E004")
 def metrics_token() -> Iterator[Fault]:
-    """A short token can be guessed, and nothing throttles who tries."""
+    """A short token can be guessed, since nothing limits the number of tries."""
     if 0 < len(settings.JOBS_METRICS_TOKEN) < TOKEN_LENGTH:
         hint = "Set JOBS_METRICS_TOKEN to the output of: openssl rand -hex 32. Unset, only this machine may ask."
         yield f"JOBS_METRICS_TOKEN is shorter than {TOKEN_LENGTH} characters.", hint
@@ -153,7 +153,7 @@ def metrics_of_few_tenants() -> Iterator[Fault]:
 
 @check("jobs.E005")
 def celery_is_configured() -> Iterator[Fault]:
-    """Without the additions to its workers and their settings, no job would run, or some twice."""
+    """Jobs need the additions to the workers and their settings; without them none would run, or some twice."""
     if not is_configured():
         hint = "Make an app for jobs, call jobs.celery.configure(app), and import that module in the __init__.py of "
         hint += "the project's package. manage.py jobs install --check writes the lines."
@@ -172,7 +172,7 @@ def sessions_of_their_own() -> Iterator[Fault]:
 
 @check("jobs.E027")
 def statements_commit() -> Iterator[Fault]:
-    """Otherwise nobody knows when a transaction ends: Django refuses what is to happen then, such as a dispatch."""
+    """Django cannot tell when a transaction ends without AUTOCOMMIT: it refuses on_commit, which a dispatch uses."""
     if not project.DATABASES["default"].get("AUTOCOMMIT", True):
         yield "AUTOCOMMIT of the database is off.", 'Remove "AUTOCOMMIT" from DATABASES["default"].'
 
@@ -188,22 +188,22 @@ def times_have_zones() -> Iterator[Fault]:
 def the_database_tells_utc() -> Iterator[Fault]:
     """The pages say that their times are in UTC."""
     if (zone := project.DATABASES["default"].get("TIME_ZONE")) not in (None, "UTC"):
-        yield f"The database tells times in {zone}.", 'Remove "TIME_ZONE" from DATABASES["default"].'
+        yield f"The database returns times in {zone}.", 'Remove "TIME_ZONE" from DATABASES["default"].'
 
 
 @check("jobs.W002")
 def connections_last() -> Iterator[Fault]:
-    """A new one costs milliseconds at every job, but changes no outcome. Other databases have other options."""
+    """A new connection costs milliseconds at every job, but changes no outcome. Other databases have other options."""
     if on_postgresql() and project.DATABASES["default"].get("CONN_MAX_AGE", 0) == 0:
-        yield "Each request connects anew.", 'Add "CONN_MAX_AGE": None to DATABASES["default"].'
+        yield "Each request opens a new connection.", 'Add "CONN_MAX_AGE": None to DATABASES["default"].'
 
 
 @check("jobs.W003")
 def plans_last() -> Iterator[Fault]:
-    """A new one costs milliseconds, too."""
+    """A new plan costs milliseconds, too."""
     if on_postgresql() and not project.DATABASES["default"].get("OPTIONS", {}).get("prepare_threshold"):
         hint = 'Add "prepare_threshold": 2 to the OPTIONS of DATABASES["default"].'
-        yield "Each claim is planned anew.", hint
+        yield "PostgreSQL plans each claim anew.", hint
 
 
 @check("jobs.W005")
@@ -222,7 +222,7 @@ def changes_are_audited() -> Iterator[Fault]:
     """Without an actor, changes in the admin are not in the audit log."""
     if "tenants.middleware.audited" not in project.MIDDLEWARE:
         hint = 'Add "tenants.middleware.audited" to MIDDLEWARE, after AuthenticationMiddleware.'
-        yield "The audit log does not hear who changes something.", hint
+        yield "The audit log does not know who changes something.", hint
 
 
-from jobs.checks import brokers, caches  # noqa: E402, F401 - register their checks, by what is above
+from jobs.checks import brokers, caches  # noqa: E402, F401 - they register their checks, with the names above

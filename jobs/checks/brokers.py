@@ -1,4 +1,4 @@
-"""System checks of the addresses of the broker and of the cache, and of what they need installed."""
+"""System checks of the addresses of the broker and of the cache, and of the packages that these need."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,14 +13,14 @@ CERTIFICATES = ("required", "optional", "none")  # words that the libraries of b
 
 
 def _urls() -> list[str]:
-    """Those of the broker; Celery takes several as a list, or with semicolons between them."""
+    """Return the addresses of the broker; Celery takes several as a list, or with semicolons between them."""
     said = celery_app().conf.broker_url or ()
     return [url for one in ([said] if isinstance(said, str) else said) for url in one.split(";")]
 
 
 @check("jobs.E015")
 def redis_is_installed() -> Iterator[Fault]:
-    """Celery and Django import it only when they connect, and a worker ends there."""
+    """Celery and Django import the package only when they connect. Without it a worker ends then."""
     missing = extras.missing("redis")
     cache = "Redis" in caches.chosen()["BACKEND"]
     for name, without in (
@@ -34,7 +34,7 @@ def redis_is_installed() -> Iterator[Fault]:
 
 @check("jobs.E012")
 def broker_behind_sentinels() -> Iterator[Fault]:
-    """Sentinels may watch several servers."""
+    """Sentinels may watch several servers, so the address must name one."""
     named = (celery_app().conf.broker_transport_options or {}).get("master_name")
     if not named and any(url.startswith("sentinel") for url in _urls()):
         hint = 'Set CELERY_BROKER_TRANSPORT_OPTIONS to {"master_name": "..."}, as in "sentinel monitor ...".'
@@ -43,7 +43,7 @@ def broker_behind_sentinels() -> Iterator[Fault]:
 
 @check("jobs.E013")
 def tls() -> Iterator[Fault]:
-    """With a wrong word the libraries fail at each connection."""
+    """The libraries fail at each connection with an unknown word."""
     options = [("CELERY_BROKER_URL", _options(url)) for url in _urls()]
     for name, given in [*options, (caches.its_name(), caches.chosen().get("OPTIONS", {}))]:
         if (word := given.get("ssl_cert_reqs", "required")) not in CERTIFICATES:
@@ -56,7 +56,7 @@ def tls() -> Iterator[Fault]:
 
 @check("jobs.W008")
 def brokers_are_verified() -> Iterator[Fault]:
-    """Without a word the broker's library trusts every server."""
+    """The broker's library trusts every server unless a word forbids it."""
     trusting = any(_options(url).get("ssl_cert_reqs", "none") != "required" for url in _urls())
     if trusting and any(url.startswith("rediss:") for url in _urls()) and not celery_app().conf.broker_use_ssl:
         hint = f"Write CELERY_BROKER_URL=...?{VERIFIED}, and &ssl_ca_certs=/path/ca.pem for your own authority."

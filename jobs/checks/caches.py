@@ -14,23 +14,23 @@ OF_ONE_PROCESS = ("LocMemCache", "DummyCache")  # cache backends that no other p
 
 
 def chosen() -> dict[str, Any]:
-    """The settings of that cache; nothing but an empty BACKEND, if there is none of the name."""
+    """Return the settings of that cache; only an empty BACKEND if CACHES has none of the name."""
     return {"BACKEND": "", **project.CACHES.get(settings.JOBS_CACHE, {})}
 
 
 def its_name() -> str:
-    """As a settings module has it."""
+    """Return the name of that cache as a settings module writes it."""
     return f'CACHES["{settings.JOBS_CACHE}"]'
 
 
 def of_one_process() -> bool:
-    """Whether the cache is in the memory of each process, or nowhere."""
+    """Return whether the cache is in the memory of each process, or nowhere."""
     return chosen()["BACKEND"].rpartition(".")[2] in OF_ONE_PROCESS
 
 
 @check("jobs.E019")
 def cache_is_there() -> Iterator[Fault]:
-    """Otherwise no result would be kept, and each job be a success."""
+    """No result would be kept without that cache, although each job succeeds."""
     if settings.JOBS_CACHE not in project.CACHES:
         hint = f"Set it to one of these, or add it to them: {', '.join(sorted(project.CACHES))}."
         yield f"JOBS_CACHE is {settings.JOBS_CACHE!r}, and CACHES has none of that name.", hint
@@ -55,15 +55,15 @@ def results_are_text() -> Iterator[Fault]:
     if "Redis" in backend and needed.split('"')[1] not in options:
         own = f"add to CACHES a cache with {needed} in its OPTIONS, and name it in JOBS_CACHE"
         hint = f"Add {needed} to the OPTIONS of {its_name()}; if others use that cache, too, {own}."
-        yield "Who can write to the cache can run code in every process that reads it: its values are pickled.", hint
+        yield "The cache pickles its values: who can write to it can run code in every process that reads it.", hint
 
 
 @check("jobs.W013")
 def cache_has_a_time_limit() -> Iterator[Fault]:
-    """A server that answers no more would hold jobs that have ended, and requests, for ever: redis-py 8 has a limit."""
+    """A server that stops answering would block ended jobs and requests for ever. redis-py 8 has a limit of its own."""
     if "Redis" not in chosen()["BACKEND"] or "socket_timeout" in str(chosen()).lower():
         return
     with suppress(ImportError):
         if import_module("redis").Connection().socket_timeout is None:
             hint = f'Add "socket_timeout": 5 to the OPTIONS of {its_name()}; with django-redis "SOCKET_TIMEOUT": 5.'
-            yield "Jobs and requests would wait for a cache that does not answer, for as long as it does not.", hint
+            yield "Jobs and requests would wait without limit for a cache that does not answer.", hint

@@ -1,4 +1,4 @@
-"""Checks of the ways to the database, and of what it holds, once the models are loaded."""
+"""Checks of the connections to the database and of its contents, once the models are loaded."""
 
 from collections.abc import Iterator
 
@@ -32,7 +32,7 @@ def routers() -> Iterator[Fault]:
 
 @check("jobs.E017", Tags.database)
 def isolation() -> Iterator[Fault]:
-    """Our guards look again at a row that somebody has changed meanwhile; at another level the statement fails."""
+    """Our guards read a row again if another transaction has changed it; at another level the statement fails."""
     with transaction.atomic(using=DEFAULT_DB_ALIAS), connections[DEFAULT_DB_ALIAS].cursor() as cursor:
         cursor.execute("SHOW transaction_isolation")
         (level,) = cursor.fetchone()
@@ -44,7 +44,7 @@ def isolation() -> Iterator[Fault]:
 
 @check("jobs.E028", Tags.database)
 def encoding() -> Iterator[Fault]:
-    """Another one lacks letters: a call that has one is refused, and a job whose text has one ends as an error."""
+    """Another encoding lacks letters: it refuses a call that has one, and a job whose text has one ends as an error."""
     with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
         name = cursor.connection.info.parameter_status("server_encoding")
     if name != "UTF8":
@@ -54,17 +54,17 @@ def encoding() -> Iterator[Fault]:
 
 @check("jobs.W012", Tags.database)
 def role() -> Iterator[Fault]:
-    """The clock makes partitions and drops them, and ends the sessions of frozen workers, those of who logs in."""
+    """The clock makes and drops partitions. It also ends the sessions of frozen workers, which the login role owns."""
     for we, owner in rows("owner_of_tables", table=named("attempts")):
-        yield f"Workers of {we} archive nothing: our tables belong to {owner}.", f"GRANT {owner} TO {we};"
+        yield f"Workers of {we} cannot archive: the tables of jobs belong to {owner}.", f"GRANT {owner} TO {we};"
     for we, login in rows("roles_of_session"):
-        told = f"Workers that log in as {login}, and act as {we}, take back no job of one that is frozen."
+        told = f"Workers that log in as {login}, and act as {we}, cannot take back the job of a frozen worker."
         yield told, f"GRANT pg_signal_backend, pg_read_all_stats TO {we};"
 
 
 @check("jobs.W018", Tags.database)
 def vacuum() -> Iterator[Fault]:
-    """Each claim leaves dead rows. They cost nothing as long as they are removed; and plans need fresh statistics."""
+    """Each claim leaves dead rows, which cost nothing if autovacuum removes them; and plans need fresh statistics."""
     ours = [model for label in map(named, OURS) for model in apps.get_app_config(label).get_models()]
     for table, option in rows("vacuum_off", tables=sorted({model._meta.db_table for model in ours})):
         if table:
@@ -77,18 +77,18 @@ def vacuum() -> Iterator[Fault]:
 
 @check("jobs.E018", Tags.database)
 def numbers() -> Iterator[Fault]:
-    """After a failover or a restore no number of a job may come again: bodies, messages and results may know it."""
+    """No number of a job may come again after a failover or a restore: bodies, messages and results may refer to it."""
     known = _numbers()
     if known and _are_behind(known):
-        told = f"The next job would get number {(known.given or 0) + 1:,}, and there is job {known.greatest:,}."
+        told = f"The next job would get number {(known.given or 0) + 1:,}, but job {known.greatest:,} exists already."
         yield told, f"Type: {SKIP}"
     if known and known.door_is_behind:
-        yield "The door would give out versions that its books have, and find no new work.", f"Type: {SKIP}"
+        yield "The door would give out versions that its books already have, and find no new work.", f"Type: {SKIP}"
 
 
 @check("jobs.W009", Tags.database)
 def server() -> Iterator[Fault]:
-    """What the next leader does, if nobody is told to."""
+    """The next leading clock skips the numbers, unless an operator does so before."""
     known = _numbers()
     if known and not _are_behind(known) and not known.server_known:
         told = "This PostgreSQL was promoted or restored, and may give jobs numbers that others have had before."
@@ -96,7 +96,7 @@ def server() -> Iterator[Fault]:
 
 
 def _numbers() -> Numbers | None:
-    """None: no tables yet, a standby, or a provider that keeps from us which server it is."""
+    """Return the numbers; None without tables, on a standby, or if the provider hides which server it is."""
     try:
         with transaction.atomic(using=DEFAULT_DB_ALIAS):
             return engine_numbers.numbers()
@@ -110,7 +110,7 @@ def _are_behind(known: Numbers) -> bool:
 
 @check("jobs.E009", Tags.database)
 def free_tables() -> Iterator[Fault]:
-    """Before the first `migrate`: no table of the project may have a name of ours.
+    """No table of the project may have a name of ours before the first `migrate`.
 
     Django itself compares only the models of the project (`models.E028`), not what else the database holds.
     """
@@ -121,12 +121,12 @@ def free_tables() -> Iterator[Fault]:
         for model in apps.get_app_config(label).get_models():
             if model._meta.managed and not model._meta.proxy and model._meta.db_table in there:
                 hint = 'Set JOBS_PREFIX, for example to "scheduler_", before the first migrate.'
-                yield f"There is a table {model._meta.db_table!r} already, and it is not ours.", hint, model
+                yield f"There is a table {model._meta.db_table!r} already, and it does not belong to jobs.", hint, model
 
 
 @check("jobs.E014", Tags.database)
 def no_other_prefix() -> Iterator[Fault]:
-    """Under a new one `migrate` would make a second set of tables, without a job."""
+    """With a new prefix, `migrate` would make a second set of tables, without a job."""
     there = connections[DEFAULT_DB_ALIAS].introspection.table_names()
     former = {table.removesuffix(OURS_ALONE) for table in there if table.endswith(OURS_ALONE)}
     if former and PREFIX not in former:
@@ -137,7 +137,7 @@ def no_other_prefix() -> Iterator[Fault]:
 
 @check("jobs.E029", Tags.database)
 def alone() -> Iterator[Fault]:
-    """The locks of the clock and the door are those of the database: its schedulers would take them from each other."""
+    """The locks of clock and door are the database's: two schedulers in it would take them from each other."""
     for (schema,) in rows("other_schedulers", ending=OURS_ALONE):
         told = f"There are tables of jobs in the schema {schema}, too: of two schedulers one would have no clock."
         yield told, "Give each scheduler a database."

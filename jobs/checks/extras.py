@@ -1,4 +1,4 @@
-"""The packages of the extras in pyproject.toml, and one error that names the extra where they are missing."""
+"""The packages of the extras in pyproject.toml, and one error that names the extra if they are missing."""
 
 from importlib.util import find_spec
 
@@ -11,12 +11,12 @@ PACKAGES = {
 
 
 def missing(extra: str) -> list[str]:
-    """Those packages of the extra that cannot be imported. Imports none."""
+    """Return the packages of the extra that cannot be imported. Imports none."""
     return [package for package in PACKAGES[extra] if not is_there(package)]
 
 
 def is_there(module: str) -> bool:
-    """Whether it can be imported. Imports only the packages above it."""
+    """Return whether a module can be imported. Imports only the packages above it."""
     try:
         return find_spec(module) is not None
     except ModuleNotFoundError:  # of a package above it

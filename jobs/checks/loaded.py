@@ -1,4 +1,4 @@
-"""Checks that need the models: of JOBS_QUEUES, of what the bodies of jobs need, and of what our pages do."""
+"""Checks that need the models: of JOBS_QUEUES, of the marks of jobs, and of the needs of bodies and pages."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -25,7 +25,7 @@ FIELDS = {field.name for field in Queue._meta.concrete_fields} - {"id", "name"}
 
 @check("jobs.E020")
 def paths_to_the_tenant() -> Iterator[Fault]:
-    """Otherwise the first submit would say so, or the worker."""
+    """A missing path would show only at the first submit, or in the worker."""
     for model in _of_objects():
         try:
             path_of(model)
@@ -40,7 +40,7 @@ def paths_to_the_tenant() -> Iterator[Fault]:
 
 @check("jobs.W015")
 def marks_have_an_effect() -> Iterator[Fault]:
-    """Otherwise the first call would say so, or jobs that wait since before an override end as errors."""
+    """A lost mark would show only at the first call, or when jobs that waited before an override end as errors."""
     for model in apps.get_models():
         for name, why in registry.unheeded(model).items():
             hint = 'Or say that it is meant: add "jobs.W015" to SILENCED_SYSTEM_CHECKS.'
@@ -49,7 +49,7 @@ def marks_have_an_effect() -> Iterator[Fault]:
 
 @check("jobs.W016")
 def keys_are_short() -> Iterator[Fault]:
-    """A longer key is refused at the submit."""
+    """A submit refuses a longer key."""
     most = Job._meta.get_field("source_id").max_length
     for model in _of_objects():
         longest = _key(model).max_length
@@ -64,7 +64,7 @@ def keys_are_short() -> Iterator[Fault]:
 
 @check("jobs.W017")
 def defaults_are_of_one_call() -> Iterator[Fault]:
-    """A process runs the jobs of many tenants: what one adds to a default, another reads."""
+    """A process runs the jobs of many tenants: a value that one adds to a default reaches the others."""
     for target in registry.targets():
         for name, default in target.signature.defaults.items():
             if isinstance(default, (list, dict, set, bytearray)):
@@ -74,7 +74,7 @@ def defaults_are_of_one_call() -> Iterator[Fault]:
 
 @check("jobs.E030")
 def functions_have_their_names() -> Iterator[Fault]:
-    """Otherwise a job would run without the decorators above @job, or its first submit would say so."""
+    """A hidden function would run without the decorators above @job, or show only at its first submit."""
     functions.discover()
     for name in functions.hidden():
         hint = "Put @job on top of the decorators, or let them use functools.wraps."
@@ -83,7 +83,7 @@ def functions_have_their_names() -> Iterator[Fault]:
 
 @check("jobs.E021")
 def around() -> Iterator[Fault]:
-    """Otherwise every job would end with this error."""
+    """Every job would end with an error if JOBS_AROUND were no function."""
     if not is_function_or_unset(settings.JOBS_AROUND):
         hint = 'Set JOBS_AROUND to "module.function": of the running job, it returns a context manager. Or unset it.'
         yield f"JOBS_AROUND is {settings.JOBS_AROUND!r}: no function.", hint
@@ -91,7 +91,7 @@ def around() -> Iterator[Fault]:
 
 @check("jobs.E023")
 def queues_can_be_made() -> Iterator[Fault]:
-    """What `migrate` could not store is refused before, by its name."""
+    """A queue that `migrate` could not store is refused before, by its name."""
     for name, values in settings.JOBS_QUEUES.items():
         for field, why in _faults(name, values):
             where = f'JOBS_QUEUES["{name}"]' + (f'["{field}"]' if field else "")
@@ -100,7 +100,7 @@ def queues_can_be_made() -> Iterator[Fault]:
 
 @check("jobs.E026", Tags.urls)
 def messages_are_kept() -> Iterator[Fault]:
-    """Our pages say by messages what an action did; without, it would be done, and answered with 500."""
+    """Our pages show in messages what an action did. Without them the action would happen, and the answer be 500."""
     has_pages = getattr(project, "ROOT_URLCONF", None) and (
         address("jobs_ops:overview") or address("jobs_members:jobs")
     )
@@ -110,13 +110,13 @@ def messages_are_kept() -> Iterator[Fault]:
 
 
 def _of_objects() -> list[type[Model]]:
-    """The models with jobs of objects. Of a method of the class, whoever submits names the tenant."""
+    """Return the models with jobs of objects. For a method of the class, the caller of the submit names the tenant."""
     found = {one.model: None for one in registry.of_models() if one.model is not None and not one.class_level}
     return list(found)
 
 
 def _key(model: type[Model]) -> Any:
-    """The field that has the key, perhaps of what a reference leads to."""
+    """Return the field of the key; if it is a reference, the field that it leads to."""
     key: Any = model._meta.pk
     while key.remote_field:
         key = key.target_field
@@ -126,13 +126,13 @@ def _key(model: type[Model]) -> Any:
 def _keeps_messages(path: str) -> bool:
     try:
         middleware = import_string(path)
-    except ImportError:  # a web process would say so
+    except ImportError:  # a web process would report it
         return False
     return isinstance(middleware, type) and issubclass(middleware, MessageMiddleware)
 
 
 def _faults(name: str, values: Any) -> list[tuple[str, str]]:
-    """Fields and what is wrong with each; the field is empty for the name and for the whole."""
+    """Return fields and the fault of each; the field is empty for the name and for the whole."""
     if not isinstance(values, dict):
         return [("", f"{values!r} is no dictionary of fields.")]
     if unknown := sorted(set(values) - FIELDS):

@@ -1,4 +1,4 @@
-"""Checks of what sends a Celery task by its name although the task runs as a job: that goes past its tenant's slots."""
+"""Find code and schedules that send a Celery task by its name although it runs as a job: past its tenant's slots."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -19,13 +19,13 @@ HINT = "Let a recurring job call it, or submit it by its delay, as docs/from-cel
 
 
 def names() -> set[str]:
-    """Those of the Celery tasks that run as jobs."""
+    """Return the names of the Celery tasks that run as jobs."""
     return {getattr(one, CELERY_TASK).name for one in functions.known().values() if hasattr(one, CELERY_TASK)}
 
 
 @check("jobs.W014")
 def schedules_of_beat() -> Iterator[Fault]:
-    """What is imported for this only a project with such schedules pays."""
+    """Only a project with such schedules pays for the imports of this check."""
     entries = {**app_or_default().conf.beat_schedule, **(getattr(project, "CELERY_BEAT_SCHEDULE", None) or {})}
     ours = names() if entries else set()
     for key, entry in entries.items():
@@ -36,7 +36,7 @@ def schedules_of_beat() -> Iterator[Fault]:
 
 @check("jobs.W014", Tags.database)
 def schedules_of_django_celery_beat() -> Iterator[Fault]:
-    """Its table may not be there yet."""
+    """The table of django-celery-beat may not exist yet."""
     if not apps.is_installed("django_celery_beat"):
         return
     periodic = apps.get_app_config("django_celery_beat").get_model("PeriodicTask")._default_manager
@@ -52,7 +52,7 @@ def schedules_of_django_celery_beat() -> Iterator[Fault]:
 
 @check("jobs.W014", deploy=True)
 def sent_by_name() -> Iterator[Fault]:
-    """Reads all files of the project: for those who ask for the checks of a deployment."""
+    """This reads all files of the project, so it is among the checks of a deployment."""
     ours = names()
     for file, text in files() if ours else ():
         for found in SENT.finditer(text):

@@ -12,7 +12,7 @@ OURS = Path(__file__).parents[1]
 
 
 def package() -> str:
-    """The project's package; without one, the module of the settings."""
+    """Return the project's package; without one, the module of the settings."""
     return project.SETTINGS_MODULE.partition(".")[0]
 
 
@@ -21,19 +21,19 @@ def is_package() -> bool:
 
 
 def root() -> Path:
-    """The folder that holds the project's packages."""
+    """Return the folder that holds the project's packages."""
     top = sys.modules[package()]
     return Path(next(iter(top.__path__)) if is_package() else top.__file__ or "").resolve().parent
 
 
 def files() -> Iterator[tuple[Path, str]]:
-    """The project's modules and their text, the outer ones first; without those of others, and without its tests."""
+    """Yield the project's modules and their text, the outer ones first; without installed packages and tests."""
     for file in sorted(_files(), key=lambda file: (len(file.parts), file)):
         yield file, read(file)
 
 
 def read(file: str | Path) -> str:
-    """Its text; empty if it cannot be read."""
+    """Return the text of a file; empty if it cannot be read."""
     try:
         return Path(file).read_text(errors="replace")
     except OSError:
@@ -41,7 +41,7 @@ def read(file: str | Path) -> str:
 
 
 def relative(file: str | Path) -> str:
-    """Its path in the project."""
+    """Return the path of a file in the project."""
     path = Path(file).resolve()
     return (path.relative_to(root()) if path.is_relative_to(root()) else path).as_posix()
 

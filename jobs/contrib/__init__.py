@@ -1,1 +1,1 @@
-"""What a project adds if it wants it: Django's tasks, metrics, help for tests, Celery tasks as jobs."""
+"""Optional parts for a project: Django's tasks, metrics, help for tests, Celery tasks as jobs."""

@@ -1,6 +1,6 @@
 """The body of the job that a Celery task has become: the task, and around it the hooks of its class.
 
-As in Celery they run in the process of the body: an attempt that was killed has none after that.
+As in Celery, the hooks run in the process of the body. So after an attempt was killed, none runs.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from jobs.authoring.decorator import CELERY_TASK, FAILED, STANDS_IN
 
 
 def body_of(task: Any) -> Callable[..., Any]:
-    """A function to mark @job."""
+    """Return a function for a task, to be marked @job."""
 
     def run(*, args: list[Any], kwargs: dict[str, Any]) -> Any:
         call = (_id(), args, kwargs)
@@ -27,7 +27,7 @@ def body_of(task: Any) -> Callable[..., Any]:
         call, info = (_id(), args, kwargs), ExceptionInfo((type(error), error, error.__traceback__))
         if verb in ("retry", "snooze"):
             task.on_retry(error, *call, info)
-        elif verb != "stop":  # nor does Celery call any for a task that was revoked
+        elif verb != "stop":  # Celery calls no hook either for a task that was revoked
             try:
                 task.on_failure(error, *call, info)
             finally:

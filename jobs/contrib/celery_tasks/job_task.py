@@ -1,4 +1,4 @@
-"""The decorator, and what it puts in the place of the task."""
+"""The decorator `as_job`, and the object that it puts in the place of the task."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -31,7 +31,7 @@ class Sent(NamedTuple):
     def __getattr__(self, name: str) -> Any:
         if name in dir(AsyncResult):
             raise AttributeError(
-                f"{name}: this is a job now, and not a result of Celery: queries.job(tenant_id, {self.id}) tells its"
+                f"{name}: this is a job now, and not a result of Celery: queries.job(tenant_id, {self.id}) returns its"
                 f" status, results.load its result, and cancel({self.id}, tenant_id=...) stops it"
             )
         raise AttributeError(name)
@@ -55,7 +55,7 @@ class JobTask:
         return self.apply_async(args, kwargs)
 
     def delay_on_commit(self, *args: Any, **kwargs: Any) -> None:
-        """Submit a job, as `delay` does: a job is stored by the caller's transaction, and starts after its commit."""
+        """Submit a job, as `delay` does: the caller's transaction stores every job, which starts after its commit."""
         self.apply_async(args, kwargs)
 
     def apply_async_on_commit(self, *args: Any, **kwargs: Any) -> None:
@@ -73,17 +73,17 @@ class JobTask:
         queue: str | None = None,
         **others: Any,
     ) -> Sent:
-        """Submit a job, after `countdown` seconds or at `eta`, in that queue; it does not start when it has expired.
+        """Submit a job, after `countdown` seconds or at `eta`, in that queue; an expired job does not start.
 
-        Options of Celery's message have no meaning here and are ignored. Raises InvalidRequest for the others, as for
-        arguments that are not JSON; and TooManyWaiting.
+        Options of Celery's message have no meaning here and are ignored. Raises InvalidRequest for other options and for
+        arguments that are not JSON, and TooManyWaiting if the tenant's backlog is full.
         """
         for name in others.keys() - OF_THE_WIRE:
             raise InvalidRequest(name, f"{self.__name__} is a job now, which has no such option of Celery")
         args, kwargs = list(args or ()), dict(kwargs or {})
         try:
             bound = self._target.bind((), {"args": args, "kwargs": kwargs})
-        except InvalidRequest as error:  # those of the body, which its caller does not know
+        except InvalidRequest as error:  # of the body's arguments, which the caller does not know
             raise InvalidRequest(error.field.removeprefix("args."), error.message) from None
         try:
             tenant = self._tenant(*args, **kwargs) if self._tenant else None
@@ -94,7 +94,7 @@ class JobTask:
             raise named_twin(error, f"sync_to_async({self.__name__}.delay)") from None
 
     def __getattr__(self, name: str) -> Any:
-        """Whatever else the task has, except what builds messages for Celery."""
+        """Return other attributes of the task, except those that build messages for Celery."""
         if name.startswith("__") or name == "task":
             raise AttributeError(name)
         if name in CANVAS:
@@ -108,8 +108,9 @@ class JobTask:
 def as_job(task: Any = None, *, tenant: TenantOf | None = None, **options: Any) -> Any:
     """Let a Celery task run as a job: the decorator above `@shared_task`. Its callers need not change.
 
-    tenant: called with the arguments of the call; returns the Tenant whose job it is. None: the tenant of the running
-    job. options: those of `@job`; without `dedup=True` each call is a job of its own, as in Celery.
+    tenant: a function that gets the arguments of the call, and returns the Tenant whose job it is. None: the tenant of
+    the running job.
+    options: those of `@job`; without `dedup=True` each call is a job of its own, as in Celery.
     """
 
     def wrap(task: Any) -> JobTask:

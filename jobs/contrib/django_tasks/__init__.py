@@ -1,6 +1,7 @@
 """A backend for Django's tasks: `TASKS = {"default": {"BACKEND": "jobs.contrib.django_tasks.JobsBackend"}}`.
 
-For `django.tasks` of Django 6, and for the package `django-tasks` on earlier ones. docs/django-tasks.md is the guide.
+It serves `django.tasks` of Django 6, and the package `django-tasks` on earlier versions. The guide is
+docs/django-tasks.md.
 """
 
 from jobs.contrib.django_tasks.backend import JobsBackend

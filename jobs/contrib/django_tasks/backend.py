@@ -21,7 +21,7 @@ OPTIONS = ("tenant", "tenant_argument")
 
 
 class JobsBackend(BaseTaskBackend):
-    """Stores tasks as jobs. A task belongs to a tenant, found in this order:
+    """Store tasks as jobs. A task belongs to a tenant, which is found in this order:
 
     1. OPTIONS["tenant"]: the path of a function of the task, its args and its kwargs; it returns a Tenant or None.
     2. OPTIONS["tenant_argument"]: the name of a keyword argument of tasks, a Tenant's primary key.
@@ -34,7 +34,7 @@ class JobsBackend(BaseTaskBackend):
     supports_priority = True
 
     def validate_task(self, task: AnyTask) -> None:
-        """Raises InvalidTask. A valid task is known by its name from then on."""
+        """Raise InvalidTask for an invalid task. A valid task is known by its name from then on."""
         super().validate_task(task)
         runner.declare(task)
 
@@ -65,11 +65,11 @@ class JobsBackend(BaseTaskBackend):
         return result
 
     def get_result(self, result_id: str) -> AnyResult:
-        """Raises TaskResultDoesNotExist."""
+        """Return the result. Raises TaskResultDoesNotExist."""
         return results.load(result_id, self.alias)
 
     def check(self, **kwargs: Any) -> list[checks.CheckMessage]:
-        """The options that this backend does not know, and a function that cannot be imported."""
+        """Return errors for unknown options of this backend, and for a function that cannot be imported."""
         where = f"TASKS[{self.alias!r}]"
         unknown = sorted(self.options.keys() - set(OPTIONS))
         found = [checks.Error(f"{where}: unknown option {one!r}; known: {', '.join(OPTIONS)}") for one in unknown]

@@ -1,4 +1,4 @@
-"""Errors of attempts that were ended from outside. Nothing raises them; `exception_class` of a result gives them."""
+"""Errors of attempts that were ended from outside. No code raises them; `exception_class` of a result returns them."""
 
 from jobs.authoring.exceptions import Cancelled
 
@@ -12,11 +12,11 @@ class WorkerGone(Exception):
 
 
 class WorkerStopped(Exception):
-    """The worker of the attempt was told to stop, and did not wait for its end."""
+    """The worker of the attempt was stopped, and did not wait for its end."""
 
 
 class MemoryExceeded(Exception):
-    """The process of the attempt was killed, because it took more memory than its job may."""
+    """The process of the attempt was killed, because it took more memory than its job may use."""
 
 
 ENDINGS: dict[str, type[Exception]] = {

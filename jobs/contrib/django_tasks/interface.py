@@ -1,4 +1,4 @@
-"""The interface of Django's tasks: of Django itself from 6.0 on, else of the package `django-tasks`. They are alike."""
+"""The interface of tasks: of Django itself from 6.0 on, or else of the package `django-tasks`. Both are alike."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -42,7 +42,7 @@ _signer = Signer(salt="jobs.contrib.django_tasks")
 def enqueued(
     task: AnyTask, backend: str, submitted: Submitted, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> AnyResult:
-    """The result of a task that was just stored."""
+    """Return the result of a task that was just stored."""
     return TaskResult(
         task=task,
         id=_signer.sign(str(submitted.id)),
@@ -60,7 +60,7 @@ def enqueued(
 
 
 def load(result_id: str, backend: str) -> AnyResult:
-    """The result of that id. Raises TaskResultDoesNotExist if it is not one that was given out, or was deleted."""
+    """Return the result of that id. Raises TaskResultDoesNotExist for an id of no task, or of a deleted job."""
     try:
         job_id = int(_signer.unsign(result_id))
     except (BadSignature, ValueError, TypeError):
@@ -73,7 +73,7 @@ def load(result_id: str, backend: str) -> AnyResult:
 
 
 def running(job_id: int, backend: str) -> AnyResult:
-    """The result of the task that runs as this job."""
+    """Return the result of the task that runs as this job."""
     return load(_signer.sign(str(job_id)), backend)
 
 
@@ -104,7 +104,7 @@ def _read(job: AnyJob, task: AnyTask, backend: str) -> AnyResult:
 
 
 def _task(job: AnyJob) -> AnyTask | None:
-    """The task of a job, with its options as it was enqueued; None if the job is none of a task."""
+    """Return the task of a job, with the options with which it was enqueued; None if the job has no task."""
     try:
         functions.find(job.source_type, job.source_method, of_a_job=True)  # its module may have to be imported
     except InvalidRequest:
@@ -118,7 +118,7 @@ def _task(job: AnyJob) -> AnyTask | None:
         "priority": job.args.get("priority", 0),
         "run_after": datetime.fromisoformat(run_after) if run_after else None,
     }
-    # `using`, and from Django 6.1 on `copy`, would refuse a queue that the settings have named then, and not today.
+    # `using`, and from Django 6.1 on `copy`, would refuse a queue that the settings named at that time, but not today.
     task: AnyTask = object.__new__(type(found))
     for field in fields(found):
         object.__setattr__(task, field.name, options.get(field.name, getattr(found, field.name)))
@@ -126,19 +126,19 @@ def _task(job: AnyJob) -> AnyTask | None:
 
 
 def _ended_badly(job: AnyJob) -> int:
-    """The number of its attempts that may have failed: all but the one that waits, runs or has succeeded."""
+    """Return how many of its attempts may have failed: all but the one that waits, runs or has succeeded."""
     return job.attempt - (job.status in (Status.QUEUED, Status.RUNNING, Status.SUCCESS))
 
 
 def _workers(job: AnyJob, failures: Sequence[AnyFailedAttempt]) -> list[str]:
-    """The worker of each attempt; a queued job has not begun its last one."""
+    """Return the worker of each attempt; a queued job has not begun its last one."""
     of_failed = {one.attempt: one.worker for one in failures}
     begun = job.attempt - (job.status == Status.QUEUED)
     return [str(of_failed.get(number) or job.worker or "") for number in range(1, begun + 1)]
 
 
 def _path(failure: AnyFailedAttempt) -> str:
-    """The path of the error's class: it stands before its name in the last line of the traceback that has it."""
+    """Return the path of the error's class, from the last line of the traceback that has its name."""
     found = re.findall(rf"^((?:\w+\.)*){re.escape(failure.error_class)}(?::|$)", failure.traceback, re.MULTILINE)
     if not found and (own := ENDINGS.get(failure.error_class)):
         return f"{own.__module__}.{own.__qualname__}"
@@ -146,6 +146,6 @@ def _path(failure: AnyFailedAttempt) -> str:
 
 
 def _error(failure: AnyFailedAttempt) -> TaskError:
-    """The error of an attempt; without a traceback, as of a process that died, its one line."""
+    """Return the error of an attempt; its one line without a traceback, such as of a process that died."""
     line = f"{failure.error_class}: {failure.error}\n"
     return TaskError(exception_class_path=_path(failure), traceback=failure.traceback or line)

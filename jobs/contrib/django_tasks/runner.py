@@ -29,7 +29,7 @@ def declare(task: AnyTask) -> None:
     """Let the task's function run as a job. Raises InvalidTask if its name is taken by a job."""
     named = (task.func.__module__, task.func.__qualname__)
     if named in FUNCTIONS and named not in TASKS:
-        raise InvalidTask(f"{task.module_path} is marked @job: it is no task as well")
+        raise InvalidTask(f"{task.module_path} is marked @job, so it cannot be a task, too")
     if named in TASKS and TASKS[named].func is task.func:
         return
     TASKS[named] = task
@@ -48,7 +48,7 @@ def function_of(task: AnyTask) -> Callable[..., Any]:
 
 
 def arguments(task: AnyTask, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of the job: those of the task, and what its row does not hold. Raises TypeError unless JSON."""
+    """Return the job's arguments: the task's, and the options that no column holds. Raises TypeError unless JSON."""
     held: dict[str, Any] = {"args": normalize_json(list(args)), "kwargs": normalize_json(dict(kwargs))}
     if task.priority:
         held["priority"] = task.priority
@@ -58,7 +58,7 @@ def arguments(task: AnyTask, args: Sequence[Any], kwargs: Mapping[str, Any]) -> 
 
 
 def priority_of(task: AnyTask) -> int:
-    """The job's priority: 0 for 100, 5 for 0, 10 for -100. Two that differ by 20 or more stay different."""
+    """Return the job's priority: 0 for 100, 5 for 0, 10 for -100. Two that differ by 20 or more stay different."""
     return int(110 - task.priority) // LEVELS
 
 
@@ -72,7 +72,7 @@ def _run(task: AnyTask, args: list[Any], kwargs: Mapping[str, Any]) -> Any:
         value = normalize_json(task.call(*_context(task, result), *args, **kwargs))
     except BaseException as error:
         if any(means(error, kind) for kind in (RetryLater, Cancelled, KeyboardInterrupt)):
-            raise  # not finished, or not by itself
+            raise  # the task has not finished, or not by itself
         _finish(result, TaskResultStatus.FAILED, monotonic() - begun)
         result.errors.append(results.error_of(error))
         task_finished.send(sender=backend, task_result=result)
@@ -88,7 +88,7 @@ def _context(task: AnyTask, result: AnyResult) -> tuple[Any, ...]:
 
 
 def _finish(result: AnyResult, status: TaskResultStatus, seconds: float) -> None:
-    """Let the result end, so many seconds after its attempt began by the database's clock."""
+    """End the result, that many seconds after the start of its attempt by the database's clock."""
     begun = result.last_attempted_at
     object.__setattr__(result, "status", status)  # it is frozen; Django's own backends do the same
     object.__setattr__(result, "finished_at", begun and begun + timedelta(seconds=seconds))

@@ -1,4 +1,4 @@
-"""What Prometheus and a monitor read: `/metrics`, `/metrics/tenants`, `/metrics/health`."""
+"""The addresses that Prometheus and a monitor read: `/metrics`, `/metrics/tenants`, `/metrics/health`."""
 
 from jobs.checks.extras import require
 

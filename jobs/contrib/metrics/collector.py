@@ -14,7 +14,7 @@ from jobs.reading.health.looks import ForecastLook, PredictionsLook, TotalLook, 
 from jobs.reading.standing import State
 from jobs.reading.statistics import BOUNDS, added
 
-STEP = 4  # buckets of the tables that make one of ours: ten are enough for a quantile, and for Prometheus's memory
+STEP = 4  # buckets of the tables in one of a metric: ten are enough for a quantile, and spare Prometheus's memory
 UPPER_BOUNDS = BOUNDS[STEP - 1 :: STEP]
 
 
@@ -42,7 +42,7 @@ def gauge(name: str, text: str, labels: Sequence[str], rows: Iterable[tuple[Sequ
 
 
 def alone(name: str, text: str, value: float | None) -> Metric:
-    """A gauge without labels; None: it is not known, and has no line."""
+    """Return a gauge without labels; it has no line if the value is None, which means not known."""
     return gauge(name, text, [], [] if value is None else [([], value)])
 
 
@@ -60,9 +60,9 @@ def _pools(facts: Facts) -> Iterator[Metric]:
     yield gauge("pool_processes", "Processes of its live workers.", ["pool"], [([p.name], p.processes) for p in of])
     yield gauge("pool_held", "Jobs that hold a slot.", ["pool"], [([p.name], p.in_use) for p in of])
     late = [([p.name], p.late) for p in of]
-    yield gauge("may_run_jobs", "Jobs that only lacked a process in both of two looks, of up to 200.", ["pool"], late)
+    yield gauge("may_run_jobs", "Jobs that lacked only a process in both of two looks, of up to 200.", ["pool"], late)
     waits = [([p.name], p.late_seconds) for p in of]
-    yield gauge("may_run_seconds", "Longest time that one of them has only lacked a process.", ["pool"], waits)
+    yield gauge("may_run_seconds", "Longest time that one of them has lacked only a process.", ["pool"], waits)
     yield gauge("pool_demand", "Processes that could be busy now.", ["pool"], [([p.name], p.demand) for p in of])
     workers = [([pool, state], count) for pool, state, count in facts.worker_states]
     yield gauge(
@@ -80,14 +80,14 @@ def _tenants(facts: Facts) -> Iterator[Metric]:
 def _server(facts: Facts) -> Iterator[Metric]:
     server = facts.server
     yield alone("clock_leads", "1 if a clock leads.", server.clock_leads)
-    yield alone("recorder_age_seconds", "Since the recorder last looked.", server.recorder_age)
-    yield alone("oldest_transaction_seconds", "Of this database.", server.oldest_transaction)
+    yield alone("recorder_age_seconds", "Time since the recorder last looked.", server.recorder_age)
+    yield alone("oldest_transaction_seconds", "Age of this database's oldest transaction.", server.oldest_transaction)
     yield alone("replication_kept_bytes", "WAL kept for the replication slot that is most behind.", server.kept_log)
     closest = "the closest limit: of the server, this database or this role."
-    yield alone("database_connections", f"Under {closest}", server.connections)
-    yield alone("database_max_connections", f"By {closest}", server.max_connections)
+    yield alone("database_connections", f"Connections under {closest}", server.connections)
+    yield alone("database_max_connections", f"Connections allowed by {closest}", server.max_connections)
     yield alone("dead_jobs", "Dead letters, counted to 10,000.", server.dead)
-    repairs = CounterMetricFamily("scheduler_repairs", "What the clock had to repair.", labels=["kind"])
+    repairs = CounterMetricFamily("scheduler_repairs", "Repairs of the clock.", labels=["kind"])
     for repair in facts.repairs:
         repairs.add_metric([repair.kind], repair.count)
     yield repairs
@@ -104,7 +104,7 @@ def _predictions(said: PredictionsLook) -> Iterator[Metric]:
     coverage = [([q], part / known) for q, (part, known) in held.items() if known]
     yield gauge(
         "prediction_coverage_ratio",
-        "Part of the predictions of the last day whose job started by the moment that was said.",
+        "Part of the predictions of the last day whose job started by the predicted moment.",
         ["quantile"],
         coverage,
     )
@@ -119,17 +119,19 @@ def _webhooks(look: WebhooksLook) -> Iterator[Metric]:
     states = [([state], getattr(look, state)) for state in ("working", "failing", "off")]
     yield gauge("webhooks", "Endpoints of tenants.", ["state"], states)
     yield alone("webhook_messages_waiting", "Messages to endpoints that are on, each counted to 10,000.", look.waiting)
-    yield alone("webhook_oldest_seconds", "Since the job of the oldest of them ended.", look.oldest)
+    yield alone("webhook_oldest_seconds", "Time since the job of the oldest of them ended.", look.oldest)
 
 
 def _forecasts(look: ForecastLook) -> Iterator[Metric]:
-    said = CounterMetricFamily("scheduler_predictions", "Kept: yes, both moments; or why less.", labels=["said"])
+    said = CounterMetricFamily(
+        "scheduler_predictions", "Kept. said: yes for both moments, or why one is missing.", labels=["said"]
+    )
     for reason, count in {"": 0, **look.reasons}.items():
         said.add_metric([reason or "yes"], count)
     yield said
     ages = [([pool], age) for pool, age in look.ages.items()]
-    yield gauge("forecast_age_seconds", "Of the newest; no line if no job is in line.", ["pool"], ages)
-    yield alone("forecast_seconds", "That the last one took, of all pools.", look.seconds)
+    yield gauge("forecast_age_seconds", "Age of the newest forecast; no line if no job is in line.", ["pool"], ages)
+    yield alone("forecast_seconds", "Time that the last forecast of all pools took.", look.seconds)
 
 
 def _attempts(totals: Sequence[TotalLook]) -> Iterator[Metric]:
@@ -159,7 +161,7 @@ def _type(total: TotalLook) -> str:
 
 
 def _buckets(histograms: Iterable[Sequence[int]]) -> list[tuple[str, float]]:
-    """Cumulative counts by upper bound, as Prometheus has them."""
+    """Return cumulative counts by upper bound, as Prometheus has them."""
     counts = added(histograms)
     bounds = [(str(bound), float(sum(counts[: STEP * n + STEP]))) for n, bound in enumerate(UPPER_BOUNDS)]
     return [*bounds, ("+Inf", float(sum(counts)))]

@@ -22,7 +22,10 @@ Numbers = tuple[float, ...]  # in the order of GAUGES
 
 
 class TenantsLook(Collector):
-    """numbers: by slug."""
+    """The metrics of some tenants.
+
+    numbers: by slug, in the order of GAUGES.
+    """
 
     def __init__(self, numbers: Mapping[str, Numbers]) -> None:
         self._numbers = numbers
@@ -34,7 +37,7 @@ class TenantsLook(Collector):
 
 
 def look_tenants(slugs: Sequence[str]) -> dict[str, Numbers]:
-    """What these tenants hold and have waiting, by slug. A slug of nobody has no numbers."""
+    """Return the numbers of these tenants by slug. A slug that no tenant has gets none."""
     now = store.database_now()
     ids = all_tenants().filter(**{f"{TENANT_SLUG}__in": slugs}).values_list("pk", flat=True)
     found = present.tenants(list(ids), now, seconds=TIMEOUT).values()

@@ -1,4 +1,4 @@
-"""The addresses for monitors: `path("", include("jobs.contrib.metrics.urls"))`. The views refuse everybody else."""
+"""The addresses for monitors: `path("", include("jobs.contrib.metrics.urls"))`. The views refuse all other callers."""
 
 from django.urls import path
 

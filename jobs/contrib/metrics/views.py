@@ -1,7 +1,7 @@
 """`/metrics` and `/metrics/tenants` for Prometheus, and `/metrics/health` for a monitor that reads JSON.
 
 They need the header `Authorization: Bearer <JOBS_METRICS_TOKEN>`. Without that setting only this machine may ask, and
-not through a proxy. For anybody else they raise Http404, as an address that does not exist.
+not through a proxy. For other callers they raise Http404, like an address that does not exist.
 """
 
 import hmac
@@ -27,7 +27,7 @@ from jobs.reading.health.looks import TIMEOUT, ForecastLook, TotalLook, look_for
 from jobs.reading.looking import looking
 from tenants.rendering import kept_by_nobody
 
-SECONDS_BETWEEN_LOOKS = 5.0  # seconds between two looks of a process, however many ask
+SECONDS_BETWEEN_LOOKS = 5.0  # between two looks of a process, however many callers ask
 AWAY = "The database does not answer in time."
 PROXIED = ("X-Forwarded-For", "Forwarded", "X-Real-IP")
 View = Callable[[HttpRequest], HttpResponse]
@@ -36,7 +36,7 @@ Seen = TypeVar("Seen")
 
 @cached(SECONDS_BETWEEN_LOOKS, before=None, waits=True)
 def everything() -> tuple[Facts, list[TotalLook], ForecastLook] | None:
-    """What `/metrics` and `/metrics/health` tell of; None if the database does not answer in time."""
+    """Return the data of `/metrics` and `/metrics/health`; None if the database does not answer in time."""
     facts = look()
     with looking(TIMEOUT):
         return facts, look_totals(), look_forecasts()
@@ -44,12 +44,12 @@ def everything() -> tuple[Facts, list[TotalLook], ForecastLook] | None:
 
 @cached(SECONDS_BETWEEN_LOOKS, before=None, waits=True)
 def of_tenants() -> dict[str, Numbers] | None:
-    """What `/metrics/tenants` tells of; None if the database does not answer in time."""
+    """Return the data of `/metrics/tenants`; None if the database does not answer in time."""
     return look_tenants(settings.JOBS_METRICS_TENANTS)
 
 
 def for_monitors(view: View) -> View:
-    """The view for callers with the token; without a token, for those on this machine. Http404 for anybody else."""
+    """Let only callers with the token reach a view; without a token, callers on this machine. Others get Http404."""
 
     @login_not_required
     @kept_by_nobody
@@ -64,13 +64,13 @@ def for_monitors(view: View) -> View:
 
 @for_monitors
 def metrics(request: HttpRequest) -> HttpResponse:
-    """The metrics; 503 if the database does not answer, so that Prometheus reports the target as down."""
+    """Return the metrics; 503 if the database does not answer, so that Prometheus reports the target as down."""
     return _encoded(request, everything(), lambda seen: Look(*seen))
 
 
 @for_monitors
 def tenants(request: HttpRequest) -> HttpResponse:
-    """The metrics of the tenants in JOBS_METRICS_TENANTS."""
+    """Return the metrics of the tenants in JOBS_METRICS_TENANTS."""
     return _encoded(request, of_tenants(), TenantsLook)
 
 
@@ -86,7 +86,7 @@ def _encoded(request: HttpRequest, seen: Seen | None, collector: Callable[[Seen]
 
 @for_monitors
 def health(request: HttpRequest) -> HttpResponse:
-    """The conditions that hold; 503 while one of them is critical."""
+    """Return the conditions that hold; 503 while one of them is critical."""
     if seen := everything():
         found = conditions(seen[0])
     else:

@@ -1,6 +1,6 @@
 """Test code that submits jobs: `from jobs.contrib.testing import drain, run, assert_submitted, freeze_time, fail_next`.
 
-No worker, no broker and no waiting: the jobs run in the test's own process and, in a TestCase, in its transaction.
+Tests need no worker, no broker and no waiting. Jobs run in the test's own process; in a TestCase, in its transaction.
 docs/testing.md is the guide.
 """
 

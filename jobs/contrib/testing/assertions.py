@@ -17,10 +17,11 @@ MAX_LISTED = 20  # jobs in a message
 
 
 def submitted(call: Call[...] | None = None, /, **args: Any) -> list[AnyJob]:
-    """The jobs that this test can see, the first one first: all, or those of a call with at least these arguments.
+    """Return the jobs that this test can see, the first one first: all, or those of a call with these arguments.
 
-    The call is written as when it is submitted: `report.async_(queue="critical").execute`. The options in it count. A
-    call on the class, `DataReport.async_.execute`, stands for any of its objects. Jobs that have run count as well.
+    Jobs with further arguments count, and so do jobs that have run. The call is written as in a submit, and its options
+    count: `report.async_(queue="critical").execute`. A call on the class, `DataReport.async_.execute`, stands for any of
+    its objects.
     """
     call = call if call is None else checked(call)
     every = list(AnyJob.objects.select_related("tenant", "queue").order_by("id"))
@@ -30,14 +31,14 @@ def submitted(call: Call[...] | None = None, /, **args: Any) -> list[AnyJob]:
 
 
 def checked(call: Any) -> Call[...]:
-    """Raises TypeError for a method without `async_`, and for the id of a call that was submitted instead of named."""
+    """Return the call. Raises TypeError for a method without `async_`, and for the id that a submit returned."""
     if not isinstance(call, Call):
         raise TypeError(f"name the call as report.async_.execute, with its arguments beside it, not {call!r}")
     return call
 
 
 def assert_submitted(call: Call[...], /, **args: Any) -> list[AnyJob]:
-    """Return the jobs as `submitted` does. Raises AssertionError if there are none, and tells what there is instead."""
+    """Return the jobs as `submitted` does. Raises AssertionError if there are none, with the others in its text."""
     found = submitted(call, **args)
     if not found:
         raise AssertionError(f"No job {_wanted(call, args)} was submitted. {_instead(call, args)}")
@@ -45,7 +46,7 @@ def assert_submitted(call: Call[...], /, **args: Any) -> list[AnyJob]:
 
 
 def assert_not_submitted(call: Call[...] | None = None, /, **args: Any) -> None:
-    """Raises AssertionError if there is such a job; without a call, if there is any job."""
+    """Raise AssertionError if there is such a job; without a call, if there is any job."""
     found = submitted(call, **args)
     if found:
         wanted = "" if call is None else f" {_wanted(call, args)}"
@@ -85,14 +86,14 @@ def _text(args: dict[str, Any]) -> str:
 
 
 def calls(job: AnyJob | Started, call: Call[...]) -> bool:
-    """Whether the job calls that method; if the call has an object, on that object."""
+    """Return whether the job calls that method; if the call has an object, on that object."""
     return (job.source_type, job.source_method) == (call.target.source_type, call.target.method) and (
         call.instance is None or call.target.class_level or job.source_id == key_text(call.instance)
     )
 
 
 def differences(job: AnyJob, call: Call[...], args: Mapping[str, Any]) -> list[str]:
-    """The names of the given arguments and options in which the job differs from the call."""
+    """Return the names of the given arguments and options in which the job differs from the call."""
     passed = as_json(call.target.signature.complete_json(job.args))
     wanted = {name: _comparable(value) for name, value in args.items()}
     return [
@@ -102,7 +103,7 @@ def differences(job: AnyJob, call: Call[...], args: Mapping[str, Any]) -> list[s
 
 
 def _comparable(value: Any) -> Any:
-    """The value as JSON. What is none, such as `mock.ANY`, is asked itself whether it equals the stored value."""
+    """Return the value as JSON. A value that is no JSON, such as `mock.ANY`, itself compares with the stored value."""
     try:
         return as_json(value)
     except InvalidRequest:
@@ -111,7 +112,7 @@ def _comparable(value: Any) -> Any:
 
 def _has(job: AnyJob, option: str, value: Any) -> bool:
     if option == "dedup":
-        return True  # it decides whether the job is stored, and is not kept
+        return True  # it decides whether the job is stored, and is not stored itself
     if option == "delay":
         delay = value if isinstance(value, timedelta) else timedelta(seconds=value)
         return job.due_at is not None and job.due_at - job.created_at == delay

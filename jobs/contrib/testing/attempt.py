@@ -22,7 +22,13 @@ from jobs.store import Claimed
 
 @dataclass(frozen=True)
 class Attempt:
-    """An attempt that was made. status: of the job afterwards. value: its result; error: the error that ended it."""
+    """An attempt that was made.
+
+    number: the number of the attempt.
+    status: the status of the job after it.
+    value: its result.
+    error: the error that ended it.
+    """
 
     job_id: int
     number: int
@@ -32,7 +38,7 @@ class Attempt:
 
     @property
     def failed(self) -> bool:
-        """Whether the job has ended badly: an error without a retry."""
+        """Return whether the job has failed: it ended as error or dead."""
         return self.status in (Status.ERROR, Status.DEAD)
 
 
@@ -47,7 +53,7 @@ def execute(message: Claimed, host: Host) -> Attempt | None:
         refuse_patched(job)
         savepoints = _Savepoints()
         outcome = body.run(job, host)
-        if isinstance(outcome.error, UnknownJobType):  # in a test no other worker knows it
+        if isinstance(outcome.error, UnknownJobType):  # in a test no other worker can know it
             outcome.error = as_refusal(outcome.error)
         savepoints.commit(outcome)
     outcome.keep_result(job)
@@ -60,7 +66,7 @@ class _Savepoints:
     """Inside the transaction of a TestCase, let a body's statements end as if they were committed.
 
     An error of PostgreSQL ends a transaction. A worker's body has its own transactions, so here it gets a savepoint:
-    after such an error its writes are undone, and the test goes on. Its functions on commit are called.
+    such an error undoes its writes, and the test goes on. Its functions on commit are called.
     """
 
     def __init__(self) -> None:
@@ -70,7 +76,7 @@ class _Savepoints:
         ]
 
     def commit(self, outcome: Outcome) -> None:
-        """End the body. An error in a function on commit is the body's, unless it was declared robust."""
+        """End the body. An error in a function on commit is the body's, unless the function was declared robust."""
         for connection, savepoint, before in self._points:
             called = connection.run_on_commit[before:]
             del connection.run_on_commit[before:]

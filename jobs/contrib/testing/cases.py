@@ -1,4 +1,4 @@
-"""The helpers as methods, for those who write TestCase classes."""
+"""The helpers as methods, for TestCase classes."""
 
 from jobs.contrib.testing.assertions import assert_not_submitted, assert_submitted, submitted
 from jobs.contrib.testing.failures import fail_next
@@ -9,7 +9,7 @@ from jobs.contrib.testing.time import following, freeze_time
 class JobAssertions:
     """Mix into a Django TestCase or TransactionTestCase. Each method is a function of `jobs.contrib.testing`.
 
-    The jobs of its tests take the time of `timezone.now()`, so any library may freeze that.
+    Jobs in its tests take the time from `timezone.now()`, which any library may freeze.
     """
 
     @classmethod

@@ -21,7 +21,7 @@ _plans: list[_Plan] = []
 
 @contextmanager
 def fail_next(call: Call[...], error: BaseException, *, times: int = 1) -> Iterator[None]:
-    """Let the next attempts of this call fail with the error; its policy then decides as it does for any error.
+    """Let the next attempts of this call fail with the error; the retry policy then decides as for any error.
 
     Raises AssertionError at the end of the block if fewer attempts were made.
     """
@@ -37,7 +37,7 @@ def fail_next(call: Call[...], error: BaseException, *, times: int = 1) -> Itera
 
 
 def planned(job: Started) -> BaseException | None:
-    """The error that a test planned for this attempt."""
+    """Return the error that a test planned for this attempt; None if it planned none."""
     for plan in _plans:
         if plan.left and calls(job, plan.call):
             plan.left -= 1

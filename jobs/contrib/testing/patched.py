@@ -1,4 +1,4 @@
-"""Jobs that a test has patched: a patched function would run all the same, as it was declared."""
+"""Refuse jobs whose function a test has patched: the declared function would run all the same."""
 
 import inspect
 import sys
@@ -12,7 +12,7 @@ from jobs.store import Started
 
 
 def refuse_patched(job: Started) -> None:
-    """Raises AssertionError if what stands under the job's name is no longer what was declared there."""
+    """Raise AssertionError if the object under the job's name is no longer the declared one."""
     there: Any
     if job.source_type in sys.modules:
         function = FUNCTIONS.get((job.source_type, job.source_method))
@@ -36,5 +36,5 @@ def _method(job: Started) -> Any:
 
 
 def _is_code(thing: Any) -> bool:
-    """A mock or a function; not what a library makes of a job, such as a task."""
+    """Return whether it is a mock or a function, and no object that a library makes of a job, such as a task."""
     return issubclass(type(thing), mock.NonCallableMock) or inspect.isfunction(thing)

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="class", autouse=True)
 def jobs_follow_time() -> Iterator[None]:
-    """Let jobs take the time of `timezone.now()` in all tests, also if a library freezes it while a class sets up."""
+    """Let jobs take the time from `timezone.now()` in all tests, also if a library freezes it while a class sets up."""
     from django.apps import apps
 
-    if not (apps.ready and apps.is_installed("jobs")):  # the wheel lies beside another project
+    if not (apps.ready and apps.is_installed("jobs")):  # the wheel is installed beside another project
         yield
         return
     from jobs.contrib.testing.time import following
@@ -26,7 +26,7 @@ def jobs_follow_time() -> Iterator[None]:
 
 @pytest.fixture
 def drain_jobs(db: None) -> "Callable[..., list[Attempt]]":
-    """The function `jobs.contrib.testing.drain`; the test may use the database."""
+    """Return the function `jobs.contrib.testing.drain`; the test may use the database."""
     from jobs.contrib.testing import drain
 
     return drain
@@ -34,7 +34,7 @@ def drain_jobs(db: None) -> "Callable[..., list[Attempt]]":
 
 @pytest.fixture
 def run_job(db: None) -> Callable[..., Any]:
-    """The function `jobs.contrib.testing.run`; the test may use the database."""
+    """Return the function `jobs.contrib.testing.run`; the test may use the database."""
     from jobs.contrib.testing import run
 
     return run

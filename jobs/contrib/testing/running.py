@@ -1,4 +1,4 @@
-"""Run the jobs that were submitted: the statements are the engine's, the worker is this process."""
+"""Run the submitted jobs: with the statements of the engine, and with this process as the worker."""
 
 import json
 import os
@@ -32,9 +32,9 @@ BATCH = 1000  # jobs promoted at a time
 def drain(*, later: bool = False, schedules: bool = False, raising: bool = True, most: int = 1000) -> list[Attempt]:
     """Run all jobs that may run now, and those that they submit; return the attempts in order.
 
-    One worker serves each pool, with one process. Limits, pauses, priorities, retries and identical jobs count as ever.
-    later: let the time pass, without waiting, until the delayed jobs and the retries have run, too.
-    schedules: submit what is due by schedules, declared ones included.
+    One worker serves each pool, with one process. Limits, pauses, priorities, retries and identical jobs work as ever.
+    later: move the time on, without waiting, until the delayed jobs and the retries have run, too.
+    schedules: submit the due jobs of schedules, declared ones included.
     raising: at the end, raise the error of the first job that ended as error or dead.
     Raises AssertionError after `most` attempts: then jobs submit each other without end.
     """
@@ -57,7 +57,7 @@ def run(call: Call[...], /, *args: Any, **kwargs: Any) -> Any:
     """Submit a call, run what waits until its job has ended, and return the job's result.
 
     The arguments and the result go through JSON. Raises the job's error, and InvalidRequest as every submit does.
-    Raises AssertionError if the job did not run, and tells what holds it.
+    Raises AssertionError if the job did not run, with the gate that holds it.
     """
     job_id = checked(call)(*args, **kwargs)
     last: Attempt | None = None
@@ -83,7 +83,7 @@ def _raise_first(made: list[Attempt]) -> None:
 
 
 class _Worker:
-    """The worker of a drain: a process for each pool, all of them this one."""
+    """The worker of a drain. This process stands for one process of each pool."""
 
     def __init__(self) -> None:
         self.waits = 0
@@ -101,13 +101,13 @@ class _Worker:
         return None
 
     def finish(self) -> None:
-        """Run what was claimed for the other pools: no other worker will."""
+        """Run the jobs that were claimed for the other pools, since no other worker does."""
         while self._claimed:
             message = self._claimed.pop(0)
             execute(message, self._hosts[message.pool])
 
     def wait(self) -> bool:
-        """Let the time pass until the next moment; False if nothing is expected."""
+        """Move the time on to the next moment; return False if nothing is due later."""
         seconds = store.next_moment()
         if seconds is None or seconds <= 0 or not isinstance(timezone.now, FrozenTime):
             return False
@@ -141,7 +141,7 @@ class _Worker:
 
 @contextmanager
 def _worker() -> Iterator[_Worker]:
-    """Nobody else dispatches in this process meanwhile, and no message leaves it."""
+    """Open the worker. Meanwhile no other code dispatches in this process, and no message leaves it."""
     with runtime.changed(carrier=None, relay=lambda: None), following(), sync_thread():
         worker = _Worker()
         try:

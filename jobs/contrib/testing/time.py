@@ -21,14 +21,14 @@ class FrozenTime:
         return self._now
 
     def move(self, seconds: float = 0, **more: float) -> datetime:
-        """Let so much time pass, for example `move(60)` or `move(days=1)`; return the new moment.
+        """Move the time on by a duration, for example `move(60)` or `move(days=1)`; return the new moment.
 
-        more: as timedelta takes them. Raises ValueError for a move back: jobs would end before they began.
+        more: further arguments of timedelta. Raises ValueError for a move back: jobs would end before they began.
         """
         return self.move_to(self._now + timedelta(seconds=seconds, **more))
 
     def move_to(self, moment: datetime) -> datetime:
-        """Let the time pass until that moment, which has a time zone. Raises ValueError if it is past."""
+        """Move the time on to that moment, which has a time zone. Raises ValueError if it is past."""
         moment = _aware(moment)
         if moment < self._now:
             raise ValueError(f"time does not go back: {moment.isoformat()} is before {self._now.isoformat()}")
@@ -49,7 +49,7 @@ def freeze_time(moment: datetime | None = None) -> Iterator[FrozenTime]:
 
 @contextmanager
 def following() -> Iterator[None]:
-    """Let the statements take the time of this process inside the block, whoever has frozen it."""
+    """Let the statements take the time of this process inside the block, whichever library has frozen it."""
     previous = store.clock.follow(lambda: timezone.now())  # noqa: PLW0108 - looked up each time: it may be replaced
     try:
         yield
