@@ -75,7 +75,7 @@ class JobTask:
     ) -> Sent:
         """Submit a job, after `countdown` seconds or at `eta`, in that queue; an expired job does not start.
 
-        Options of Celery's message have no meaning here and are ignored. Raises InvalidRequest for other options and for
+        Options of Celery's message have no meaning here, and are ignored. Raises InvalidRequest for others and for
         arguments that are not JSON, and TooManyWaiting if the tenant's backlog is full.
         """
         for name in others.keys() - OF_THE_WIRE:

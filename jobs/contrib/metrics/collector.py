@@ -123,9 +123,7 @@ def _webhooks(look: WebhooksLook) -> Iterator[Metric]:
 
 
 def _forecasts(look: ForecastLook) -> Iterator[Metric]:
-    said = CounterMetricFamily(
-        "scheduler_predictions", "Kept. said: yes for both moments, or why one is missing.", labels=["said"]
-    )
+    said = CounterMetricFamily("scheduler_predictions", "Kept, by said: yes (both moments) or a reason.", labels=["said"])
     for reason, count in {"": 0, **look.reasons}.items():
         said.add_metric([reason or "yes"], count)
     yield said

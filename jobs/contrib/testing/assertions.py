@@ -19,9 +19,9 @@ MAX_LISTED = 20  # jobs in a message
 def submitted(call: Call[...] | None = None, /, **args: Any) -> list[AnyJob]:
     """Return the jobs that this test can see, the first one first: all, or those of a call with these arguments.
 
-    Jobs with further arguments count, and so do jobs that have run. The call is written as in a submit, and its options
-    count: `report.async_(queue="critical").execute`. A call on the class, `DataReport.async_.execute`, stands for any of
-    its objects.
+    Jobs with further arguments count, and so do jobs that have run. The call is written as in a submit:
+    `report.async_(queue="critical").execute`. The options in it count. A call on the class, as in
+    `DataReport.async_.execute`, stands for any of its objects.
     """
     call = call if call is None else checked(call)
     every = list(AnyJob.objects.select_related("tenant", "queue").order_by("id"))
