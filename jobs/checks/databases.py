@@ -112,7 +112,7 @@ def _are_behind(known: Numbers) -> bool:
 def free_tables() -> Iterator[Fault]:
     """No table of the project may have a name of ours before the first `migrate`.
 
-    Django itself compares only the models of the project (`models.E028`), not what else the database holds.
+    Django itself compares only the models of the project (`models.E028`), not other tables in the database.
     """
     connection = connections[DEFAULT_DB_ALIAS]
     applied = MigrationRecorder(connection).applied_migrations().keys()

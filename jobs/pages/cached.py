@@ -14,7 +14,7 @@ from typing import Any, Generic, ParamSpec, TypeVar
 
 from django.db import Error
 
-PAST_SECONDS = 30.0  # for which what the recorder counted is kept
+PAST_SECONDS = 30.0  # for which the recorder's numbers are kept
 MAX_VALUES = 200  # of one function
 MAX_REST = 10.0  # seconds
 NEVER = float("-inf")
@@ -107,7 +107,7 @@ class Cached(Generic[Key, Value]):
 
 
 def cached(seconds: float, *, before: Any, waits: bool = False) -> Callable[[Callable[Key, Value]], Cached[Key, Value]]:
-    """Keep the values of a function for so many seconds.
+    """Keep the values of a function for `seconds`.
 
     before, waits: as in Cached.
     """

@@ -92,7 +92,7 @@ def page(sought: Sought, limit: int, *, before: int | None = None) -> Page:
 
 
 def ids(sought: Sought, limit: int, *, before: int | None = None, looks: int) -> tuple[list[int], int | None]:
-    """Return the ids of the newest jobs that fit, and `before` of the next ones, after at most so many `looks`."""
+    """Return the ids of the newest jobs that fit, and `before` of the next ones, after at most `looks` looks."""
     together: list[int] = []
     for _ in range(looks):
         found, end = _fitting(sought, before)

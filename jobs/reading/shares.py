@@ -1,4 +1,4 @@
-"""Fair shares: what each tenant was entitled to, and how evenly it was served. Pure."""
+"""Fair shares: the processes to which each tenant is entitled, and how evenly tenants were served. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Read for all who wait in this process, with one statement at a time."""
+"""Read for all coroutines that wait in this process, with one statement at a time."""
 
 import asyncio
 import threading
@@ -34,7 +34,7 @@ class Together(threading.local, Generic[Key, Value]):
         """Return the value from a read that begins after this call; None without one. Raises the errors of the read."""
         answer: asyncio.Future[Value | None] = asyncio.get_running_loop().create_future()
         if self._reading is None or self._reading.done():
-            self._asked = {}  # what is left was asked in an event loop that has ended
+            self._asked = {}  # the remaining calls came from an event loop that has ended
             self._reading = asyncio.create_task(self._read_on())
         self._asked.setdefault(key, []).append(answer)
         return await answer
@@ -48,11 +48,11 @@ class Together(threading.local, Generic[Key, Value]):
             failure: Exception | None = None
             try:
                 found = await sync_to_async(self._read_fresh)(asked.keys())
-            except Exception as error:  # each of them decides what to do about it
+            except Exception as error:  # each caller decides how to handle it
                 failure = error
             for key, answers in asked.items():
                 for answer in answers:
-                    if answer.done():  # it hung up meanwhile
+                    if answer.done():  # its caller has gone
                         continue
                     if failure is not None:
                         answer.set_exception(failure)

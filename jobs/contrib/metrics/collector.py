@@ -1,4 +1,4 @@
-"""The metrics of the scheduler for Prometheus, made from one look at the database.
+"""The metrics of the scheduler for Prometheus, from one look at the database.
 
 No label names a tenant, a user or a job, so the number of series depends on queues, pools and job types alone.
 """
@@ -123,7 +123,7 @@ def _webhooks(look: WebhooksLook) -> Iterator[Metric]:
 
 
 def _forecasts(look: ForecastLook) -> Iterator[Metric]:
-    said = CounterMetricFamily("scheduler_predictions", "Kept, by said: yes (both moments) or a reason.", labels=["said"])
+    said = CounterMetricFamily("scheduler_predictions", "Kept. said: yes (both moments), or a reason.", labels=["said"])
     for reason, count in {"": 0, **look.reasons}.items():
         said.add_metric([reason or "yes"], count)
     yield said

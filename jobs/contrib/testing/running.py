@@ -54,7 +54,7 @@ def drain(*, later: bool = False, schedules: bool = False, raising: bool = True,
 
 
 def run(call: Call[...], /, *args: Any, **kwargs: Any) -> Any:
-    """Submit a call, run what waits until its job has ended, and return the job's result.
+    """Submit a call, run the waiting jobs until its job has ended, and return the job's result.
 
     The arguments and the result go through JSON. Raises the job's error, and InvalidRequest as every submit does.
     Raises AssertionError if the job did not run, with the gate that holds it.

@@ -1,7 +1,7 @@
 """The conditions that operators should know of, as data: pure functions over the facts of a look.
 
 The command `check_health`, the address `/metrics/health` and the metric `scheduler_condition` all use them; each has a
-page in docs/runbooks/ that tells what to do.
+page in docs/runbooks/ with the remedy.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,7 +18,7 @@ RESTART = 30.0  # seconds without a worker that a deploy may take
 STALLED = 3  # looks of the recorder in a row, 5 s apart or more; the clock dispatches every second
 SHORT = 60.0  # seconds that a job waits for a process
 TRANSACTION = 600.0  # seconds of a transaction that keeps dead rows
-RECORDER = 180.0  # seconds; it counts minutes every 20; what else it does rests when it is slow
+RECORDER = 180.0  # seconds; it counts minutes every 20; its other tasks pause when it is slow
 REPAIRED = 600.0  # seconds for which a repair counts as recent
 KEPT_LOG = 2**30  # bytes of WAL that the server keeps for a replication slot
 CONNECTIONS = 0.8  # of those that the server allows
