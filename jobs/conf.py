@@ -40,38 +40,38 @@ class Settings:
     JOBS_ARGS_MAX_BYTES = Setting(262_144)
     JOBS_STATS_MAX_BYTES = Setting(16_384)
     # Execution
-    JOBS_DEFAULT_TIMEOUT = Setting(300.0)  # unless the job or its queue has one
-    JOBS_MAX_TIMEOUT = Setting(3600.0)  # the longest that an HTTP call may request
+    JOBS_DEFAULT_TIMEOUT = Setting(300.0)  # seconds that a job may run, unless it or its queue has a limit
+    JOBS_MAX_TIMEOUT = Setting(3600.0)  # seconds, the longest that an HTTP call may request
     JOBS_MAX_RETRIES = Setting(20, zero=True)  # the most that an HTTP call may request
-    JOBS_TIMEOUT_GRACE = Setting(5.0)  # between the soft and the hard time limit
-    JOBS_CANCEL_GRACE = Setting(10.0)  # that a running job has to stop by itself, before its process is ended
-    JOBS_MAX_CRASHES = Setting(3)  # after which a job is dead
-    JOBS_UNKNOWN_PATIENCE = Setting(900.0, zero=True)  # until a job whose type no worker knows ends as an error
+    JOBS_TIMEOUT_GRACE = Setting(5.0)  # seconds between the soft and the hard time limit
+    JOBS_CANCEL_GRACE = Setting(10.0)  # seconds that a running job has to stop by itself, before its process is ended
+    JOBS_MAX_CRASHES = Setting(3)  # crashes after which a job is dead
+    JOBS_UNKNOWN_PATIENCE = Setting(900.0, zero=True)  # seconds until a job of an unknown type ends as an error
     JOBS_AROUND = Setting("")  # the path of a function of the running job; its context manager surrounds the body
     JOBS_DEFAULT_MEMORY = Setting(0, zero=True)  # MiB that a job's process may use, unless @job sets it; 0: any
-    JOBS_LOG_TRACEBACKS = Setting(True, zero=True)  # whether the log has the errors of bodies with texts and tracebacks
+    JOBS_LOG_TRACEBACKS = Setting(True, zero=True)  # whether the log has texts and tracebacks of bodies' errors
     # Workers
-    JOBS_BEAT_INTERVAL = Setting(5.0)  # a worker that misses three beats is gone
-    JOBS_HAND_OVER_TIMEOUT = Setting(10.0)  # until an untaken message counts as lost
+    JOBS_BEAT_INTERVAL = Setting(5.0)  # seconds; a worker that misses three beats is gone
+    JOBS_HAND_OVER_TIMEOUT = Setting(10.0)  # seconds until a message that no worker took counts as lost
     # Results in the cache
-    JOBS_CACHE = Setting("default")  # which of CACHES has them
+    JOBS_CACHE = Setting("default")  # the name in CACHES of the one with the results
     JOBS_RESULT_TTL = Setting(3600)
     JOBS_RESULT_MAX_BYTES = Setting(5_000_000)
     JOBS_RESULTS_MAX_BYTES = Setting(100_000_000)  # of all results of a tenant together
     # How long rows are kept
     JOBS_ARCHIVE_AFTER_SUCCESS = Setting(1.0)  # days until an ended job moves from the table jobs into the history
-    JOBS_ARCHIVE_AFTER_ERROR = Setting(1.0)  # days
-    JOBS_ARCHIVE_AFTER_CANCELLED = Setting(1.0)  # days
+    JOBS_ARCHIVE_AFTER_ERROR = Setting(1.0)  # days until a failed job moves there
+    JOBS_ARCHIVE_AFTER_CANCELLED = Setting(1.0)  # days until a cancelled job moves there
     JOBS_HISTORY_KEEP = Setting(400.0)  # days that the history is kept, 13 months
     JOBS_LOGS_KEEP = Setting(400.0)  # days that the audit log and the admin's log are kept
-    JOBS_ATTEMPTS_KEPT = Setting(691_200.0)  # that the log of attempts is kept, whose days are dropped whole
+    JOBS_ATTEMPTS_KEPT = Setting(691_200.0)  # seconds that the log of attempts is kept; its days are dropped whole
     JOBS_USAGE_KEEP = Setting(1100.0)  # days that the usage of tenants is kept, three years
-    JOBS_DEAD_TTL = Setting(2_592_000.0)  # until a dead job is deleted; before, it can be revived
-    JOBS_MEMORY_TTL = Setting(7_776_000.0)  # that a job type's memory is kept after its last change
+    JOBS_DEAD_TTL = Setting(2_592_000.0)  # seconds until a dead job is deleted; before, it can be revived
+    JOBS_MEMORY_TTL = Setting(7_776_000.0)  # seconds that a job type's memory is kept after its last change
     # Deaths
-    JOBS_DEATH_NOTICE_INTERVAL = Setting(60.0)  # between two messages about deaths
+    JOBS_DEATH_NOTICE_INTERVAL = Setting(60.0)  # seconds between two messages about deaths
     JOBS_DEATH_NOTIFIERS = Setting(["jobs.engine.deaths.channels.mail", "jobs.engine.deaths.channels.webhook"])
-    JOBS_WEBHOOK_NETWORKS = Setting[list[str]]([])  # where tenants' endpoints may be, beside the public internet
+    JOBS_WEBHOOK_NETWORKS = Setting[list[str]]([])  # networks for tenants' endpoints, beside the internet
     JOBS_DEATH_WEBHOOK = Setting("")  # a URL that gets JSON when jobs died
     # Queues that `migrate` makes if they are missing, with the fields of each: {"mail": {"concurrency": 2}}
     JOBS_QUEUES = Setting[dict[str, dict[str, Any]]]({})
@@ -81,10 +81,10 @@ class Settings:
     )
     JOBS_API_RATE = Setting(100.0, zero=True)  # requests per second of a tenant or operator to a web process; 0: any
     JOBS_API_WAITS = Setting(100)  # open long polls and event streams of a tenant at a web process
-    JOBS_API_WAITS_OF_ALL = Setting(500)  # and of all tenants together; each holds a file descriptor
-    JOBS_TRACE_URL = Setting("")  # of a trace in your tracing system, with {trace_id}; operators' pages link to it
-    JOBS_DOCS_URL = Setting("")  # of the site that `make docs` makes; Health, commands and mails link to it
-    JOBS_METRICS_TOKEN = Setting("")  # of /metrics; without it only this machine may read them
+    JOBS_API_WAITS_OF_ALL = Setting(500)  # the same of all tenants; each holds a file descriptor
+    JOBS_TRACE_URL = Setting("")  # the URL of a trace in your tracing system, with {trace_id}, for operators' pages
+    JOBS_DOCS_URL = Setting("")  # the URL of the site that `make docs` makes; Health, commands and mails link to it
+    JOBS_METRICS_TOKEN = Setting("")  # the token of /metrics; without it only this machine may read them
     JOBS_METRICS_TENANTS = Setting[list[str]]([])  # slugs of the tenants, at most 200, at /metrics/tenants
 
 

@@ -70,18 +70,18 @@ class JobRow(models.Model):
     timeout = models.FloatField(null=True)  # seconds; null: the queue's default
     memory = models.IntegerField(null=True)  # MiB that its process may use; null: the setting
     worker = models.UUIDField(null=True)  # the `workers` row that runs, or ran, the last attempt
-    worker_pid = models.IntegerField(null=True)  # and its process: the fence between two messages of one attempt
+    worker_pid = models.IntegerField(null=True)  # the worker's process: the fence between messages of one attempt
 
     created_at = models.DateTimeField(db_default=Now())
     due_at = models.DateTimeField(null=True)
     ready_at = models.DateTimeField(null=True)
-    expires_at = models.DateTimeField(null=True)  # no attempt starts from then on; null: at any time
+    expires_at = models.DateTimeField(null=True)  # no attempt starts from then on; null: no such limit
     waited_since = models.DateTimeField(null=True)  # the last attempt's: `ready_at` until its claim
     queued_at = models.DateTimeField(null=True)
     handed_at = models.DateTimeField(null=True)  # the last time its message was sent to the broker
     start_time = models.DateTimeField(null=True)
     end_time = models.DateTimeField(null=True)
-    cancel_requested_at = models.DateTimeField(null=True)  # while it was running
+    cancel_requested_at = models.DateTimeField(null=True)  # a cancel asked it to stop while it ran
     died_at = models.DateTimeField(null=True)  # set if and only if dead; the dead-letter queue is its index
 
     progress = models.FloatField(null=True)  # 0..1
@@ -121,7 +121,7 @@ class Job(JobRow):
     announced = models.BooleanField(default=False, db_default=False)  # its end may go to webhooks of its tenant
     awaited = models.BooleanField(default=False, db_default=False)  # others wait for it: its end is noted (JobEnd)
     behind = models.BigIntegerField(null=True)  # the running job that must end before this one starts
-    replaced_by = models.BigIntegerField(null=True)  # while it ran: it is not tried again
+    replaced_by = models.BigIntegerField(null=True)  # the job that replaced it while it ran: it is not tried again
     followed = models.IntegerField(default=0, db_default=0)  # jobs that ran in its slot before it, since the claim
     error_key = models.BigIntegerField(null=True)  # of the shape of the error that it died of: groups the dead jobs
 

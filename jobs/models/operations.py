@@ -21,7 +21,7 @@ class Worker(models.Model):
     started_at = models.DateTimeField(db_default=Now())
     beat_at = models.DateTimeField(db_default=Now())
     gone_at = models.DateTimeField(null=True)  # when it stopped or was declared gone; this id never comes back
-    cut_off_at = models.DateTimeField(null=True)  # since when the broker does not answer it; null: it takes messages
+    cut_off_at = models.DateTimeField(null=True)  # since when it has no answer of the broker; null: it takes messages
     drain_requested_at = models.DateTimeField(null=True)  # its next beat reads this, and it stops in good order
     lost = models.BooleanField(db_default=False)  # it was declared gone, and did not stop in good order
 

@@ -48,7 +48,7 @@ class Schedule(models.Model):
     catch_up = models.CharField(max_length=4, default="one", choices=[(word, word) for word in CATCH_UP])
     overlap = models.CharField(max_length=6, default="queue", choices=[(word, word) for word in OVERLAP])
     paused = models.BooleanField(default=False)
-    paused_because = models.CharField(max_length=300, default="", blank=True)  # by the clock; "": by a person
+    paused_because = models.CharField(max_length=300, default="", blank=True)  # why the clock did; "": a person did
 
     next_due = models.DateTimeField(null=True, blank=True)  # null while it is paused or sleeps, and after its end
     next_at = models.DateTimeField(null=True, blank=True)  # with the jitter
@@ -83,7 +83,7 @@ class Schedule(models.Model):
 class ScheduleRun(models.Model):
     """The outcome of one due time: the database allows at most one row for each (I10)."""
 
-    # The database deletes them with their schedule: between two statements of Django the clock would add another.
+    # The database deletes them with their schedule. Between two statements of Django the clock would add another one.
     schedule = models.ForeignKey(Schedule, models.DO_NOTHING, db_index=False, related_name="runs")
     due = models.DateTimeField()
     job_id = models.BigIntegerField(null=True)  # null: none was submitted

@@ -34,7 +34,7 @@ class UsageDay(models.Model):
     outcome = models.CharField(max_length=9)
     ended_on = models.DateField()
     attempts = models.BigIntegerField()
-    microseconds = models.BigIntegerField()  # from start to end, summed over the attempts
+    microseconds = models.BigIntegerField()  # from start to end of each attempt, summed
 
     class Meta:
         db_table = named("usage_days")

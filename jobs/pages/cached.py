@@ -91,7 +91,7 @@ class Cached(Generic[Key, Value]):
     def _is_fresh(self, kept: _Kept[Value] | None, asked_at: float) -> bool:
         if kept is None:
             return False
-        if self.waits and kept.failed:  # of those who waited for that read, none tries it again after the other
+        if self.waits and kept.failed:  # the callers that waited for this read do not repeat it one by one
             return kept.tried_at >= asked_at
         return time.monotonic() - kept.tried_at < max(self.seconds, kept.rest)
 

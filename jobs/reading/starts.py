@@ -14,7 +14,7 @@ from jobs.lifecycle import Status
 from jobs.models import Job, JobRow
 from jobs.store.rows import prepared
 
-LATE = timedelta(minutes=3)  # a forecast of much work rests for two
+LATE = timedelta(minutes=3)  # an older forecast does not count; after a slow one the recorder rests for two
 WORDS = {  # for reasons that a page does not show in another way
     Reason.URGENT_AHEAD: "more urgent jobs may come before it",
     Reason.FAR: "it is far behind in line",

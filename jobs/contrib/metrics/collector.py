@@ -14,7 +14,7 @@ from jobs.reading.health.looks import ForecastLook, PredictionsLook, TotalLook, 
 from jobs.reading.standing import State
 from jobs.reading.statistics import BOUNDS, added
 
-STEP = 4  # buckets of the tables in one of a metric: ten are enough for a quantile, and spare Prometheus's memory
+STEP = 4  # buckets of the tables in one bucket of a metric: ten are enough for quantiles, and save memory of Prometheus
 UPPER_BOUNDS = BOUNDS[STEP - 1 :: STEP]
 
 

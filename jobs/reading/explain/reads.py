@@ -15,7 +15,7 @@ from jobs.store.rows import objects
 Row = TypeVar("Row")
 
 MAX_COUNTED_PLACE = 1_000  # the most jobs before it that are counted; beyond, its place is "more than 1,000"
-MAX_LISTED_PLACE = 100  # the same, for each job of a list
+MAX_LISTED_PLACE = 100  # the most for each job of a list
 PROBES = 1_000  # the most users and tenants that are read
 NAMES = 5  # the most competitors that are named
 # As in the claim: no plan may depend on the age of a table's statistics.
@@ -61,7 +61,7 @@ class Facts:
     backoff_grows: bool
     tenant_name: str
     queue_name: str
-    tenant: Tenant  # num_slots: None for one without a row in tenant_queues. Of its users, the job's
+    tenant: Tenant  # num_slots: None without a row in tenant_queues; users: only the job's
     queue: Queue  # the origin of its moments, and of the tenant's, is `now`
 
 
