@@ -10,7 +10,7 @@ class Status(StrEnum):
     CREATED = "created"  # ready, waiting for a slot; a dispatch moves it on (claim), or the job before it (follow)
     QUEUED = "queued"  # holds a slot, handed to Celery; the worker that takes it up moves it on (start)
     RUNNING = "running"  # holds a slot, being executed; its worker moves it on (settle), or the clock (recover)
-    SUCCESS = "success"  # final, and only the clock moves it, into the history (archive)
+    SUCCESS = "success"  # succeeded; only the clock moves it on, into the history (archive)
     ERROR = "error"  # failed, and had no retry policy; a person moves it on (revive, restore)
     DEAD = "dead"  # given up: the dead-letter queue; a person moves it on (revive, discard), or it expires
     CANCELLED = "cancelled"  # stopped on request, or it came too late; a person moves it on (revive, restore)

@@ -55,7 +55,7 @@ def results_are_text() -> Iterator[Fault]:
     if "Redis" in backend and needed.split('"')[1] not in options:
         own = f"add to CACHES a cache with {needed} in its OPTIONS, and name it in JOBS_CACHE"
         hint = f"Add {needed} to the OPTIONS of {its_name()}; if others use that cache, too, {own}."
-        yield "The cache pickles its values: write access to it allows code in every process that reads it.", hint
+        yield "An attacker with write access to the cache can run code in its readers: its values are pickled.", hint
 
 
 @check("jobs.W013")

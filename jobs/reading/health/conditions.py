@@ -171,7 +171,7 @@ def _predictions_off(facts: Facts) -> Iterator[str]:
     said = facts.predictions
     if said.off:
         part = percent(said.held_lately, said.known_lately)
-        yield f"In the last hour {part} of jobs started by their p90, not 90 %: pages hide it until it is reliable."
+        yield f"In the last hour {part} of jobs started by their p90, not 90 %: pages hide p90 until it is reliable."
 
 
 def _webhooks_failing(facts: Facts) -> Iterator[str]:
