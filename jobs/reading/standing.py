@@ -21,7 +21,7 @@ class State(StrEnum):
 
     PAUSED = "paused"
     NO_SLOTS = "no slots"
-    STARVED = "starved"  # may take slots, waits, and gets too little of its share: the operators' fault
+    STARVED = "starved"  # may take slots, waits, and gets too little of its share: operators must act
     FULL = "full"  # holds all its slots, or all that its limit allows, and more jobs wait
     LIMITED = "limited"  # out of tokens of its rate limit
     WAITING = "waiting"  # for another limit or for a process

@@ -83,7 +83,7 @@ def running(job: Facts) -> Blocker:
 def ended(job: Facts) -> Blocker:
     at = "" if job.end_time is None else f" at {as_text(job.end_time)}"
     again = "its arguments were erased, so it cannot be revived" if job.erased else "it can be revived"
-    dead = f"{again}; it can be discarded" if job.erased else f"{again} or discarded"
+    dead = f"it can be discarded; {again}" if job.erased else f"{again} or discarded"
     said = {
         Status.SUCCESS: f"Succeeded{at}.",
         Status.CANCELLED: f"Cancelled{at}{_because(job)}; {again}.",

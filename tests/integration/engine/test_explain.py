@@ -356,7 +356,8 @@ class TestNotInLine:
         assert explained(job).sentence.endswith("It was asked to stop.")
 
     @pytest.mark.parametrize(
-        ("dead", "status", "says"), [(True, "dead", "a dead letter"), (False, "error", "without a retry policy")]
+        ("dead", "status", "says"),
+        [(True, "dead", "it can be revived or discarded"), (False, "error", "without a retry policy")],
     )
     def test_ended_badly(self, tenant, register, dead, status, says):
         worker = register()
