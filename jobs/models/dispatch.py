@@ -1,6 +1,6 @@
 """The books of the dispatch: lanes, queue turns, tenant books, the door. Its inbox: arrivals and freed slots.
 
-Only a dispatch writes lanes, queue turns, tenant books and the door itself, and only inside the door; so no transaction
+Only a dispatch writes lanes, queue turns, tenant books and the door itself, and only inside the door. So no transaction
 waits for a lock on them. All other code adds a row to `arrivals` or `freed_slots`, which waits for no lock; the next
 dispatch removes the row.
 
@@ -114,8 +114,8 @@ class QueueTurn(models.Model):
     full_at: when the rate limit's bucket is full again, under the limit full_limit in full_window.
     in_use, tickets: as in a lane.
     mean_seconds: a moving mean of the seconds that an attempt is charged.
-    state: ready (lanes are in the circle), empty (none is), or, where nothing is in use either, keeps (the pool's time)
-    or asleep (no pass reads it).
+    state: ready (lanes are in the circle) or empty (none is). If no job has a slot either, keeps (it keeps the pool's
+    time) or asleep (no pass reads it).
     """
 
     class State(models.TextChoices):
@@ -185,8 +185,8 @@ class TenantBook(models.Model):
 class Door(models.Model):
     """The memory of the dispatches, of which one decides at a time: one row.
 
-    since, unseen: the dispatches have taken the arrivals and freed slots up to the end of this snapshot (since), except
-    those of the transactions that were under way then (unseen).
+    since: the end of a snapshot, up to which the dispatches have taken the arrivals and the freed slots.
+    unseen: the transactions that were under way in that snapshot; their rows have not been taken.
     floor: no queue that is awake has an older version of its turn.
     """
 

@@ -13,8 +13,8 @@ from tenants.names import named
 class Forecast(models.Model):
     """The starts of jobs at some places in line: in a lane, or of one user in it if its tenant limits its users.
 
-    places: in the order of the line, a list for each: its place (job_place); p50, p90 and "not before", in seconds from
-    made_at; and the reason why one is missing.
+    places: in the order of the line, a list for each: place (job_place), p50, p90, "not before", and the reason why one
+    of these is missing. Moments are seconds from made_at.
     reason: why the whole lane has no forecast.
     """
 

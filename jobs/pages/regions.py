@@ -1,8 +1,8 @@
 """Pages of live regions.
 
 The script asks for the same address with the versions that it has, `Live: pools=ab12cd`. It gets only the regions that
-changed, or 204 if none did. It gets 403 if another user has logged in since, or the user chose another tenant: then it
-reloads the page, since the frame and the regions would belong to different users or tenants.
+changed, or 204 if none did. It gets 403 if another user has logged in since, or the user chose another tenant. Then it
+reloads the page, whose frame and regions would else belong to different users or tenants.
 """
 
 import re

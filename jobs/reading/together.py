@@ -16,10 +16,10 @@ Value = TypeVar("Value")
 class Together(threading.local, Generic[Key, Value]):
     """A read that many coroutines share: one read answers all that asked while the read before it ran.
 
-    The coroutines of one thread share it, since no event loop can answer in another: a WSGI server has one loop in each
-    thread that waits.
+    Only the coroutines of one thread share it, since no event loop can answer in another thread. A WSGI server has one
+    loop in each thread that waits.
 
-    read: takes the keys, and returns the values that it found; it runs in the one thread that all such reads share, and
+    read: takes the keys, and returns the values that it found. It runs in the one thread that all such reads share, and
     so on one connection.
     every: the least seconds from the start of one read to the next.
     """
