@@ -1,8 +1,8 @@
 """Traces: spans of requests and of attempts, by OpenTelemetry's interface.
 
-A job keeps the span that submitted it as a W3C `traceparent` in its row. Each attempt is a child of that span, in whichever
-process it runs. Spans have ids of jobs and tenants, never names or arguments. Without OpenTelemetry's SDK they
-only hand on the id of the caller's trace.
+A job keeps the span that submitted it as a W3C `traceparent` in its row. Each attempt is a child of that span, in
+whichever process it runs. Spans have ids of jobs and tenants, never names or arguments. Without OpenTelemetry's SDK
+they only hand on the id of the caller's trace.
 """
 
 import time
