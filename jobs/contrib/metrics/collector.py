@@ -73,8 +73,8 @@ def _pools(facts: Facts) -> Iterator[Metric]:
 def _tenants(facts: Facts) -> Iterator[Metric]:
     counts = [([state.value], facts.sample.states.get(state.value, 0)) for state in State if state != State.IDLE]
     yield gauge("tenants", "Tenants with work, in the recorder's newest sample.", ["state"], counts)
-    text = "Jain's index of what tenants got of their shares in the last hour."
-    yield alone("fairness_jain_ratio", text, facts.sample.fairness)
+    index = facts.sample.fairness
+    yield alone("fairness_jain_ratio", "Jain's index of what tenants got of their shares in the last hour.", index)
 
 
 def _server(facts: Facts) -> Iterator[Metric]:
@@ -83,9 +83,9 @@ def _server(facts: Facts) -> Iterator[Metric]:
     yield alone("recorder_age_seconds", "Time since the recorder last looked.", server.recorder_age)
     yield alone("oldest_transaction_seconds", "Age of this database's oldest transaction.", server.oldest_transaction)
     yield alone("replication_kept_bytes", "WAL kept for the replication slot that is most behind.", server.kept_log)
-    closest = "the closest limit: of the server, this database or this role."
-    yield alone("database_connections", f"Connections under {closest}", server.connections)
-    yield alone("database_max_connections", f"Connections allowed by {closest}", server.max_connections)
+    yield alone("database_connections", "Connections that count for the limit below.", server.connections)
+    most = server.max_connections
+    yield alone("database_max_connections", "The lowest limit of the server, this database and this role.", most)
     yield alone("dead_jobs", "Dead letters, counted to 10,000.", server.dead)
     repairs = CounterMetricFamily("scheduler_repairs", "Repairs of the clock.", labels=["kind"])
     for repair in facts.repairs:

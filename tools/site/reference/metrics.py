@@ -6,7 +6,7 @@ import inspect
 from jobs.contrib.metrics import collector, tenants
 from tools.site.reference.cells import code, table
 
-FAMILIES = {"_gauge": "gauge", "CounterMetricFamily": "counter", "HistogramMetricFamily": "histogram"}
+FAMILIES = {"gauge": "gauge", "alone": "gauge", "CounterMetricFamily": "counter", "HistogramMetricFamily": "histogram"}
 
 
 def families() -> list[tuple[str, str, str, str]]:
@@ -16,11 +16,18 @@ def families() -> list[tuple[str, str, str, str]]:
         kind = FAMILIES.get(getattr(getattr(call, "func", None), "id", ""))
         if not (isinstance(call, ast.Call) and kind and isinstance(call.args[0], ast.Constant)):
             continue
-        labels = call.args[2] if kind == "gauge" else call.keywords[0].value
+        labelled = [call.args[2]] if ast.unparse(call.func) == "gauge" else [one.value for one in call.keywords]
         name = str(call.args[0].value).removeprefix("scheduler_")
         ending = "_total" if kind == "counter" else ""
         text = str(ast.literal_eval(call.args[1]))
-        found.append((f"scheduler_{name}{ending}", kind, ", ".join(ast.literal_eval(labels)), text))
+        found.append(
+            (
+                f"scheduler_{name}{ending}",
+                kind,
+                ", ".join(name for names in labelled for name in ast.literal_eval(names)),
+                text,
+            )
+        )
     of_tenants = [(f"scheduler_tenant_{name}", "gauge", "tenant", text) for name, text in tenants.GAUGES.items()]
     return sorted(found) + of_tenants
 
