@@ -55,7 +55,7 @@ say = celerys.safe_say  # type: ignore[attr-defined]  # not in its stubs
 
 
 def say_if_possible(*said: Any) -> None:
-    """What Celery says before it stops: a full disk, or a log that nobody reads, must not keep it from that."""
+    """Print Celery's last lines if that is possible: a full disk, or a closed pipe, must not keep it from stopping."""
     with suppress(OSError):
         say(*said)
 
@@ -67,14 +67,14 @@ _parent: "Parent | None" = None  # of this process, when the worker is ready
 
 @signals.celeryd_init.connect
 def check_installation(instance: Any, **_: Any) -> None:
-    """Refuse to start with an error of the system checks. A project's other apps need nothing of this."""
+    """Refuse to start with an error of the system checks. The project's other apps of Celery are not checked."""
     if instance.app is celery_app():
         refuse_unsafe_start(*checks_of_workers())
 
 
 @signals.celeryd_init.connect
 def drain_before_a_soft_stop(instance: Any, **_: Any) -> None:
-    """A soft stop waits for running jobs, and must not be given others meanwhile."""
+    """Let the worker drain before a soft stop, which waits for the running jobs: it must get no others meanwhile."""
     drain_first(instance, drain)
 
 
@@ -105,7 +105,7 @@ def check_pool(instance: Any, **_: Any) -> None:
 
 @signals.celeryd_after_setup.connect
 def check_broker(instance: Any, **_: Any) -> None:
-    """Check that the broker is no cluster of Redis, of which Celery knows nothing: each queue is on another server."""
+    """Check that the broker is no cluster of Redis: each queue would be on another server, and Celery cannot follow."""
     with instance.app.connection_for_read() as broker, suppress(Exception):  # out of reach: Celery tries again
         if broker.transport.driver_type != "redis":
             return
@@ -123,10 +123,10 @@ def check_database(**_: Any) -> None:
 
 @signals.celeryd_after_setup.connect
 def check_schema(**_: Any) -> None:
-    """Check, if the database answers, that it is migrated: a worker would take messages, and could start no job.
+    """Check, if the database answers, that it is migrated: otherwise the worker would take messages and start no job.
 
-    So `django.contrib.postgres` learns its types before processes are forked, too. Otherwise the engine's session of
-    each process would open Django's session, only to ask for them.
+    This query has a second use: `django.contrib.postgres` learns its types before the processes are forked. Otherwise
+    each process would open Django's session beside the engine's, only to ask for the types.
     """
     with suppress(DatabaseError, InterfaceError):
         if lacking := open_migrations():
@@ -147,9 +147,10 @@ def freeze(**_: Any) -> None:
 
 
 class Parent:
-    """The threads of a worker's parent process. consumer: Celery's, which is ready."""
+    """The threads of a worker's parent process."""
 
     def __init__(self, consumer: Any) -> None:
+        """Make the threads. The consumer is Celery's, and ready."""
         self._name, self._pool = consumer.hostname, Pool(consumer.pool)
         self._stop = threading.Event()
         self._watchdog = Watchdog(self._stop, self._abort)
@@ -176,7 +177,7 @@ class Parent:
         runtime.start(Runtime(self._hand_over, wakeup.request, self._announcer.announce))
         stop, pool, clock = self._stop, self._pool, self._clock
         standstill = max(MAX_STANDSTILL, LIVE_BEATS * settings.JOBS_BEAT_INTERVAL)
-        threads: list[tuple[str, Run, float | None]] = [  # None: it may stand still for as long as it likes
+        threads: list[tuple[str, Run, float | None]] = [  # None: no limit of its standstill
             ("reach", self._reach.run, None),
             ("sender", self._sender.run, None),
             ("announcer", self._announcer.run, None),
@@ -196,11 +197,11 @@ class Parent:
         threading.Thread(target=self._watchdog.run, name="watchdog", daemon=True).start()
 
     def drain(self) -> None:
-        """Say at once that this worker takes no more jobs."""
+        """Beat at once, so that PostgreSQL knows that this worker takes no more jobs."""
         self._heartbeat.beat_now()
 
     def stop(self) -> None:
-        """End the threads: the pool has stopped."""
+        """End the threads, after the pool has stopped."""
         self._stop.set()
         self._heartbeat.beat_now()
         for thread in (self._dispatcher, self._sender, self._announcer):
@@ -208,13 +209,16 @@ class Parent:
         self._watchdog.join(JOIN_SECONDS)
 
     def _processes(self) -> int:
-        """How many processes may hold attempts: only those that do, while no message reaches the others."""
+        """Return how many processes may hold attempts: 0 while the worker drains.
+
+        While the broker is out of reach, only the processes that hold one count: no message reaches the others.
+        """
         if running_table.drains:
             return 0
         return running_table.holding() if self._reach.away else self._pool.size()
 
     def _hand_over(self, claimed: Sequence[Claimed]) -> None:
-        """A leader tries in any case: there is nobody to whom it could leave them."""
+        """Queue the messages. A leader tries to send them even if the broker is away: no other leader could."""
         self._sender.hand_over(claimed, away=self._reach.away and not self._clock.leads.is_set())
 
     def _broker_changed(self) -> None:
@@ -222,7 +226,7 @@ class Parent:
         self._heartbeat.beat_now()
 
     def _stop_in_good_order(self) -> None:
-        """As a supervisor would do it: Celery takes no more messages, and ends when the running jobs have."""
+        """Send SIGTERM to this process, as a supervisor would: Celery takes no more messages, and lets jobs end."""
         os.kill(os.getpid(), signal.SIGTERM)
 
     def _abort(self, fault: str) -> None:
@@ -230,7 +234,7 @@ class Parent:
         self._end_at_once()
 
     def _end_at_once(self) -> None:
-        """End all processes at once: other workers are about to run our jobs."""
+        """End all processes, and this one, at once: other workers are about to run our jobs."""
         for pid in self._pool.pids():
             kills.end(pid)
         os._exit(EXIT_START_ANEW)
@@ -243,7 +247,7 @@ def start_threads(sender: Any, **_: Any) -> None:
     if _parent is None:
         _parent = Parent(sender)
         _parent.start()
-        atexit.register(stop_threads)  # Celery does not say so when it stops in haste
+        atexit.register(stop_threads)  # Celery sends no signal when it stops in haste
 
 
 @signals.worker_shutting_down.connect
@@ -256,7 +260,7 @@ def drain(**_: Any) -> None:
 
 @signals.worker_shutdown.connect
 def stop_threads(**_: Any) -> None:
-    """The pool has stopped."""
+    """End the threads of the parent, after the pool has stopped."""
     global _parent
     if _parent is not None:
         parent, _parent = _parent, None

@@ -22,7 +22,7 @@ logger = get_logger(__name__)
 
 
 class TakeAttempts(bootsteps.StartStopStep):
-    """Runs before Celery reads a message."""
+    """The step that installs our handler of messages, before Celery reads one."""
 
     requires = (Tasks,)
 
@@ -34,7 +34,7 @@ class TakeAttempts(bootsteps.StartStopStep):
 
 
 class HangUp(bootsteps.StartStopStep):
-    """Before each connection, close the last one: Celery leaves one open whose first command was refused."""
+    """The step that closes the last connection before each new one: Celery leaves it open if it refused a command."""
 
     def __init__(self, consumer: Any, **_: Any) -> None:
         super().__init__(consumer)
@@ -71,7 +71,7 @@ def taking_attempts(take: Callable[[Any], object], refuse: Callable[[Any], objec
 
 
 def attempt_of(message: Any) -> Message:
-    """Our message inside Celery's. Raises ValueError or an error of decoding if it is not an attempt."""
+    """Return our message inside Celery's. Raises ValueError or an error of decoding if it is no attempt."""
     if message.headers.get("task") != run_attempt.name:
         raise ValueError("another task")
     if len(message.body) > MAX_BYTES:
@@ -83,6 +83,6 @@ def attempt_of(message: Any) -> Message:
 
 
 def takes_messages(consumer: Any, pool: str) -> bool:
-    """Whether it consumes from this queue: not while it connects anew, nor after Celery's `cancel_consumer`."""
+    """Return whether it consumes from the pool's queue: not while it reconnects or after Celery's `cancel_consumer`."""
     taking = consumer.task_consumer
     return taking is not None and bool(taking.consuming_from(pool))

@@ -22,21 +22,21 @@ LOAD = "from jobs.worker import launch; launch.load()"
 def run(pool: str, concurrency: int | None) -> int:
     """Run until SIGTERM or Ctrl-C, which let running jobs end; return the exit status.
 
-    concurrency: processes; None: one for each processor.
+    concurrency: how many processes; None: one for each processor
     """
     if not is_configured():
         refuse_to_start("No app of Celery carries jobs: call jobs.celery.configure(app), and import it (jobs.E005)")
     options = {"queues": pool, "concurrency": concurrency, "without_gossip": True, "without_mingle": True}
-    # Node names differ on a machine. These messages between workers are not needed.
+    # Two nodes of one machine need different names. Gossip and mingle, messages between workers, are not needed.
     worker = celery_app().Worker(hostname=f"{pool}-{os.getpid()}@{socket.gethostname()}", **options)
     worker.start()
     return int(worker.exitcode or 0)
 
 
 def run_reloading(pool: str, concurrency: int | None) -> int:
-    """Run, and start anew when code that this process has imported changes. For development."""
+    """Run for development: start anew when code changes that this process has imported."""
     changes = Changes()
-    # Before the first look, and before the children are forked: what they all have is what is watched.
+    # Import all before the first look, and before the children are forked: so all of their code is watched.
     broken = discover()
     for app in apps.get_app_configs():
         if f"{app.name}.tasks" in broken:
@@ -49,14 +49,14 @@ def run_reloading(pool: str, concurrency: int | None) -> int:
 
 
 def load() -> None:
-    """Load all that a worker loads. Raises what a check finds, and the error of a module's own code."""
+    """Load all that a worker loads. Raises the errors of the system checks, and those of a module's own code."""
     call_command("check")
     for module in discover():
         import_module(module)
 
 
 class Changes(StatReloader):
-    """Lets the worker of this process end when a module has changed, unless the code cannot be loaded now."""
+    """The watcher that ends the worker of this process when a module has changed and all code can be loaded."""
 
     def notify_file_changed(self, path: object) -> None:
         if not self.should_stop and self._can_be_loaded():
@@ -64,9 +64,12 @@ class Changes(StatReloader):
             os.kill(os.getpid(), signal.SIGTERM)
 
     def _can_be_loaded(self) -> bool:
-        """Not, if an editor has saved half a line; the next change is looked at again."""
+        """Return whether another process can load the code now: an editor may have saved half a line.
+
+        If not, the next change is tried again.
+        """
         load = [sys.executable, sys.argv[0], "shell", "--verbosity", "0", "--command", LOAD]
         checked = subprocess.run(load, capture_output=True, text=True, check=False)
         if checked.returncode:
-            print(checked.stderr, file=sys.__stderr__)  # the other one is sent to the log
+            print(checked.stderr, file=sys.__stderr__)  # Celery sends sys.stderr to the log
         return not checked.returncode

@@ -1,4 +1,4 @@
-"""The Celery message: its format, sending and receiving."""
+"""The Celery message that asks a worker to run an attempt: format, sending, receiving."""
 
 import uuid
 from collections import deque
@@ -41,7 +41,7 @@ class Message:
 
 
 WORKER_ID = uuid.uuid4()  # of this Celery worker: chosen in the parent, before its pool forks and its children run jobs
-ANSWER_SECONDS = 3.0  # for which the broker is waited for, when it is asked whether it answers
+ANSWER_SECONDS = 3.0  # how long to wait for the broker's answer, when it is asked whether it answers
 ONE_RECONNECT = {"max_retries": 1, "interval_start": 0, "interval_step": 0, "interval_max": 0}
 
 
@@ -65,14 +65,14 @@ def run_attempt(*args: object) -> None:
         telemetry.noticed("process ends: an outcome was lost", job=message.job_id, error=type(error).__name__)
         clean = False
     if not clean:
-        host.send_messages()  # now: its parent kills it as soon as it hears of this
+        host.send_messages()  # now: the parent kills this process as soon as it sees the exit
         raise SystemExit("this process makes room for a new one")
 
 
 def hand_over(claimed: Sequence[Claimed]) -> None:
-    """Send a message for each job. An unreachable broker is no error: the leader sends what could not be sent.
+    """Send a message for each job. An unreachable broker is no error: the leader sends the messages that are left.
 
-    In Celery's format, but without what only its own workers read, which would take half as long again.
+    The format is Celery's, without the headers that only Celery's own workers read: they would take half as long again.
     """
     app, unsent = celery_app(), deque(claimed)
     refusals: tuple[type[BaseException], ...] = ()
@@ -93,8 +93,8 @@ def hand_over(claimed: Sequence[Claimed]) -> None:
                 )
                 unsent.popleft()
     except Exception as error:  # any error of the broker's library
-        why = error.__cause__ or error  # of the broker's library, where Celery has put its own before it
-        # It may refuse the queue of one pool, by its rights or its kind: then those of the others go on.
+        why = error.__cause__ or error  # the error of the broker's library, if Celery has wrapped it
+        # The broker may refuse the queue of one pool, by its rights or its kind: then the other pools' messages go on.
         others = [job for job in unsent if job.pool != unsent[0].pool] if isinstance(why, refusals) else []
         refused = [job for job in unsent if job not in others]
         telemetry.noticed("broker out of reach", error=type(why).__name__, unsent=len(refused))
@@ -104,11 +104,11 @@ def hand_over(claimed: Sequence[Claimed]) -> None:
 
 
 class Undeclared:
-    """The queue of a message, if the present connection has not declared it yet.
+    """An iterable with the queue of a message, if the present connection has not declared it yet.
 
-    Kombu asks with each try: one that follows a lost connection may meet a broker that does not know the queue, and
-    drops what is sent to it. Kombu knows what it has declared, too, but first binds the queue to the channel: a quarter
-    of what a message costs.
+    Kombu iterates at each try. After a lost connection the broker may not know the queue, and would drop what is sent
+    to it. Kombu also remembers what it has declared, but first binds the queue to the channel, which is a quarter of
+    the cost of a message.
     """
 
     def __init__(self, connection: Any, queue: Any) -> None:
@@ -123,7 +123,7 @@ def leave_to_leader(unsent: Sequence[Claimed]) -> None:
     """Let the leading clock send these messages at its next look, if another worker reaches the broker."""
     try:
         store.leave_to_leader(unsent, WORKER_ID)
-    except (DatabaseError, InterfaceError) as error:  # then it waits until they count as lost
+    except (DatabaseError, InterfaceError) as error:  # then these jobs wait until their messages count as lost
         telemetry.noticed("unsent messages were not left to the leader", error=type(error).__name__)
 
 
@@ -131,20 +131,20 @@ class Question:
     """A connection of its own that asks the broker whether it answers. Use it as a context manager."""
 
     def __init__(self) -> None:
-        # As the transports of Redis and RabbitMQ call their limits; each ignores the names of the other.
+        # The transports of Redis and RabbitMQ have different names for these limits; each ignores the other's.
         limits = ("socket_timeout", "socket_connect_timeout", "read_timeout", "write_timeout")
         app = celery_app()
         self._connection = app.connection_for_write(transport_options=dict.fromkeys(limits, ANSWER_SECONDS))
         self._queue = app.amqp.queues[next(iter(app.amqp.queues.consume_from), "default")]
 
     def is_answered(self) -> bool:
-        """Whether the broker answers within ANSWER_SECONDS."""
+        """Return whether the broker answers within ANSWER_SECONDS."""
         try:
             self._connection.connect()
             self._queue(self._connection.default_channel).queue_declare(passive=True)
         except Exception as error:  # any error of the broker's library
             if isinstance(error, self._connection.channel_errors):
-                return True  # it knows no such queue, or refuses the question: it has answered
+                return True  # the broker knows no such queue, or refuses the question: that is an answer
             self._connection.collect()
             return False
         return True

@@ -1,8 +1,8 @@
 """A broker that is the project's own PostgreSQL: `CELERY_BROKER_URL = "postgresql://"`.
 
-A transport of kombu. A message is a NOTIFY with the pool, the job and its attempt: nothing is stored, since the job's
-row is. All workers hear it. One with an idle process asks for it, and PostgreSQL lets one of them have it. A message
-that nobody heard is sent again, as with every broker.
+This is a transport of kombu. A message is a NOTIFY with the pool, the job and its attempt. It is not stored, since the
+job's row is. All workers receive it. Those with an idle process ask for it, and PostgreSQL gives it to one of them. A
+message that reached no worker is sent again, as with every broker.
 """
 
 import os
@@ -27,10 +27,10 @@ MAX_WAITING = 1000  # messages that a busy worker remembers; most of them have l
 
 
 class Channel(virtual.Channel):
-    """Messages of pools; other queues, such as those of Celery's remote control, are not for it."""
+    """A channel for the messages of pools. It has no other queues, such as those of Celery's remote control."""
 
     connection: Any  # the transport below
-    do_restore = False  # a message that was heard and not taken up is sent again
+    do_restore = False  # the clock sends a message again that no process took up
 
     def _put(self, queue: str, message: dict[str, Any], **options: Any) -> None:
         self.connection.messages.send(f"{named(queue)} {message['headers']['id']}")
@@ -44,14 +44,14 @@ class Channel(virtual.Channel):
         raise Empty
 
     def _size(self, queue: str) -> int:
-        return 0  # none is kept anywhere
+        return 0  # no message is kept
 
     def _purge(self, queue: str) -> int:
         return 0
 
 
 def _message(queue: str, name: str, body: str) -> dict[str, Any]:
-    """In kombu's form."""
+    """Return a message in kombu's form."""
     delivery = {"exchange": "", "routing_key": queue}
     return {
         "body": body,
@@ -84,7 +84,7 @@ class Transport(virtual.Transport):
         def look_again() -> None:  # a process may have become idle
             self._sort()
             if self.waiting and any(channel.qos.can_consume() for channel in self.channels):
-                loop.call_soon(self._deliver_all)  # not now: Celery's own tick, which writes to processes, may be over
+                loop.call_soon(self._deliver_all)  # not now: Celery's own tick, which writes to processes, may have run
 
         def leave() -> None:
             loop.remove_reader(file)
@@ -101,7 +101,7 @@ class Transport(virtual.Transport):
             self.messages.close()
 
     def _sort(self) -> None:
-        """Keep what is for the pool of this worker. Any role of the database may send: drop what names no attempt."""
+        """Keep the messages for the pool of this worker. Drop other texts: any role of the database may send some."""
         pools = {named(queue) for queue in self._callbacks}
         for text in self.messages.heard():
             pool, _, name = text.partition(" ")

@@ -1,7 +1,7 @@
-"""How a worker stops in haste (a cold or a soft stop of Celery's): in its parent.
+"""Stop a worker in haste (Celery's cold or soft stop), in its parent.
 
-A warm stop lets the running jobs end, and needs nothing of this. The processes ignore what signals ask of them while
-they run a job, so it is a warm stop, too, if a platform signals all processes of a worker.
+A warm stop lets the running jobs end, and needs nothing of this module. A platform may signal all processes of a
+worker: that is a warm stop, too, since a process ignores such signals while it runs a job.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from jobs.worker.children.kills import Pool
 
 
 class EndProcesses(bootsteps.StartStopStep):
-    """Runs before Celery terminates its pool, which asks the processes by SIGTERM, and waits for them."""
+    """The step that ends the processes before Celery terminates its pool: Celery would send SIGTERM, and wait."""
 
     requires = ("celery.worker.components:Pool",)
 
@@ -24,7 +24,7 @@ class EndProcesses(bootsteps.StartStopStep):
 
 
 def drain_first(worker: Any, drain: Callable[[], object]) -> None:
-    """Let the worker drain before it waits for its jobs at a soft stop: Celery says only afterwards that it stops."""
+    """Let the worker drain before it waits for its jobs at a soft stop: Celery's signal of the stop comes too late."""
     wait = getattr(worker, "wait_for_soft_shutdown", None)
     if wait is None:  # before Celery 5.5
         return

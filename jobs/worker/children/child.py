@@ -35,15 +35,16 @@ from jobs.worker.threads.watchdog import Progress
 
 MAIN = multiprocessing.current_process()  # of the parent, which imports this; Celery puts its own in its place
 FLUSH_SECONDS = 2.0  # to send the remaining messages when the process ends
-# That ask a process to end. A platform, a container or systemd may send them to all processes of a worker at once.
+# Signals that ask a process to end. A platform, a container or systemd may send them to all processes of a worker.
 STOPS = (signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP)
 
 
 class Child(Host):
-    """This process, which runs jobs. Made after the fork.
+    """The host of this process, which runs jobs. It is made after the fork.
 
-    It sends messages in a thread: a broker that hangs must not keep the process from the job it kept for itself. And it
-    plans in one, before its first job comes: until the pool has heard of a process, it gives it only a few seconds.
+    A thread sends the messages: a broker that hangs must not keep the process from the job that it kept for itself.
+    Another thread lets PostgreSQL plan the statements before the first job comes. The main thread cannot wait for that:
+    the pool gives a new process only a few seconds until its first sign of life.
     """
 
     def __init__(self, worker: uuid.UUID, pool: str | None) -> None:
@@ -67,7 +68,7 @@ class Child(Host):
         return self._session.speaking()
 
     def _plan(self) -> None:
-        with suppress(DatabaseError, InterfaceError), self._session.speaking():  # its first dispatch would say so
+        with suppress(DatabaseError, InterfaceError), self._session.speaking():  # its first dispatch would fail, too
             store.plan()
         connections.close_all()  # of this thread, if a receiver of `connection_created` has used one
 
@@ -82,7 +83,10 @@ class Child(Host):
         return left
 
     def _kept_with_sessions(self) -> str:
-        """A process that a body has kept, as in a pool, if any of them has a session: nobody can clean it."""
+        """Return the name of a process that a body has left running, if one of them has a database session; else "".
+
+        Such a session cannot be reset from this process.
+        """
         kept = multiprocessing.active_children()
         if not kept:
             return ""
@@ -120,13 +124,16 @@ class Child(Host):
         self.sender.hand_over(claimed, away=running_table.is_cut_off())
 
     def send_messages(self) -> None:
-        """Otherwise the jobs that the process claimed last would wait until their messages count as lost."""
+        """Send what is queued before the process ends: otherwise these jobs wait until their messages count as lost."""
         self.sender.stop()
         self._sending.join(FLUSH_SECONDS)
 
 
 def _let_bodies_have_processes() -> None:
-    """Those of multiprocessing, to which Celery's are daemons that may have none. They end with this one: its group."""
+    """Let bodies start processes of multiprocessing, which takes Celery's for daemons, and daemons may have none.
+
+    The new processes end with this one: they are in its process group.
+    """
     MAIN.name = current_process().name  # in the lines of the log
     multiprocessing.process._current_process = MAIN  # type: ignore[attr-defined]
     forks = Forks()
@@ -134,9 +141,9 @@ def _let_bodies_have_processes() -> None:
 
 
 class Forks(threading.local):
-    """A process that a body forks: its sessions are its parent's, and SIGTERM ends it as any other process.
+    """Prepare each process that a body forks: it forgets its parent's sessions, and SIGTERM ends it.
 
-    Until then SIGTERM waits: the handler of the parent would swallow it.
+    During the fork these signals are blocked: the parent's handler, which it still has, would swallow them.
     """
 
     def begin(self) -> None:
@@ -155,11 +162,11 @@ class Forks(threading.local):
 
 @signals.worker_process_init.connect
 def run_jobs_here(**_: Any) -> None:
-    """Prepare the process: it dies with its parent, ends what its bodies start, has an entry in the running table.
+    """Prepare the process: it dies with its parent, leads a process group, and has an entry in the running table.
 
-    It does itself what the parent's threads do for the parent: threads are not forked.
+    It starts threads of its own for what threads do in the parent: threads are not forked.
     """
-    set_pdeathsig(signal.SIGKILL)  # otherwise it would run its job unknown to everybody (Linux)
+    set_pdeathsig(signal.SIGKILL)  # otherwise it would go on with its job, and no worker would know (Linux)
     os.setpgid(0, 0)
     running_table.take_entry(current_process().index)  # type: ignore[attr-defined]  # not in its stubs
     store.name_sessions(WORKER_ID, os.getpid())

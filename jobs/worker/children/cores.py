@@ -1,4 +1,4 @@
-"""The cores of the machine, as a thread of this process meets them."""
+"""Measure how long a thread of this process waits for a core of the machine."""
 
 import os
 
@@ -9,7 +9,7 @@ NANOSECOND = 1e-9
 
 
 def waited_for_core() -> float:
-    """The seconds for which this thread was ready to run and no core was free, in its life; 0 if nobody counts them."""
+    """Return for how many seconds of its life this thread was ready and no core was free; 0 if Linux counts none."""
     try:
         file = os.open(SCHEDSTAT, os.O_RDONLY | os.O_CLOEXEC)  # each time: a body may close any file that stays open
         try:

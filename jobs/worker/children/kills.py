@@ -1,4 +1,4 @@
-"""End a process of the pool, remember why, and say that it has ended: in the worker's parent."""
+"""End processes of the pool, remember why, and report that they have ended: in the worker's parent."""
 
 import os
 import queue
@@ -12,25 +12,26 @@ MAX_REMEMBERED = 1024  # the latest kills
 
 
 class Pool:
-    """The processes of a worker. pool: Celery's."""
+    """The processes of a worker."""
 
     def __init__(self, pool: Any) -> None:
+        """Wrap the pool, which is Celery's."""
         self._pool = pool
 
     def pids(self) -> list[int]:
-        """Those of now; none once the pool was terminated, while our threads still look."""
+        """Return the present processes; none after the pool was terminated, while our threads still look."""
         processes = self._pool._pool
         return [process.pid for process in processes._pool] if processes else []
 
     def size(self) -> int:
-        """How many it is meant to have; 0 once it was ended."""
+        """Return how many processes the pool is meant to have; 0 after it was terminated."""
         processes = self._pool._pool
         return processes._processes if processes else 0
 
 
 _kills: dict[int, Kill] = {}  # by pid
-_stopped: set[int] = set()  # processes that were ended since their worker stops
-# Several threads put deaths here, of which none may wait for PostgreSQL; they stay until it has them (reports.py).
+_stopped: set[int] = set()  # processes that were ended because their worker stops
+# Several threads put deaths here, and none of them may wait for PostgreSQL. The thread of reports takes them.
 deaths: queue.SimpleQueue[Death] = queue.SimpleQueue()
 
 
@@ -44,9 +45,9 @@ def kill(why: Kill) -> None:
 
 
 def kill_of(pid: int) -> Kill | None:
-    """The kill of a process that this worker ended; None for other deaths. Celery's thread and ours may both ask.
+    """Return the kill of a process that this worker ended; None for other deaths. Celery's thread and ours call this.
 
-    It names an attempt, so it does no harm to a later process with the same pid.
+    A kill names an attempt, so it does no harm to a later process with the same pid.
     """
     return _kills.get(pid)
 
@@ -58,7 +59,7 @@ def stop(pid: int) -> None:
 
 
 def report(pid: int, job_id: int, attempt: int, error: str) -> None:
-    """Report that a process has ended, of which nothing runs any more. The parameters are those of `Death`."""
+    """Report that a process has ended, and that nothing of it runs any more. The parameters are those of `Death`."""
     deaths.put(Death(pid, job_id, attempt, error, _kills.get(pid), stopped=pid in _stopped))
 
 

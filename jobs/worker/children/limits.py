@@ -1,9 +1,9 @@
 """Limits: the parent watches its processes, and ends one that exceeds its time or its memory.
 
-It also notices that a process died during a body. Celery reports this too, but may be waiting for a broker that hangs.
+It also notices that a process died during a body. Celery reports that too, but Celery may wait for a broker that hangs.
 
-The parent does it because a body that hangs or allocates in C lets no thread of its own process run. It reads the
-running table because that needs no message, no broker and no PostgreSQL.
+The parent enforces the limits: while a body hangs or allocates in C, no thread of its own process runs. The parent
+reads the running table, which needs no message, no broker and no PostgreSQL.
 """
 
 import math
@@ -37,7 +37,7 @@ class Limits:
         self._pool = pool
         self._over_limit: set[Entry] = set()  # at the last look
         self._reported: set[Entry] = set()  # dead
-        self._waits: dict[Entry, float] = {}  # since when they start or settle an attempt; infinite: that was told
+        self._waits: dict[Entry, float] = {}  # since when they start or settle an attempt; infinite: logged
 
     def run(self, progress: Progress) -> None:
         """Enforce limits until stopped."""
@@ -46,19 +46,19 @@ class Limits:
             self.look()
 
     def look(self) -> None:
-        """Check all that runs."""
+        """Check every process once."""
         self._look_at_waits()
         running = self._table.running()
         self._over_limit.intersection_update(running)
         self._reported.intersection_update(running)
-        # A dead process cannot clear its entry, and its pid may later belong to a process of somebody else.
+        # A dead process cannot clear its entry, and its pid may later belong to another program.
         pool = set(self._pool.pids())
         for entry in running:
             if entry.pid in pool and entry not in self._reported:
                 self._check(entry)
 
     def _look_at_waits(self) -> None:
-        """Tell once of a process that neither runs its body nor gets on: no time limit counts there."""
+        """Log once that a process takes long to start or settle an attempt: no time limit ends it there."""
         now, held = time.monotonic(), [entry for entry in self._table.entries() if entry.job_id and not entry.runs]
         self._waits = {entry: self._waits.get(entry, now) for entry in held if not entry.is_torn}
         for entry, since in self._waits.items():
@@ -98,7 +98,7 @@ class Limits:
 
 
 def death_of(pid: int) -> str | None:
-    """How a child died; None if it is alive. The child is not reaped here."""
+    """Return how a child died, in words; None if it is alive. The child is not reaped here."""
     try:
         state = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:  # it was reaped already
@@ -109,14 +109,17 @@ def death_of(pid: int) -> str | None:
 
 
 def how(status: int) -> str:
-    """How a process died, in words. status: of its exit; negative: the signal that ended it."""
+    """Return how a process died, in words.
+
+    status: its exit status, or the negative number of the signal that ended it
+    """
     if status < 0:
         return f"its process was ended by {signal.Signals(-status).name}"
     return f"its process ended with status {status}"
 
 
 def memory_of(pid: int) -> int:
-    """MiB of memory that a process and its subprocesses use; 0 if it is gone."""
+    """Return the MiB of memory that a process and its subprocesses use; 0 if it is gone."""
     used = 0
     with suppress(psutil.Error):
         process = psutil.Process(pid)

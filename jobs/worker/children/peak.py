@@ -12,10 +12,10 @@ _KIB_PER_MIB = 1024
 
 
 class Peak:
-    """Of the process that makes it: made after the fork."""
+    """The peak of this process's memory. A process makes it after the fork."""
 
     def __init__(self) -> None:
-        self._known = False  # whether the peak is one since the last reset
+        self._known = False  # whether the kernel's peak dates from the last reset
         self._file = self._identity = None
         try:
             self._file = os.open("/proc/self/clear_refs", os.O_WRONLY | os.O_CLOEXEC)
@@ -24,19 +24,19 @@ class Peak:
             pass
 
     def reset(self) -> None:
-        """A body begins."""
+        """Reset the peak, as a body begins."""
         self._known = False
         if self._file is None:
             return
         try:
-            # An earlier body may have closed it, and its number may now be that of another file.
+            # An earlier body may have closed the file, and its descriptor may now be another file's.
             if os.fstat(self._file)[:3] == self._identity:
                 self._known = os.write(self._file, _RESET) > 0
         except OSError:
             self._file = None
 
     def read(self) -> int | None:
-        """The most memory since the last reset in MiB; None where that cannot be measured."""
+        """Return the most memory since the last reset, in MiB; None where the kernel does not measure it."""
         if not self._known:
             return None
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // _KIB_PER_MIB

@@ -25,7 +25,7 @@ class ReapAtOnce(bootsteps.StartStopStep):
 
 
 def reaping(pool: Any, celerys_own: Any) -> Any:
-    """The handler of a process that has closed its files: look until it has ended."""
+    """Return the handler for a process that has closed its files: it looks until the process has ended."""
 
     def closed(hub: Any, process: Any) -> None:
         celerys_own(hub, process)

@@ -1,10 +1,10 @@
 """Reconcile: each second, compare the rows that say `running` in this worker with its running table.
 
 * A body that was asked to stop and still runs after JOBS_CANCEL_GRACE seconds is ended.
-* A row whose process does not hold it is taken back: PostgreSQL has lost the end that this process had recorded, by a
-  failover to a standby that lacked it or by a restore, and nobody else would ever end that row.
+* A row whose process does not hold it is taken back: PostgreSQL has lost the end that this process had recorded. That
+  happens by a failover to a standby that lacked it, or by a restore, and nothing else would ever end that row.
 
-The row names worker and process, so this needs no broker, and works in a draining worker.
+The row names its worker and its process, so this needs no broker, and works in a draining worker.
 """
 
 import threading
@@ -23,12 +23,16 @@ from jobs.worker.threads.watchdog import Progress
 from jobs.worker.threads.without_database import Database
 
 LOOK_INTERVAL = 1.0  # seconds
-CONFIRMING_LOOKS = 2  # further ones that must find the same before a row is taken back
+CONFIRMING_LOOKS = 2  # further looks that must find the same before a row is taken back
 
 
 @dataclass(frozen=True)
 class _Suspicion:
-    """Against a row that its process does not hold. version: of the process's entry when it was first seen so."""
+    """The suspicion that the process of a row does not hold its attempt.
+
+    version: the version of the process's entry when the row was first found so; None: it had no entry
+    looks: how many further looks have confirmed it
+    """
 
     version: int | None
     looks: int = 0
@@ -54,7 +58,7 @@ class Reconciler:
                 self.look()
 
     def look(self) -> None:
-        """Compare once. The rows are read first, so that a process may have gone on since, but none be behind."""
+        """Compare once. The rows are read first: so a process may be ahead of its row, but never behind it."""
         rows = store.running_here(self._worker, settings.JOBS_CANCEL_GRACE)
         entries = {entry.pid: entry for entry in self._table.entries()} if rows else {}
         alive = set(self._pool.pids())
@@ -93,11 +97,11 @@ class Reconciler:
 
 
 def _may_hold(entry: Entry, suspicion: _Suspicion) -> bool:
-    """Whether the process may have got the attempt without having written so yet.
+    """Return whether the process may have got the attempt, and not written it into its entry yet.
 
-    So it is while one statement is under way: one that settles an attempt may start the next of its lane, and a pass
-    starts the job that the process keeps, which until then holds the one before. A statement that began after the row
-    had been seen has not started it; and one that had settled it has let it go before.
+    That is possible while one statement is under way. A statement that settles an attempt may start the next job of the
+    lane. A pass starts the job that the process keeps, whose entry until then holds the job before. A statement that
+    began after the row was first seen has not started it. A process that settled the attempt let it go before.
     """
     under_way = entry.job_id != 0 and not entry.runs and entry.version == suspicion.version
     return entry.is_torn or under_way

@@ -54,7 +54,7 @@ class Reports:
 
 
 def _next_deaths(seconds: float) -> list[Death]:
-    """Wait for a death, for at most so many seconds; return all that are there then."""
+    """Wait for a death for at most that many seconds; return all that are there then."""
     found: list[Death] = []
     until = time.monotonic() + seconds
     try:

@@ -24,11 +24,14 @@ _VERSION, _PID, _JOB, _ATTEMPT, _DEADLINE, _MEMORY = range(_WORDS)
 
 @dataclass(frozen=True)
 class Entry:
-    """What the table says of one process.
+    """The entry of one process in the table.
 
-    version: it grows with each change; odd: the entry is being written, and says nothing else. job_id: 0: the process
-    holds no attempt. deadline: of time.monotonic(), which is one clock for all processes of a machine; infinite: no
-    user code runs. memory: MiB that it may use; 0: no limit.
+    version: grows with each change; while it is odd, the entry is being written, and its other words mean nothing
+    pid: the process
+    job_id: the job of the attempt that it holds; 0: it holds none
+    attempt: the number of that attempt
+    deadline: when its user code must end, by time.monotonic(), one clock for all processes; infinite if none runs
+    memory: how many MiB it may use; 0: no limit
     """
 
     version: int
@@ -44,12 +47,12 @@ class Entry:
 
     @property
     def runs(self) -> bool:
-        """Whether user code runs. If not, the process starts or settles the attempt, or holds none."""
+        """Return whether user code runs. If not, the process starts or settles the attempt, or holds none."""
         return self.deadline != math.inf
 
 
 class RunningTable:
-    """Created in the parent before its pool forks."""
+    """The running table. The parent creates it before its pool forks."""
 
     def __init__(self, size: int = MAX_PROCESSES) -> None:
         shared = memoryview(mmap.mmap(-1, (_HEADER + size * _WORDS) * _WORD))
@@ -61,22 +64,26 @@ class RunningTable:
     # --- in a process of the pool
 
     def take_entry(self, index: int) -> None:
-        """Write into this entry from now on. Raises IndexError if it does not exist."""
+        """Let this process write into the entry `index` from now on. Raises IndexError if it does not exist."""
         if not 0 <= index < self._size:
             raise IndexError(f"a worker has at most {self._size} processes")
         self._mine = _HEADER + index * _WORDS
         self.let_go()
 
     def hold(self, job_id: int, attempt: int) -> None:
-        """Say that this process is about to start the attempt, or has got it; it holds no other."""
+        """Write that this process is about to start the attempt, or has got it; it holds no other."""
         self._write(job_id, attempt, math.inf, 0)
 
     def let_go(self) -> None:
-        """Say that this process holds no attempt any more."""
+        """Write that this process holds no attempt any more."""
         self._write(0, 0, math.inf, 0)
 
     def limit(self, seconds: float, memory: int) -> None:
-        """Limit what runs here from now on, in the attempt that is held. memory: MiB; 0: no limit."""
+        """Limit the user code that this process runs from now on, in the attempt that it holds.
+
+        seconds: until its deadline
+        memory: MiB; 0: no limit
+        """
         self._write(self._own(_JOB), self._own(_ATTEMPT), time.monotonic() + seconds, memory)
 
     def lift_limit(self) -> None:
@@ -98,11 +105,11 @@ class RunningTable:
 
     @property
     def drains(self) -> bool:
-        """Whether this worker takes no more jobs."""
+        """Return whether this worker takes no more jobs."""
         return self._words[0] != 0
 
     def is_cut_off(self) -> bool:
-        """Whether the broker does not answer this worker."""
+        """Return whether the broker does not answer this worker."""
         return self._words[1] != 0
 
     # --- in the parent
@@ -116,16 +123,16 @@ class RunningTable:
         self._words[1] = cut_off
 
     def holding(self) -> int:
-        """How many processes hold an attempt."""
+        """Return how many processes hold an attempt."""
         return sum(entry.job_id > 0 for entry in self.entries())
 
     def entries(self) -> list[Entry]:
-        """The entries that were ever taken."""
+        """Return the entries that processes have ever taken."""
         places = range(_HEADER, _HEADER + self._size * _WORDS, _WORDS)
         return [self._read(place) for place in places if self._words[place + _PID]]
 
     def running(self) -> list[Entry]:
-        """The attempts of which user code runs now. A torn entry is left out until the next look."""
+        """Return the entries whose user code runs now. A torn entry is left out until the next look."""
         return [entry for entry in self.entries() if entry.job_id and entry.runs and not entry.is_torn]
 
     def _read(self, place: int) -> Entry:

@@ -1,6 +1,6 @@
 """The time limit of a body, in its own process: a timer whose signal must interrupt user code and nothing else.
 
-The parent ends a process that ignores the signal: it reads the deadline in the running table.
+If a process ignores the signal, the parent ends it at the deadline in the running table.
 """
 
 import signal
@@ -19,7 +19,7 @@ from jobs.worker.children.running_table import running_table
 
 
 class TimeIsUp(SoftTimeLimitExceeded):
-    """The time of a body is up, by the timer of this process. Anything else that a body raises is its own."""
+    """The time of a body is up, by the timer of this process. Every other exception is the body's own."""
 
 
 class Timer(TimeLimit):
@@ -47,7 +47,7 @@ class Timer(TimeLimit):
     def disarm(self) -> None:
         """Stop the timer: the body has ended, and a late signal must not lose its outcome.
 
-        Whether it overran is read from a clock: it may have blocked the signal, or caught what the signal raises.
+        A clock decides whether the body overran: it may have blocked the signal, or caught what the signal raises.
         """
         if self._armed:
             self._armed = False

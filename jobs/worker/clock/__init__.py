@@ -1,10 +1,10 @@
 """The clock: promote due jobs in time, dispatch regularly as a safety net, and run the periodic duties.
 
-Every worker runs one; `manage.py clock` runs it alone. An advisory lock makes one of them the leader. It is a session
-lock, so it needs a direct connection or a pooler in session mode.
+Every worker runs a clock; `manage.py clock` runs one alone. An advisory lock makes one of them the leader. That is a
+session lock, so it needs a direct connection or a pooler in session mode.
 
-All tenants depend on the clock, so it waits for nobody. Its statements skip locked rows until the next tick, its
-session has time limits, the upkeep runs long reads in another thread, and it does not talk to the broker.
+All tenants depend on the clock, so it waits for no transaction and no broker. Its statements skip locked rows until the
+next tick, and its session has time limits. Long reads run in another thread (upkeep).
 """
 
 from jobs.worker.clock.background import Schedules, Webhooks, recorder, upkeep

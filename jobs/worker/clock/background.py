@@ -1,4 +1,4 @@
-"""The threads of the leading clock beside its loop, for work that may take long. Two leaders at once do no harm."""
+"""The threads of the leading clock beside its loop, for work that may take long. Two leaders at a time do no harm."""
 
 import threading
 from collections.abc import Sequence
@@ -20,11 +20,16 @@ from jobs.worker.threads.without_database import Database
 
 
 class Background:
-    """Does its duties until `stop` is set, while the clock leads. name: of its sessions. timeout: s, of a statement."""
+    """A thread that runs its duties while the clock leads, until `stop` is set."""
 
     def __init__(
         self, stop: threading.Event, clock: Clock, name: str, *, timeout: float, duties: Sequence[Duty]
     ) -> None:
+        """Prepare the thread.
+
+        name: the name of its sessions
+        timeout: seconds that a statement may take
+        """
         self._stop, self._clock = stop, clock
         self._name, self._timeout, self._duties = name, timeout, duties
 
@@ -43,24 +48,27 @@ class Background:
                     connection.close()
 
     def turn(self) -> float:
-        """Do what is to be done now; the seconds until the next turn. Raises the database's errors."""
+        """Run the duties that are due; return the seconds until the next turn. Raises the database's errors."""
         for duty in self._duties:
             duty.run_if_due()
         return LONGEST_SLEEP
 
 
 def upkeep(stop: threading.Event, clock: Clock) -> Background:
-    """For the duties that read much."""
+    """Return the thread for the duties that read much."""
     return Background(stop, clock, "upkeep", timeout=120.0, duties=slow_duties())
 
 
 def recorder(stop: threading.Event, clock: Clock) -> Background:
-    """Keeps the partitions, looks at what is under way, and counts what has ended: much, and nobody waits for it."""
+    """Return the thread that keeps partitions, samples running work, and counts ended jobs: long, and never urgent."""
     return Background(stop, clock, "recorder", timeout=20.0, duties=recording_duties())
 
 
 class Schedules(Background):
-    """Submits due jobs at their moments (I10): many that are due at 6:00 must not delay retries."""
+    """The thread that submits the jobs of schedules at their moments (I10).
+
+    It is a thread of its own, so that many schedules due at 6:00 do not delay retries.
+    """
 
     def __init__(self, stop: threading.Event, clock: Clock) -> None:
         super().__init__(stop, clock, "schedules", timeout=30.0, duties=[Duty(60.0, declare)])
@@ -71,11 +79,11 @@ class Schedules(Background):
         seconds = store.next_run()
         if seconds is None:
             return LONGEST_SLEEP
-        return min(max(seconds, SHORTEST_SLEEP), LONGEST_SLEEP)  # what is due and still there is locked
+        return min(max(seconds, SHORTEST_SLEEP), LONGEST_SLEEP)  # a schedule that is still due is locked
 
 
 class Webhooks(Background):
-    """Tells tenants' systems how their jobs ended. It waits for no receiver: each has a thread of its own."""
+    """The thread that posts to tenants' systems how their jobs ended. Each receiver has a thread of its own."""
 
     def __init__(self, stop: threading.Event, clock: Clock) -> None:
         super().__init__(stop, clock, "webhooks", timeout=20.0, duties=[Duty(60.0, outbox.drop)])

@@ -29,10 +29,13 @@ def clear_door() -> None:
 
 
 class Clock:
-    """Runs until `stop` is set. Survives the loss of the database: then the first clock to reconnect leads."""
+    """The clock of a process. It survives the loss of the database: then the first clock to reconnect leads."""
 
     def __init__(self, stop: threading.Event, away: Callable[[], bool] = lambda: False) -> None:
-        """away: whether the broker is out of reach: then the clock of a worker that reaches it should lead."""
+        """Make a clock that runs until `stop` is set.
+
+        away: returns whether the broker is out of reach; then the clock of a worker that reaches it should lead
+        """
         self._stop, self._away = stop, away
         self._session: object = None  # the connection that holds the leader's lock
         self._steady = SteadyTime()
@@ -58,7 +61,7 @@ class Clock:
         connection.close()
 
     def _leads(self) -> bool:
-        """Whether this clock holds the leader's lock in its present session."""
+        """Return whether this clock leads: take the leader's lock if it is free, give it up if the broker is away."""
         connection.ensure_connection()
         if self._away() and store.another_reaches_broker(WORKER_ID):
             if self.leads.is_set():
@@ -82,12 +85,12 @@ class Clock:
 
     def _tick(self) -> None:
         looked = self._steady.look()
-        # Before the dispatch, which ends this session if the door stays shut: the dead are found in any case.
+        # Before the dispatch, which ends this session if the door stays shut: dead workers are found even then.
         try_step(lambda: recover.declare_gone(self._steady.watched, looked))
         self._door.run_if_due()
         moment = store.next_moment()  # read it before the work, so that a moment that passes meanwhile is not missed
-        moved = [try_step(step) for step in (lapse, promote)]  # what is due too late is not promoted
-        try_step(lambda: dispatch(in_line=False))  # what others missed, and what has a token again
+        moved = [try_step(step) for step in (lapse, promote)]  # lapse first: expired jobs are not promoted
+        try_step(lambda: dispatch(in_line=False))  # jobs that other dispatches missed, or that have a token again
         for duty in self._duties:
             duty.run_if_due()
         if moment is not None and moment <= 0 and not any(moved):
@@ -95,7 +98,7 @@ class Clock:
         self._sleep(LONGEST_SLEEP if moment is None else min(moment, LONGEST_SLEEP))
 
     def _sleep(self, seconds: float) -> None:
-        """Sleep that long, or until an earlier moment is submitted."""
+        """Sleep that long, or until a job with an earlier moment is submitted."""
         if seconds > 0:
             with connection.wrap_database_errors:  # psycopg's own error would end the clock
                 for _ in connection.connection.notifies(timeout=seconds, stop_after=1):

@@ -21,10 +21,10 @@ _IN_TIME = (psycopg.errors.LockNotAvailable, psycopg.errors.QueryCanceled, psyco
 
 
 def try_step(step: Callable[[], object]) -> object:
-    """Run a step. If it fails, log it, and go on with the others; it runs again at its next turn.
+    """Run a step. If it fails, log the error and return None; the step runs again at its next turn.
 
-    It must not end the worker, which runs jobs: the next leader's would end as well. Raises the database's error if the
-    session was lost, or is of no more use.
+    The error of a step must not end the worker, which runs jobs: the next leader's worker would end as well. Raises the
+    database's error if the session was lost, or cannot be used any more.
     """
     try:
         return step()
@@ -44,7 +44,13 @@ def try_step(step: Callable[[], object]) -> object:
 
 @dataclass
 class Duty:
-    """A step to run every so many seconds. rest: not again before so many times the time that it took."""
+    """A step that runs at regular times.
+
+    every: seconds from the end of a run until the next one
+    run: the step
+    next_at: when it runs next, by time.monotonic()
+    rest: pause at least that many times as long as the last run took
+    """
 
     every: float
     run: Callable[[], object]
@@ -59,7 +65,7 @@ class Duty:
 
 
 def duties() -> list[Duty]:
-    """The leader's duties besides promoting and dispatching."""
+    """Return the leader's duties besides promoting and dispatching."""
     return [
         Duty(1.0, recover.take_back_orphans),
         Duty(1.0, recover.hand_over_again),
@@ -73,7 +79,7 @@ def duties() -> list[Duty]:
 
 
 def slow_duties() -> list[Duty]:
-    """The duties that may take long because they read much."""
+    """Return the duties that may take long because they read much."""
     return [
         Duty(1.0, whole_batch.go_on_cancelling),
         Duty(10.0, repairs.recount_waiting),
@@ -88,7 +94,7 @@ def slow_duties() -> list[Duty]:
 
 
 def recording_duties() -> list[Duty]:
-    """The duties that count what happened, and look whether all is right."""
+    """Return the duties that count what happened, and check whether the data is right."""
     return [
         Duty(3600.0, record.keep_partitions),
         Duty(5.0, may_run.MayRun().look, rest=REST_FACTOR),

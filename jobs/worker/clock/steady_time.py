@@ -1,4 +1,4 @@
-"""For how long time has passed steadily, so that no worker is declared gone because a clock was set."""
+"""Measure for how long time has passed steadily, so that no worker is declared gone because a clock was set."""
 
 import time
 from datetime import UTC, datetime
@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 from jobs import store, telemetry
 from jobs.conf import settings
 
-LONGEST_SLEEP = 1.0  # seconds; also how soon another clock takes over, and how soon a stop is heard
+LONGEST_SLEEP = 1.0  # seconds; also how soon another clock takes over, and how soon a stop is noticed
 
 
 class SteadyTime:
-    """Watches whether time passes steadily. After a disturbance all beats look old, and no worker is to blame for it.
+    """The watch over steady time. After a disturbance all beats look old, and no worker is to blame for that.
 
     Disturbances are: an election, which follows an outage; a change of PostgreSQL's clock; a standstill of this process
     or of the database. After one, each worker gets time to beat again before any is declared gone.
@@ -22,11 +22,11 @@ class SteadyTime:
 
     @property
     def watched(self) -> float:
-        """Seconds for which time has passed steadily."""
+        """The seconds for which time has passed steadily."""
         return time.monotonic() - self._since
 
     def look(self) -> datetime:
-        """Compare the two clocks, at each tick. The time of PostgreSQL's."""
+        """Compare PostgreSQL's clock with ours, at each tick; return PostgreSQL's time."""
         before = time.monotonic()
         theirs = store.database_time()
         after = time.monotonic()

@@ -1,4 +1,4 @@
-"""The announcer: run the receivers of `job_died` in a thread of their own, since user code may be slow."""
+"""The announcer: run the receivers of `job_died` in a thread of its own, since user code may be slow."""
 
 import queue
 
@@ -10,6 +10,8 @@ from jobs.worker.threads.watchdog import Progress
 
 
 class Announcer:
+    """The thread that announces deaths."""
+
     def __init__(self) -> None:
         self._deaths: queue.SimpleQueue[tuple[int, int] | None] = queue.SimpleQueue()
 

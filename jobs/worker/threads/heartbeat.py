@@ -13,13 +13,16 @@ from jobs.worker.threads.without_database import Database
 
 
 class Heartbeat:
-    """Runs in a thread of the worker's parent process until `stop` is set.
+    """The heartbeat of a worker. It runs in a thread of its parent process until `stop` is set.
 
-    worker: its id. processes: how many the pool has now (0 while it drains, so that nothing more is handed to it).
-    cut_off: whether no message reaches it.
-    registered: called when the worker is registered and may get jobs. drain: called once, when somebody asked the
-    worker to stop in good order. gone: called when it was declared gone: other workers run its jobs, and the processes
-    here must end.
+    worker: the worker's id
+    name: its node name in Celery
+    pool: the pool that it serves
+    processes: returns how many the pool has now; 0 while it drains, so that it gets no more jobs
+    cut_off: returns whether no message reaches the worker
+    registered: called when the worker is registered and may get jobs
+    drain: called once, when an operator has asked the worker to stop in good order
+    gone: called when the worker was declared gone: others run its jobs, so its processes must end
     """
 
     def __init__(
@@ -51,7 +54,7 @@ class Heartbeat:
             progress.note()
             pause = self._while_database_answers(self._beat)
             self._now.wait(pause)
-            self._now.clear()  # before the look at `stop`: whoever sets it wakes this thread afterwards
+            self._now.clear()  # before the look at `stop`: a thread that sets `stop` wakes this one afterwards
         self._while_database_answers(self._leave)
 
     def beat_now(self) -> None:

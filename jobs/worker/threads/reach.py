@@ -1,7 +1,7 @@
-"""Whether the broker answers this process: a host that is cut off from it takes no message, and sends none.
+"""Watch whether the broker answers this process: a host that is cut off from it takes no message, and sends none.
 
 A worker that the broker does not answer has no capacity for messages, does not lead if another can, and leaves the
-messages of what it claims to the leader. So its path costs nobody else a process, a slot or a timer.
+messages of the jobs that it claims to the leader. So its broken connection costs other jobs no process, slot or time.
 """
 
 import threading
@@ -18,9 +18,10 @@ SHORTEST_SILENCE = 3.0  # seconds that a busy machine may need to ask, whatever 
 
 
 class Reach:
-    """Asks the broker until `stop` is set. takes: whether the worker takes messages, as far as Celery knows.
+    """The thread that asks the broker again and again, until `stop` is set.
 
-    changed: called when the broker has begun to answer, or has not answered for half of JOBS_HAND_OVER_TIMEOUT.
+    takes: returns whether the worker takes messages, as far as Celery knows
+    changed: called when the broker answers again, or has not answered for half of JOBS_HAND_OVER_TIMEOUT
     """
 
     def __init__(
@@ -34,11 +35,11 @@ class Reach:
 
     @property
     def away(self) -> bool:
-        """Whether the broker is out of reach, or the worker does not take its messages."""
+        """Return whether the broker is out of reach, or the worker does not take its messages."""
         return monotonic() - self._answered_at > max(settings.JOBS_HAND_OVER_TIMEOUT / 2, SHORTEST_SILENCE)
 
     def run(self, progress: Progress) -> None:
-        """Ask until stopped. `progress` is not used: how long the broker takes is its affair."""
+        """Ask until stopped. `progress` is not used: the broker may take as long as it likes."""
         away = False
         with message.Question() as question:
             while not self._stop.wait(PAUSE):

@@ -1,7 +1,7 @@
-"""The sender: the only thread of a process that talks to the broker, so that a broker that hangs delays nothing else.
+"""The sender: the only thread of a process that sends to the broker, so that a broker that hangs delays nothing else.
 
-A broker may also forget to answer: RabbitMQ does, while a quorum queue has no majority. Then the thread would wait for
-ever, and another one goes on with a connection of its own. Recover sends the messages that were lost, and those that
+A broker may also never answer: RabbitMQ does that while a quorum queue has no majority. Then this thread would wait for
+ever, so another one goes on with a connection of its own. Recover sends the messages that were lost, and those that
 are left when the worker ends.
 """
 
@@ -17,14 +17,15 @@ from jobs.store import Claimed, OwnSession
 from jobs.worker import message
 from jobs.worker.threads.watchdog import Progress
 
-MAX_SEND_SECONDS = 30.0  # for which a thread may send before another goes on
-MAX_LEFT_THREADS = 3  # that wait for their answers; with a broker that is out of reach for hours there are no more
+MAX_SEND_SECONDS = 30.0  # how long a thread may send before another goes on
+MAX_LEFT_THREADS = 3  # how many threads may be left waiting for an answer, if a broker is out of reach for hours
 
 
 class Sender:
     """The carrier of a runtime; it does not send a waiting message twice.
 
-    session: in which it tells what could not be sent; None: Django's of its thread.
+    carrier: sends the messages
+    session: records which messages could not be sent; None: Django's session of its thread
     """
 
     def __init__(
@@ -37,12 +38,15 @@ class Sender:
         self._waiting: dict[tuple[int, int], Claimed] = {}
         self._changed = threading.Condition()
         self._stopped = False
-        self._turn = 0  # of the thread that sends; those before it were left waiting
+        self._turn = 0  # the number of the thread that sends; the threads before it were left waiting
         self._left = 0
         self._sends_since: float | None = None
 
     def hand_over(self, claimed: Sequence[Claimed], *, away: bool = False) -> None:
-        """Queue these messages. away: the broker is out of reach: the leader gets them, and those that wait here."""
+        """Queue these messages.
+
+        away: the broker is out of reach; then the leader gets them, and all that are queued here
+        """
         unsent: list[Claimed] = []
         with self._changed:
             self._waiting |= {(job.id, job.attempt): job for job in claimed}
@@ -61,7 +65,7 @@ class Sender:
             self._changed.notify_all()
 
     def run(self, progress: Progress) -> None:
-        """Send until stopped. `progress` is not used: how long a send takes is the broker's affair."""
+        """Send until stopped. `progress` is not used: the broker may take as long as it likes."""
         self._send(0)
         with self._changed:  # another thread sends now
             self._changed.wait_for(lambda: self._stopped)
@@ -80,10 +84,10 @@ class Sender:
         while claimed := self._next(turn):
             with self._speaking():
                 self._carrier(claimed)
-            connection.close()  # seldom open: it told what could not be sent
+            connection.close()  # rarely open: only after messages were left to the leader
 
     def _next(self, turn: int) -> list[Claimed]:
-        """The messages to send; none if the sender is stopped, or if another thread has the turn by now."""
+        """Return the messages to send; none if the sender is stopped, or if another thread has the turn by now."""
         with self._changed:
             if turn != self._turn:
                 self._left -= 1

@@ -1,6 +1,6 @@
 """Wake the dispatcher of a worker's parent: a process does so after a body has submitted a job.
 
-So a body never waits for the door or the broker, and one dispatch serves many submits.
+So no body waits for the door or the broker, and one dispatch serves many submits.
 """
 
 import os
@@ -11,7 +11,7 @@ from jobs.engine.dispatcher import Wakeup
 
 
 class WakeupPipe(Wakeup):
-    """A non-blocking pipe, created in the parent before its pool forks. A full one wakes already."""
+    """A non-blocking pipe, created in the parent before its pool forks. If it is full, the dispatcher wakes anyway."""
 
     def __init__(self) -> None:
         self._read_end, self._write_end = os.pipe()

@@ -1,4 +1,4 @@
-"""The watchdog: if a thread of the parent dies or hangs, end the whole worker instead of leaving half of one.
+"""The watchdog: if a thread of the parent dies or hangs, end the whole worker; half a worker would do harm.
 
 The supervisor starts a new worker, and the clock of another worker takes the jobs back.
 """
@@ -41,7 +41,10 @@ Run = Callable[[Progress], None]
 
 @dataclass
 class _Watched:
-    """standstill: the longest standstill in seconds; None: no limit, since the thread calls user code."""
+    """A thread that the watchdog watches.
+
+    standstill: the longest standstill in seconds; None: no limit, as for a thread that calls user code or the broker
+    """
 
     thread: threading.Thread
     progress: Progress
@@ -61,7 +64,7 @@ class _Watched:
 
 
 class Watchdog:
-    """Starts the threads, and calls `abort` with the reason if one fails before `stop` is set."""
+    """The watchdog: it starts the threads, and calls `abort` with the reason if one fails before `stop` is set."""
 
     def __init__(self, stop: threading.Event, abort: Callable[[str], object]) -> None:
         self._stop = stop
@@ -69,7 +72,7 @@ class Watchdog:
         self._watched: list[_Watched] = []
 
     def start(self, name: str, run: Run, standstill: float | None = None) -> None:
-        """Run this in a thread of its own, with a database connection of its own."""
+        """Start a thread for this duty, with a database connection of its own."""
         progress = Progress()
         thread = threading.Thread(target=self._run, args=(run, progress), name=name, daemon=True)
         thread.start()
@@ -95,7 +98,7 @@ class Watchdog:
                     return
 
     def join(self, seconds: float) -> None:
-        """Wait for the threads to end, each for so many seconds."""
+        """Wait for the threads to end, at most that many seconds for each."""
         for watched in self._watched:
             watched.thread.join(seconds)
             if watched.thread.is_alive():

@@ -1,4 +1,4 @@
-"""A thread of a worker survives that PostgreSQL is away, and says so in the log without filling it."""
+"""Let a thread of a worker survive while PostgreSQL is away, and log that without filling the log."""
 
 import time
 from types import TracebackType
@@ -12,13 +12,15 @@ AGAIN = 60.0  # seconds between two lines while it is away
 
 
 class Database:
-    """`with` it: an error of the database ends the block, not the thread, and closes the connection.
+    """A context manager: an error of the database ends its block, not the thread, and closes the connection.
 
-    The log says it at once, then once a minute with the number of failures, and when the database is back. away:
-    whether the last block ended so. thread: its name in the log.
+    The log has a line at once, then one a minute with the number of failures, and one when the database is back.
+
+    away: whether an error of the database ended the last block
     """
 
     def __init__(self, thread: str) -> None:
+        """Name the thread, for the log."""
         self.away = False
         self._thread = thread
         self._failures, self._since, self._told = 0, 0.0, 0.0
