@@ -20,9 +20,10 @@ HERE = Path(__file__).parent
 
 @cache
 def statement(name: str) -> str:
-    """The text of a statement, with the names of tables in this project. Raises KeyError if it does not exist.
+    """Return the text of a statement, with this project's names of the tables. Raises KeyError if it does not exist.
 
-    Of the comments its name is left, for whoever looks into pg_stat_activity; the rest would be sent at each execution.
+    The text keeps only one comment: the name, for a reader of pg_stat_activity. The other comments would be sent with
+    each execution.
     """
     from tenants.tenant_model import for_this_project  # late: `python -m jobs.sql` runs without Django
 
@@ -32,13 +33,13 @@ def statement(name: str) -> str:
 
 @cache
 def files() -> dict[str, Path]:
-    """The file of each statement, by name."""
+    """Return the file of each statement, by its name."""
     paths = [path for path in sorted(HERE.glob("*/*.sql")) if path.parent.name != "shared"]
     return {name: path for path in paths for name in NAME.findall(path.read_text()) or [path.stem]}
 
 
 def whole(name: str, read: Callable[[Path], str] = Path.read_text) -> str:
-    """The text of a statement, with its header and its chapters. Raises KeyError if it does not exist."""
+    """Return the text of a statement, with its header and its chapters. Raises KeyError if it does not exist."""
     path = files()[name]
     text = read(path)
     if path.stem != name:

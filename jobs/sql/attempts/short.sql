@@ -59,8 +59,8 @@ RETURNING
 -- include shared/started
 
 -- name: unknown_for
--- Reads:  for how many seconds workers have not known the type of a job: since the first of its attempts that ended so, one
---         after the other, up to the present one. Who: its holder, whose worker does not know it. Index: failed_attempts_once.
+-- Reads:  for how many seconds workers have not known the type of a job: since the first of the latest attempts in a row that
+--         ended for this reason. Who: its holder, whose worker does not know the type. Index: failed_attempts_once.
 SELECT coalesce(extract(epoch FROM %(start_time)s::timestamptz - min(start_time)), 0)::float8
 FROM (
     SELECT start_time, attempt + row_number() OVER (ORDER BY attempt DESC) AS present FROM failed_attempts

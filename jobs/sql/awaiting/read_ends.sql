@@ -1,13 +1,13 @@
 -- Arrow:  unblock, blocked -> created, when every job or batch that it waits for has ended as it should; or drop, blocked -> cancelled,
 --         when one has not, and the follower's patience is over.
--- Who:    the reader of ends: whoever dispatches and sees news, one at a time (`hear`); elsewhere it does nothing.
+-- Who:    the reader of ends: a dispatch that sees news, one at a time (`hear`); elsewhere it does nothing.
 -- Change: the tallies of the batches in the news.
 -- Locks:  the jobs and batches that the news is about, and the followers that go on; it skips locked ones, and notes the news
---         again. The tallies, which nobody else writes.
+--         again. The tallies, which only the reader of ends writes.
 -- Index:  primary keys; job_edges_of_follower, job_edges_until.
 -- The predecessor's row is locked before its status is read, and marked while it has not ended: so either this statement sees
 -- its end, or its end sees the mark, and leaves news (trigger awaited_job_ended).
--- Each look decides by what is there now, not by what the news says: to look once more does no harm.
+-- Each look decides by the present rows, not by the contents of the news: so a further look does no harm.
 WITH
 -- include shared/clock
 reader AS MATERIALIZED (
@@ -147,7 +147,7 @@ arriving AS (
     DELETE FROM job_edges e USING edge
     WHERE e.predecessor_id = edge.predecessor_id AND e.follower_id = edge.follower_id AND edge.fate = 'met'
 ),
-dropped AS (  -- also of those that somebody cancelled or revived: they would come first at each look
+dropped AS (  -- also the edges of followers that were cancelled or revived: they would come first at each look
     DELETE FROM job_edges WHERE follower_id IN (
         SELECT id FROM changed WHERE turns AND status = 'cancelled'
         UNION ALL

@@ -1,7 +1,7 @@
 -- name: hear
--- Reads:  nothing; this transaction becomes the reader of ends, unless another one is. Who: whoever sees news of ends.
--- Locks:  an advisory lock that nobody waits for: a dispatch that does not get it goes home, and the reader looks again after its commit.
--- own: the transaction is no caller's; then no plan depends on an estimate.
+-- Reads:  nothing; this transaction becomes the reader of ends, unless another one is. Who: a dispatch that sees news of ends.
+-- Locks:  an advisory lock that no transaction waits for: a dispatch that does not get it leaves, and the reader looks again after its commit.
+-- own: the transaction is the dispatch's own, not a caller's; then no plan depends on an estimate.
 SELECT
     set_config('jobs.reader', pg_try_advisory_xact_lock(hashtext('jobs.reader'), 0)::text, true),
     set_config('jit', CASE WHEN %(own)s THEN 'off' ELSE current_setting('jit') END, true),
@@ -11,11 +11,11 @@ SELECT
 
 -- name: is_news
 -- Reads:  whether there is news of ends beside those rows, which the caller has just written. Who: the reader, after its commit:
---         others, which found it reading, have gone home. Locks: none. Index: primary key.
+--         dispatches that found it reading have left. Locks: none. Index: primary key.
 SELECT EXISTS (SELECT FROM job_ends WHERE id <> ALL(%(beside)s::bigint[]))
 
 -- name: note_edges
--- Change: the new jobs wait for these; and news of each predecessor, so that the reader marks it, or sees that it has ended.
+-- Change: store that the new jobs wait for these; and store news of each predecessor, so that the reader marks it, or sees its end.
 -- Who:    submit, in the caller's transaction. Locks: none: no predecessor may wait for the end of that transaction.
 WITH edge AS (
     INSERT INTO job_edges (predecessor_id, follower_id, whatever, patience)

@@ -1,5 +1,5 @@
 -- name: begin_cancel
--- Change: a cancel of a batch, which is to go through its jobs; one that is under way begins anew, for whoever asks now. Who: its
+-- Change: begin to cancel a batch, job by job; a cancel that is under way begins anew, as the new caller's. Who: its
 --         tenant, or an operator (null), whose cancel stays an operator's. Locks: the row. Index: primary keys.
 INSERT INTO batch_cancels (batch_id, tenant_id, bulk)
 SELECT id, %(tenant_id)s::bigint, %(bulk)s FROM batches
@@ -10,7 +10,7 @@ SET bulk = excluded.bulk, after = 0, tenant_id = CASE WHEN batch_cancels.tenant_
 RETURNING batch_id
 
 -- name: close_batch
--- Change: nobody but its own jobs adds to this batch any more. Who: its tenant, or an operator (null). Locks: the row. Index: primary
+-- Change: from now on only its own jobs add to this batch. Who: its tenant, or an operator (null). Locks: the row. Index: primary
 --         key.
 WITH closed AS (
     UPDATE batches SET closed_at = coalesce(%(now)s::timestamptz, clock_timestamp())
@@ -52,7 +52,7 @@ news AS (
 SELECT id FROM closed
 
 -- name: forget_batches
--- Change: delete batches that are older than the history of their tenant, whose jobs all have ended and are gone, and that nobody
+-- Change: delete batches that are older than the history of their tenant, whose jobs all have ended and are gone, and that no job
 --         waits for; at most `batch`. Who: the clock's upkeep. Locks: the rows; it skips locked ones. Index: primary keys,
 --         jobs_of_batch, job_history_of_batch.
 -- A transaction that adds to such a batch at this moment has changed `added`, or finds no batch.
@@ -77,8 +77,8 @@ DELETE FROM batches b USING old WHERE b.id = old.id
 RETURNING b.id
 
 -- name: grow_batch
--- Change: count so many new jobs of a batch. Who: whoever adds them, in that transaction: while the batch is open, or a job of
---         it that runs. Locks: the row, until the caller's transaction ends; the reader of ends passes over it. Index: primary keys.
+-- Change: count the new jobs of a batch. Who: the transaction that adds them: any caller's while the batch is open, later only one of
+--         its running jobs. Locks: the row, until that transaction ends; the reader of ends skips it. Index: primary keys.
 UPDATE batches b SET added = added + %(jobs)s
 WHERE b.id = %(id)s
   AND b.tenant_id = %(tenant_id)s  -- guard I8
@@ -100,8 +100,8 @@ tally AS (
 SELECT id FROM made
 
 -- name: read_batches
--- Reads:  batches of a tenant (or of all), with what became of their jobs: those numbered, or the newest before a number. Who: whoever
---         looks. Locks: none. Index: primary key, batches_of_tenant; jobs_one_job_per_slot, jobs_open_of_batch.
+-- Reads:  batches of a tenant (or of all) with the outcomes of their jobs: those of the given numbers, or the newest before a number.
+-- Who:    pages, API and commands. Locks: none. Index: primary key, batches_of_tenant; jobs_one_job_per_slot, jobs_open_of_batch.
 SELECT
     b.id, b.tenant_id, b.name, b.user_key, b.created_at, b.closed_at, b.added AS total,
     EXISTS (SELECT FROM batch_cancels c WHERE c.batch_id = b.id) AS cancelling,

@@ -8,7 +8,7 @@
 --         a tenant or on idle queues (I9). It reads two rows of each queue that is awake. No plan depends on an estimate: each
 --         read of a growing table has a LIMIT in a LATERAL, and an ORDER BY that only one index has; rows are written by their
 --         ctid.
--- Twin:   `jobs/allocation` decides the same in memory, for forecasts and what-if. Whoever changes a chapter changes it, too;
+-- Twin:   `jobs/allocation` decides the same in memory, for forecasts and what-if. When you change a chapter, change it, too;
 --         tests/integration/store/test_world.py compares them after every pass.
 -- Each limit cuts the rows that the previous one left. So a pass claims at least one job if any may be claimed, but perhaps
 -- not all: `more` then says that another pass may find room for another job.

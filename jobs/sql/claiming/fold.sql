@@ -1,9 +1,9 @@
 -- Change: take the arrivals and the freed slots since the last dispatch into the books: lanes, tenants and queues.
--- Who:    a dispatch, inside the door, before the claim. Nobody else writes or locks the rows it reads and deletes.
--- Locks:  none that anybody waits for. Index: primary keys; lanes_opening; lanes_closed; jobs_claim.
--- New rows are those of transactions that had not ended in the snapshot of the last fold: xids from its end on, and those
--- that were under way then. So the fold finds rows that commit late, and does not read dead rows again and again during an
--- old snapshot. A dump restored on another server may have xids from the future: then the fold reads all rows.
+-- Who:    a dispatch, inside the door, before the claim. No other statement writes or locks the rows that it reads and deletes.
+-- Locks:  none that a transaction waits for. Index: primary keys; lanes_opening; lanes_closed; jobs_claim.
+-- New rows are those of transactions that had not ended in the snapshot of the last fold: xids from the end of that snapshot
+-- on, and those that were under way then. So the fold finds rows that commit late, and does not read dead rows again and again
+-- while an old snapshot exists. A dump restored on another server may have xids from the future: then the fold reads all rows.
 -- Outside the door it does nothing.
 -- Its twin in memory is `jobs/allocation/fold.py` (claim.sql).
 -- Returns whether it left some rows to the next pass, whether there is news for the reader of ends (awaiting/read_ends.sql), and

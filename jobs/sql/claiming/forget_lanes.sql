@@ -1,5 +1,5 @@
 -- Change: delete the lanes and the books of deleted tenants. Who: the clock, inside the door; elsewhere it deletes nothing.
--- Locks:  the rows; only dispatches write them, so nobody waits. Index: primary keys.
+-- Locks:  the rows; only dispatches write them, so no other transaction waits. Index: primary keys.
 WITH forgotten AS (
     DELETE FROM lanes
     WHERE tenant_id = ANY(%(tenants)s)

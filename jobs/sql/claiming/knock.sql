@@ -1,11 +1,11 @@
--- The door, step 1 of 2: take the only waiting place, or go home. Who: every dispatch.
+-- The door, step 1 of 2: take the only waiting place, or leave. Who: every dispatch.
 -- The holder of the waiting place has not taken its snapshot yet, so it will see the work that brought us here: a dispatch that
 -- finds it taken may leave (I2). The clock waits without it, so a stalled holder blocks others only briefly.
 -- 'jobs.door' lasts for the transaction; the claim reads it, and does nothing outside the door. So do the other settings:
 -- * A worker process keeps one of the jobs of its pool (`keeps`) that this pass claims. The claim leaves it in 'jobs.kept'
 --   (claim/keep.sql), which outlives the transaction: `start_kept` follows after the commit.
--- * Who hears first whether it may stay (`hears`) must not keep the waiting place while it stands still: PostgreSQL ends such a
---   session after so long. The clock dispatches in any case.
+-- * A dispatch that first waits for the answer whether it may stay (`hears`) must not keep the waiting place while it stands still:
+--   PostgreSQL ends such a session after a timeout. The clock dispatches in any case.
 -- * A pass takes milliseconds. The timeouts end a pass that cannot enter or leave; the clock tries again.
 -- * No plan depends on an estimate, nor on what the caller's session says: every read uses an index, in its order, row by row,
 --   planned once. To the planner that looks so dear that, with PostgreSQL's default, each claim would be compiled, for 11 s.

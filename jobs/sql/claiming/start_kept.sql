@@ -1,7 +1,7 @@
 -- Arrow:  start, queued -> running, without a message.
 -- Who:    a worker process, in the pipeline of its dispatch, after the commit: it starts the job that its claim kept for it
---         (claim/keep.sql). If it cannot, the process looks closer at that job, as at one of a message.
--- Locks:  the row; not if somebody has locked it, since messages of other jobs wait for this answer. Index: primary key.
+--         (claim/keep.sql). If it cannot, the process handles that job like one of a message.
+-- Locks:  the row; not if another transaction has locked it, since messages of other jobs wait for this answer. Index: primary key.
 UPDATE jobs j
 -- include shared/start
   AND j.id = (

@@ -1,11 +1,11 @@
 -- Reads:  whether a dispatch could decide anything now.
 -- Who:    a dispatch that was asked for after a commit, before it knocks; its snapshot is younger than that commit (I2). So
---         whoever frees a place that it does not see makes a dispatch that sees this commit.
--- * What has ended may be taken already by a fold that is not committed, and whose claim did not see this commit: its letter
---   is still there, and then there is something to decide.
--- * Otherwise a queue must have room, and a lane or an arrival. Where it has not, the letters of many commits wait for one fold,
---   but of a hundred at most.
--- * News of ends wait for a dispatch, which has them read.
+--         a transaction that frees a place which this one does not see requests a dispatch that sees this commit.
+-- * A fold that is not committed may already have taken a freed slot, while its claim did not see this commit. Then the row of that
+--   slot is still there, and there is something to decide.
+-- * Otherwise a queue must have room, and a lane or an arrival. If it has not, the arrivals and freed slots of at most a hundred
+--   commits wait for one fold.
+-- * News of ends waits for a dispatch, which has it read.
 -- Index:  the newest version of each turn; by number, from the fold's memory on, as in `fold`; lanes_circle.
 WITH
 -- include shared/present

@@ -1,7 +1,7 @@
 -- Arrow:  revive, error / dead / cancelled -> created: a new series of attempts. Failed attempts are kept, and the attempt
 --         number keeps growing, so that no message of the old series can start the job.
 -- Who:    its tenant (tenant given), or an operator (null). Locks: the row. Index: primary key.
--- The job gives up its key: an identical job may be under way by now. Nor does it expire any more: somebody wants it now.
+-- The job gives up its key: an identical job may be under way by now. It does not expire any more: its tenant or an operator wants it.
 WITH
 -- include shared/briefly
 revived AS (

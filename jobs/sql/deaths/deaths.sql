@@ -1,8 +1,8 @@
 -- Reads:  the deaths after `since`, by tenant, job type and error class, each group with its newest job as a sample.
 -- Who:    the clock's leader, for one notifier. Locks: none. Index: jobs_dead; failed_attempts_once; primary key.
 -- It leaves the last `settled` seconds for the next time: a death gets its moment shortly before its commit, and `since`
--- must not pass a death that is not visible yet. A later `since` tells that the clock was set back: then it tells those of a
--- day, also once more, rather than none until the clock has been there again.
+-- must not pass a death that is not visible yet. If `since` is in the future, the clock was set back: then the statement returns
+-- the deaths of a day, some of them for a second time, instead of none until the clock has reached `since` again.
 WITH clock AS (SELECT coalesce(%(now)s::timestamptz, clock_timestamp()) - %(settled)s * interval '1 second' AS settled),
 alike AS (
     SELECT

@@ -1,7 +1,7 @@
 -- Arrow:  hold, created -> scheduled, for all waiting jobs of a paused type, so that they do not block others.
 -- Who:    the operator who pauses the type. Index: jobs_claim, all of it: pausing a type is rare.
--- Locks:  the rows; it skips locked ones, which are put off at their start: a pause waits for nobody, and deadlocks with nobody,
---         such as the deletion of a tenant, which takes its jobs in any order.
+-- Locks:  the rows; it skips locked ones, which are put off at their start. So a pause waits for no other transaction, and cannot
+--         deadlock: the deletion of a tenant, for example, locks its jobs in any order.
 UPDATE jobs
 SET status = 'scheduled', ready_at = NULL, due_at = %(held_until)s
 FROM (

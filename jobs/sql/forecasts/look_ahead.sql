@@ -1,6 +1,6 @@
--- Reads:  in one snapshot, what a forecast begins with: the books, the first jobs of each line and some further back, the jobs
---         in slots, what is due soon, and who came lately. At most `jobs` jobs in line, of each line at most `deep`; the lines
---         together are walked over at most `walked` jobs, or over one of each. All moments are seconds from now.
+-- Reads:  in one snapshot, the data with which a forecast begins: the books, the first jobs of each line and some further back, the
+--         jobs in slots, the jobs due soon, and the jobs submitted lately. At most `jobs` jobs in line, at most `deep` of each line;
+--         all lines together are walked over at most `walked` jobs, or over one of each. All moments are seconds from now.
 -- Who:    the recorder. Locks: none. Index: jobs_claim, jobs_one_job_per_slot, jobs_due, the primary key of jobs from its end;
 --         attempts_ended; all of the books.
 WITH

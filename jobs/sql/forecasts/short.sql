@@ -19,8 +19,8 @@ always AS (SELECT)
 SELECT EXISTS (SELECT FROM in_line)
 
 -- name: open_predictions
--- Reads:  the predictions whose jobs had not started, and what has come of them: the seconds after which it started (null: not
---         yet), and whether nobody can tell, since a person or a pause came between. Oldest first, at most `most`.
+-- Reads:  the predictions whose jobs had not started, and their outcomes: the seconds after which the job started (null: not yet),
+--         and whether the prediction cannot be judged, since a person or a pause intervened. Oldest first, at most `most`.
 -- Who:    the recorder, under the lock of its row in `recorded`. Locks: none. Index: predictions_open; primary keys.
 SELECT
     p.id, p.kind, p.made_at, p.said_50, p.said_90, p.held_50, p.held_90, clock.now,

@@ -1,5 +1,5 @@
 -- name: health_predictions
--- Reads:  how often what was said of the starts of jobs held, and by how much it missed; of the last day, and of the last hour.
+-- Reads:  how often the predictions of starts were right, and by how much they missed; of the last day, and of the last hour.
 --         loss: the pinball loss, which is least on average for the true quantile. Who: health, metrics, the recorder. Locks: none.
 -- Index:  predictions_by_time; some 17,000 rows.
 WITH
@@ -27,8 +27,8 @@ SELECT
 FROM said
 
 -- name: health_forecasts
--- Reads:  the predictions since the first, by why less than two moments was said (empty: both were); the age of the forecasts
---         in seconds, by pool; the seconds that the last one took. Who: metrics. Locks: none.
+-- Reads:  the number of all predictions, by the reason for which p50 or p90 is missing (empty: both are there); the age of the
+--         forecasts in seconds, by pool; the seconds that the last forecast took. Who: metrics. Locks: none.
 -- Index:  all of prediction_totals; the primary keys: the forecasts, one of each lane with jobs in line.
 WITH
 -- include shared/clock
@@ -44,10 +44,10 @@ SELECT
 
 -- name: health_server
 -- Reads:  whether a clock leads; the seconds since the recorder last looked at these tasks (null: never); the seconds of the oldest
---         transaction of this database; connections, and their tightest bound: the server's, the database's or that of who logged
---         in; the jobs whose message nobody has taken up for so long; the dead letters, at most so many; the replication slot
+--         transaction of this database; connections, and their tightest limit: the server's, the database's or the login role's;
+--         the jobs whose message no process has taken up for too long; the dead letters, up to a number; the replication slot
 --         for which the server keeps most of its log, and how many bytes. Who: health and metrics. Locks: none.
--- Index:  jobs_one_job_per_slot, jobs_dead. Of the sessions of other roles it sees no kind and no transaction, unless it may.
+-- Index:  jobs_one_job_per_slot, jobs_dead. It sees the kind and the transaction of other roles' sessions only with that privilege.
 WITH
 -- include shared/clock
 sessions AS MATERIALIZED (

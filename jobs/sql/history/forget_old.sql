@@ -1,4 +1,4 @@
--- Change: delete archived jobs of tenants whose history is kept for fewer days than everybody's. Returns their number.
+-- Change: delete old archived jobs of the tenants whose history is kept for fewer days than the default. Returns their number.
 -- Who:    the clock's upkeep. Index: job_history_by_end, for each such tenant. It skips locked rows.
 WITH
 -- include shared/clock

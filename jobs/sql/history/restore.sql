@@ -1,7 +1,7 @@
 -- Arrow:  restore, from the history to created: a new series of attempts, with the failed attempts of the old ones.
--- Who:    whoever revives a job: its tenant (tenant given), or an operator (null).
+-- Who:    its tenant (tenant given), or an operator (null), who revives it.
 -- Locks:  the row. Index: the primary key of each partition.
--- The columns are as `revive` leaves them; so the two verbs are one for people.
+-- The columns are as `revive` leaves them: for a user the two verbs are one.
 WITH
 -- include shared/clock
 taken AS (

@@ -1,5 +1,5 @@
 -- Reads:  the first jobs of lanes, at most so many, longest wait first; and whether a dispatch will visit the lane, because
---         it is in the circle or a letter to the next dispatch names it. Who: the inspection, to find jobs that wait although
+--         it is in the circle or a row for the next fold names it. Who: the inspection, to find jobs that wait although
 --         nothing blocks them, and to bring lost lanes back. Locks: none. Index: jobs_claim, by a loose scan.
 WITH RECURSIVE walk AS (
     (SELECT queue_id, tenant_id FROM jobs WHERE ready_at IS NOT NULL ORDER BY queue_id, tenant_id LIMIT 1)

@@ -1,8 +1,8 @@
 -- Change: write the books anew where they are wrong or missing: after a pass that met a wrong one, for tenants that begin to
 --         limit their users; and now and then.
 -- Who:    a dispatch or the clock, inside the door; elsewhere it writes nothing. Locks: rows that only dispatches write.
--- The tenants are told to the next fold, which opens their closed lanes. A 0 for the job would say that their limits have changed.
--- Returns what was wrong: whose book, its tenant and queue, how many slots it said (null: it was missing), and how many are in
+-- It passes the tenants to the next fold, which opens their closed lanes. A 0 for the job would mean that their limits have changed.
+-- Returns the wrong books: of what level, its tenant and queue, how many slots it had (null: it was missing), and how many are in
 -- use.
 WITH
 -- include shared/recounted

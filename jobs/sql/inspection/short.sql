@@ -9,8 +9,8 @@ WITH arriving AS (
 SELECT count(*) FROM arriving
 
 -- name: open_lanes
--- Change: tell the next dispatch of tenants of whom a lane waits for a token for longer than their limit can make it wait, since
---         PostgreSQL's clock was set back. One that rests does not wait for a token.
+-- Change: tell the next dispatch about tenants with a lane that waits for a token for longer than their rate limit can require:
+--         PostgreSQL's clock was set back. A lane that rests does not wait for a token.
 -- Who:    the clock. Locks: none. Index: lanes_opening; primary key.
 WITH
 -- include shared/clock
@@ -28,8 +28,8 @@ SELECT pg_current_xact_id()::text::bigint, tenant_id, 0 FROM late
 ON CONFLICT DO NOTHING
 
 -- name: wrong_books
--- Reads:  the books that are wrong: whose, its tenant and queue, how many slots it says (null: it is missing), and how many are in
---         use. In one snapshot books and jobs agree, whatever happens meanwhile. Who: the inspection. Locks: none.
+-- Reads:  the books that are wrong: of what level, its tenant and queue, how many slots it has (null: it is missing), and how many
+--         are in use. In one snapshot books and jobs agree, whatever happens meanwhile. Who: the inspection. Locks: none.
 WITH
 -- include shared/recounted
 SELECT book, tenant_id, queue_id, said, n AS in_use FROM wrong

@@ -1,18 +1,18 @@
 -- name: give_up_message
--- Change: others may take the message again. Who: the worker that took it, long after. Locks: frees that of take_message.
+-- Change: let other workers take the message again. Who: the worker that took it, long after. Locks: frees that of take_message.
 SELECT pg_advisory_unlock(hashtext('jobs.messages'), hashtext(%(text)s))
 
 -- name: hear_messages
--- Change: this session hears every message. Who: a worker whose broker is this database.
+-- Change: let this session receive every message. Who: a worker whose broker is this database.
 LISTEN jobs_messages
 
 -- name: send_message
--- Change: every worker of this database hears the text. Who: the sender of a process, after the claim has committed.
+-- Change: send the text to every worker of this database. Who: the sender of a process, after the claim has committed.
 SELECT pg_notify('jobs_messages', %(text)s)
 
 -- name: take_message
 -- Reads:  whether this worker may run the attempt of a message: it has not started, and no other worker took the message.
--- Who:    a worker that heard it, and has an idle process. What it misses is sent again. Index: primary key.
+-- Who:    a worker that received it, and has an idle process. A message that no worker takes is sent again. Index: primary key.
 -- Locks:  an advisory lock of the session, which ends with the worker, or by give_up_message.
 SELECT pg_try_advisory_lock(hashtext('jobs.messages'), hashtext(%(text)s))
 FROM jobs

@@ -1,7 +1,7 @@
 -- name: notice_server
--- Change: note the PostgreSQL server on which we are, if it is new here: after a failover or a point-in-time restore it has
---         another timeline, after a restore of a dump another identifier. Returns whether there was one before it: then it
---         may lack the last numbers of jobs that the other had given out.
+-- Change: note the PostgreSQL server of this session, if it is new here: after a failover or a point-in-time restore it has
+--         another timeline, after a restore of a dump another identifier. Returns whether there was a server before it: then the
+--         new one may lack the last numbers that the old one gave to jobs.
 -- Who:    the clock that takes the lead; an operator who skips numbers. Locks: none. Index: servers_once.
 WITH new AS (
     INSERT INTO servers (identifier, timeline, noticed_at)
@@ -29,10 +29,10 @@ SELECT
     ) AS server_known
 
 -- name: skip_numbers
--- Change: the next job gets a number that is greater by so many than any that was given out here, or that a job has; and so
---         does the next event, after which receivers of webhooks know a message that they have had. And so does the next version
---         of a book: logical replication copies rows and no sequences, and no dispatch would find new work. Returns the job's.
--- Who:    the clock after a failover or restore; an operator. Locks: none; setval waits for nobody.
+-- Change: let the numbers of jobs jump ahead of every number that this server gave out, or that a job has; and those of events,
+--         by which receivers of webhooks recognise a message that they have had; and the versions of the books: logical
+--         replication copies rows but no sequences, and no dispatch would find new work. Returns the next job's number.
+-- Who:    the clock after a failover or restore; an operator. Locks: none; setval never waits.
 -- Index:  primary keys; all of the books.
 SELECT
     setval(of_jobs, greatest(nextval(of_jobs), known.most) + %(by)s), setval('webhook_seq', nextval('webhook_seq') + %(by)s),

@@ -1,6 +1,6 @@
 -- name: take_webhooks
--- Change: take at most `seats` endpoints for a turn: their number, until `lease` seconds are over. Of those that work, or of those
---         that fail; who was served longest ago comes first. Returns them.
+-- Change: take at most `seats` endpoints for a turn, for `lease` seconds: each gets a number. Either endpoints that work, or
+--         endpoints that fail; the one served longest ago comes first. Returns them.
 -- Who:    the thread of the leading clock that posts; two at once take different ones. Locks: the rows; it skips locked ones.
 -- Index:  the key of webhook_messages, one look for each endpoint that has messages.
 WITH RECURSIVE
@@ -33,7 +33,7 @@ RETURNING
 
 -- name: read_messages
 -- Reads:  the first messages of endpoints that were taken: at most `most` of one that works, and one of one that fails, in the
---         order in which their jobs ended. Who: as take_webhooks, after it: so whoever had them before has deleted what was
+--         order in which their jobs ended. Who: as take_webhooks, after it: so the turn before has deleted the messages that it
 --         delivered. Locks: none. Index: the key of webhook_messages.
 WITH
 -- include shared/clock
@@ -53,10 +53,10 @@ ORDER BY m.endpoint_id, m.event
 
 -- name: note_turn
 -- Change: what came of a turn: delete the messages that were delivered, in whatever turn; and, if the turn is still the present one,
---         note a success or a failure of the endpoint, which is switched off if it is gone, or has failed for `patience` seconds
---         without a pause of `pause`: a time in which nobody tried counts for nothing. A message that was refused `most` times
---         stands aside. Returns the endpoint if it was switched off.
--- Who:    as take_webhooks. Locks: the rows; of the endpoint, unless somebody else has it: then it stays taken until its time is over.
+--         note a success or a failure of the endpoint. It is switched off if it is gone, or has failed for `patience` seconds
+--         without a pause of `pause`: a time without a try does not count. A message that was refused `most` times is set aside.
+--         Returns the endpoint if it was switched off.
+-- Who:    as take_webhooks. Locks: the rows; the endpoint's, unless another transaction has it: then it stays taken until its lease ends.
 -- Index:  primary keys.
 WITH
 -- include shared/clock

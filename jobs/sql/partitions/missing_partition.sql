@@ -1,9 +1,9 @@
 -- Reads:  the commands, in order, that give a table its partition for the moments from `starts` up to `ends`; none if it has
 --         it. Who: the upkeep of partitions, under the lock of lock_partitions.
 -- Locks of the commands: on the table SHARE UPDATE EXCLUSIVE, which no insert conflicts with (CREATE TABLE ... PARTITION OF
--- would lock out everybody); on the default partition, which ATTACH reads, ACCESS EXCLUSIVE: it holds only rows that found no
--- partition. Those of this one move into it, as ATTACH demands. If rows of this moment belong into it, inserts first end or
--- wait: one that had found its way to the default partition, and waited there, would fail on that partition's new bounds.
+-- would lock out all sessions); on the default partition, which ATTACH reads, ACCESS EXCLUSIVE: it holds only rows that found no
+-- partition. The rows that belong to the new partition move into it, as ATTACH demands. If rows of the present moment belong to it,
+-- inserts first end or wait: an insert that waited at the default partition would fail on that partition's new bounds.
 WITH parent AS (
     SELECT
         c.oid::regclass AS name,

@@ -1,5 +1,5 @@
 -- Reads:  the states of jobs, each for the tenant that asks for it. A job in the history has none: it cannot change.
--- Who:    a web process, for everybody who waits there for a job, again and again. Locks: none. Index: primary key or jobs_of_tenant.
+-- Who:    a web process, again and again, for all clients that wait there for a job. Locks: none. Index: primary key or jobs_of_tenant.
 -- One index look-up for each job asked for, whatever the planner believes: no join of another kind has a LIMIT inside.
 SELECT asked.tenant_id, asked.id, found.*
 FROM unnest(%(tenants)s::bigint[], %(ids)s::bigint[]) AS asked (tenant_id, id)

@@ -1,5 +1,5 @@
--- Change: what each tenant got of a minute, and was entitled to, goes into its sums. What they had until now fades: `short`
---         and `long` are the parts of it that stay. A tenant that has had nothing for hours leaves.
+-- Change: add the work that each tenant got in a minute, and was entitled to, to its sums. The earlier sums fade: `short`
+--         and `long` are the parts of them that stay. A tenant that has had nothing for hours is removed.
 -- Who:    the recorder, once a minute, under the lock of its row in `recorded`. Locks: rows that only the recorder writes.
 -- Index:  the primary key; all of the table.
 WITH fresh AS (

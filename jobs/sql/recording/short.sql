@@ -1,5 +1,6 @@
 -- name: forget_changes
--- Change: deletes the changes from before a moment, but for the last ones of what still is; and who left the line before it.
+-- Change: delete the changes before a moment, except the last one of each subject that still exists; and the records of jobs that
+--         left the line before it.
 -- Who:    the recorder. Locks: the rows. Index: limit_changes_of_subject; the primary key; left_line_by_time.
 WITH
 limits AS (

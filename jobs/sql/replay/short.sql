@@ -1,6 +1,6 @@
 -- name: replay_past
--- Reads:  the attempts that became ready before `ends` and ended after `begins`, those under way, who is in line, and who left it
---         without an attempt. Moments are seconds from `since`. At most `most`, in no order.
+-- Reads:  the attempts that became ready before `ends` and ended after `begins`, those under way, the jobs in line, and the jobs that
+--         left it without an attempt. Moments are seconds from `since`. At most `most`, in no order.
 -- Who:    a what-if, in a process of its own. Locks: none. Index: attempts_ended; jobs_one_job_per_slot; jobs_claim; left_line_by_time.
 SELECT
     job_id, tenant_id, queue_id, job_place(priority, job_id) AS place, user_key AS user,
@@ -39,8 +39,8 @@ WHERE coalesce(ready_at, claimed_at, started_at) < %(ends)s::timestamptz
 LIMIT %(most)s
 
 -- name: replay_changes
--- Reads:  the limits and the processes that held at `begins` and their changes up to `latest`; of what was noted later for the
---         first time the first. Moments are seconds from `since`. Who: a what-if. Locks: none. Index: none; they are few.
+-- Reads:  the limits and the processes at `begins`, and their changes up to `latest`. If the first record of a subject is later, it
+--         stands for `begins`. Moments are seconds from `since`. Who: a what-if. Locks: none. Index: none; they are few.
 WITH
 noted AS (
     SELECT kind, subject::text AS subject, at, id, limits FROM limit_changes WHERE kind <> 'job_type'

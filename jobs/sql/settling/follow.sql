@@ -7,8 +7,8 @@
 -- Twin:   `jobs/allocation/follow.py`, in memory.
 -- Index:  primary key; jobs_claim, from the lane's head as the door knows it, so that it does not read ended jobs again and again.
 -- The ticket is that of the slot, not a new one: the books go on.
--- The row counts the jobs that have followed in its slot, so that whoever ends the slice, or finds its process dead, can
--- tell the door how many wait no longer.
+-- The row counts the jobs that have followed in its slot. So the statement that ends the slice, or that finds its process dead,
+-- can tell the door how many jobs wait no longer.
 WITH
 -- include shared/clock
 before AS MATERIALIZED (SELECT slot FROM jobs WHERE id = %(id)s),

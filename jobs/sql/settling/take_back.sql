@@ -4,7 +4,7 @@
 -- Who:    recover, for an attempt whose process or worker died; fenced: if it settled meanwhile, nothing happens.
 --         This includes a queued attempt: its process may have died after sending the start, and the server may execute
 --         that start later. It would succeed, with no process to run the job. That is not a crash, since no body has run.
---         Nor are the first `forgiven` failures of this class of a job: its worker was stopped.
+--         The first `forgiven` failures of this class of a job are no crashes, either: its worker was stopped.
 --         The process is part of the fence (pid null: the whole worker is gone): a duplicate message may let another
 --         process die during the same attempt, while the job still runs where it started.
 -- Locks:  the row; if another transaction has locked it, nothing happens, and the caller tries again. Index: primary key.

@@ -1,6 +1,6 @@
--- The books for whoever only looks: what is in use, less what has been given back and no fold has taken off yet. A look at
--- one moment sees what the jobs hold at that moment. Index: the newest version of each turn; of freed_slots only such rows.
-untaken AS MATERIALIZED (  -- from which xid on the letters are those that no fold has taken (see fold.sql)
+-- The books for a statement that only reads: the slots in use, less those given back that no fold has taken off yet. One
+-- snapshot sees what the jobs hold at its moment. Index: the newest version of each turn; of freed_slots only such rows.
+untaken AS MATERIALIZED (  -- from which xid on no fold has taken the arrivals and freed slots (see fold.sql)
     SELECT CASE WHEN d.since <= pg_snapshot_xmax(pg_current_snapshot())::text::bigint
         THEN least(d.since, (SELECT min(xid) FROM unnest(d.unseen) AS unseen (xid))) ELSE 0 END AS xid
     FROM (SELECT) always LEFT JOIN LATERAL (SELECT since, unseen FROM door ORDER BY version DESC LIMIT 1) d ON true

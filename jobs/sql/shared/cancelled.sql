@@ -1,6 +1,6 @@
--- Cancel the jobs of `before`, which wait or are queued: id, slot, whether an operator does it (barred), and the reason (null:
--- somebody asked for it). A queued one kept a process from others: it is charged that time, but a second at most, since
--- brokers may be slow.
+-- Cancel the jobs of `before`, which wait or are queued: id, slot, whether an operator cancels (barred), and the reason (null:
+-- its tenant or an operator asked for it). A queued job has kept a process from others: it is charged that time, but at most a
+-- second, since brokers may be slow.
 ended AS (
     UPDATE jobs
     SET status = 'cancelled',

@@ -1,4 +1,4 @@
--- What is so now, for whoever only looks: the time, the workers, the books and the queues.
+-- The present state, for a statement that only reads: the time, the workers, the books and the queues.
 -- include shared/clock
 -- include shared/live_pools
 -- include shared/books

@@ -1,4 +1,4 @@
--- Whether another worker than `worker` has lately said that it reaches the broker.
+-- Whether another worker than `worker` has lately recorded that it reaches the broker.
 SELECT EXISTS (
     SELECT FROM workers w
     WHERE w.gone_at IS NULL

@@ -1,6 +1,6 @@
--- A queued job `j` of queue `q` starts in this process, if nothing speaks against it. A worker that was declared gone starts
--- nothing: recover would take the job back at once. Nor does the job start of a tenant that was deleted while the job was
--- claimed; nor one whose time to start has passed, by PostgreSQL's clock. No indexed column changes (HOT).
+-- A queued job `j` of queue `q` starts in this process, except in three cases. A worker that was declared gone starts no job:
+-- recover would take it back at once. A job does not start if its tenant was deleted while it was claimed, or if its time to
+-- start has passed, by PostgreSQL's clock. No indexed column changes (HOT).
 SET status = 'running',
     worker = %(worker)s,
     worker_pid = %(pid)s,

@@ -1,5 +1,5 @@
--- Reads:  what is said of lanes, or of a user's jobs in them; null if nothing is. One row for each lane and user asked for.
--- Who:    whoever shows jobs: the caller has read them, so they are his to see. Locks: none. Index: the primary key.
+-- Reads:  the forecasts of lanes, or of a user's jobs in them; null if there is none. One row for each lane and user asked for.
+-- Who:    pages, API and commands, for jobs that the caller has read, and so may see. Locks: none. Index: the primary key.
 SELECT asked.tenant_id, asked.queue_id, asked.user_key, statement_timestamp() AS now, f.made_at, f.reason, f.places::text
 FROM unnest(%(tenants)s::bigint[], %(queues)s::bigint[], %(users)s::text[]) AS asked (tenant_id, queue_id, user_key)
 LEFT JOIN LATERAL (

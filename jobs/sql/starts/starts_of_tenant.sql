@@ -1,4 +1,4 @@
--- Reads:  what is said of each lane of a tenant with jobs in line; if it limits its users, of the jobs of no user there.
+-- Reads:  the forecast of each lane of a tenant with jobs in line; if the tenant limits its users, that of its jobs without a user.
 -- Who:    the pages of its members. Locks: none. Index: the primary keys.
 SELECT q.name, statement_timestamp() AS now, f.made_at, f.reason, f.places::text
 FROM forecasts f JOIN queues q ON q.id = f.queue_id

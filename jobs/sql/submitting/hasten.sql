@@ -1,8 +1,8 @@
--- Change: let waiting jobs be as urgent as the most urgent call that has joined them. One that waits for a further attempt is due now
---         if such a call is for now, and that attempt counts as no retry. Not an arrow: the clock promotes what is due. Returns
---         the jobs.
+-- Change: give waiting jobs the priority of the most urgent call that has joined them. A job that waits for a further attempt is due
+--         now if such a call is for now, and that attempt counts as no retry. Not an arrow: the clock promotes what is due.
+--         Returns the jobs.
 -- Who:    submit, for jobs that identical calls have joined.
--- Locks:  the rows, by id, until the caller's transaction ends; it skips locked ones: a call that joins waits for nobody.
+-- Locks:  the rows, by id, until the caller's transaction ends; it skips locked ones: a call that joins a job never waits.
 -- Index:  primary key.
 WITH
 -- include shared/clock

@@ -1,7 +1,7 @@
--- Change: write the difference as an arrival if a lane's number of waiting jobs is wrong. Of tenants that seem to have used
---         at least half of their limit, since submit refuses by this number; or of all tenants (all).
--- Who:    the clock. Locks: none: one snapshot sees the jobs, the lanes, and what no dispatch has been told or has taken yet:
---         arrivals, and the jobs that followed in a slot.
+-- Change: write the difference as an arrival if a lane's number of waiting jobs is wrong. It does so for the tenants that seem to
+--         have used at least half of their limit, since submit refuses by this number; or for all tenants (all).
+-- Who:    the clock. Locks: none: one snapshot sees the jobs, the lanes, and what no dispatch has counted yet: arrivals, and
+--         the jobs that followed in a slot.
 -- Index:  jobs_claim, jobs_scheduled_of_tenant, jobs_blocked_of_tenant, jobs_one_job_per_slot.
 WITH known AS MATERIALIZED (
     SELECT queue_id, tenant_id, sum(jobs) AS jobs

@@ -19,9 +19,9 @@ kind AS MATERIALIZED (
             SELECT FROM webhook_endpoints e
             WHERE e.tenant_id = k.tenant_id
               AND e.off_at IS NULL  -- guard
-        ) AS announced,  -- its end may be told
+        ) AS announced,  -- a webhook may announce its end
         CASE
-            WHEN t.id IS NULL THEN 'tenant'  -- as far as it can see: it waits for nobody who deletes one
+            WHEN t.id IS NULL THEN 'tenant'  -- as its snapshot sees it: it does not wait for the deletion of a tenant
             WHEN q.id IS NULL THEN 'queue'
             WHEN k.at <= clock.now THEN 'past'
             WHEN k.at > clock.now + %(longest)s * interval '1 second' THEN 'far'

@@ -1,7 +1,7 @@
 -- Change: declare workers gone that stopped beating. This is final; a worker that returns registers anew. Who: recover.
 -- `watched`: seconds for which the clock has seen time pass normally. After an outage, or when the database's clock was
--- set, all beats look old, so each worker gets time to beat again. `now`: when the clock looked: whatever has stood still
--- or was set since then makes no beat old.
+-- set, all beats look old, so each worker gets time to beat again. `now`: when the clock looked; a standstill, or a change of the
+-- database's clock, after that moment makes no beat old.
 -- Locks:  the rows; it skips locked rows, whose workers may be beating now, until the next look.
 WITH
 -- include shared/clock

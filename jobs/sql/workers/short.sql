@@ -1,7 +1,7 @@
 -- name: another_reaches_broker
--- Reads:  whether another worker has lately said that it reaches the broker. Who: the clock of one that does not, before it
---         leads. Locks: none. Index: workers_live.
--- Lately: within one beat and a half. A worker that PostgreSQL has not heard since could not take the lead.
+-- Reads:  whether another worker has lately recorded that it reaches the broker. Who: the clock of a worker that does not, before
+--         it leads. Locks: none. Index: workers_live.
+-- Lately: within one and a half intervals of its beat. A worker without a beat since then could not take the lead.
 -- include shared/reaching
 
 -- name: beat
@@ -83,7 +83,7 @@ SELECT l.id, l.attempt, free.id IS NOT NULL AS free FROM left_over l LEFT JOIN f
 -- Reads:  running attempts whose worker is gone. Who: recover. Locks: none; take_back is fenced.
 -- Index:  jobs_one_job_per_slot: it reads only jobs that hold a slot.
 -- A worker may start a job before its first beat arrives: an unknown worker counts as gone only after `unknown_for` seconds.
--- One that left, or took no more jobs when it was last heard of, was told to stop: a supervisor kills what takes too long.
+-- A worker that left, or took no more jobs at its last beat, was stopped on purpose: a supervisor kills one that takes too long.
 SELECT j.id, j.attempt, j.worker, w.name, coalesce(NOT w.lost OR w.concurrency = 0, false) AS stopped
 FROM jobs j
 CROSS JOIN (SELECT coalesce(%(now)s::timestamptz, clock_timestamp()) AS now) clock

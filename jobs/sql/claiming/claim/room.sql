@@ -13,9 +13,9 @@ turn AS MATERIALIZED (
     CROSS JOIN LATERAL (SELECT * FROM queues WHERE id BETWEEN t.queue_id AND t.queue_id ORDER BY id LIMIT 1) q
 ),
 -- include shared/pool_states
--- Of each pool as many as it has room for, and some more, since a visit may find nobody who could be served. Before it lends, a
--- pass looks at all. Those in which others have locked jobs come last, so that they hide nobody; and one without a ready lane is
--- there for its pool. nth: of its pool. key: of the first job that it gets.
+-- A pass looks at as many queues of a pool as the pool has room for, and some more, since a visit may find no lane to serve. Before
+-- it lends, it looks at all. Queues in which others have locked jobs come last, so that they hide no other queue; and one without a
+-- ready lane is there for its pool. nth: its number in its pool. key: that of the first job that it gets.
 asked AS MATERIALIZED (
     SELECT first.*
     FROM pool_state p CROSS JOIN LATERAL (
