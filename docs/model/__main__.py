@@ -19,7 +19,7 @@ def say(words: str) -> None:
 
 
 def main() -> int:
-    """The number of cases that were not as expected, 1 at most."""
+    """Explore all cases; return 1 if one was not as expected, else 0."""
     surprised = 0
     for title, part in PARTS:
         say(f"\n{title}\n{'=' * len(title)}")

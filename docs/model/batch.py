@@ -1,7 +1,7 @@
-"""The end of a batch: members that end, add others, are revived; who adds from outside, who closes; the reader of ends.
+"""The end of a batch: members end, add others, are revived; sessions outside add and close it; readers of ends read.
 
 A member's end is one commit: its status, and a letter (`job_ends`) with the change of the numbers. One reader at a time
-folds the letters into the tally, and compares it with the row of the batch, which it locks unless somebody has.
+adds the letters to the tally, and compares it with the row of the batch, which it locks unless another session has.
 """
 
 from collections.abc import Hashable, Iterator
@@ -13,11 +13,11 @@ from docs.model.explorer import Step
 
 WAITS, RUNS, GOOD, BAD = "waits", "runs", "good", "bad"
 BLOCKED, MET, CREATED = "blocked", "met", "created"  # met: its edge is gone, but its row was locked
-NOBODY, OUTSIDE, CLOSER, READER = -9, -1, -2, -3  # who has the batch's row locked; else the member that adds
+FREE, OUTSIDE, CLOSER, READER = -9, -1, -2, -3  # by whom the batch's row is locked; else the member that adds
 
 
 class News(NamedTuple):
-    """Letters, and their sums."""
+    """The number of letters, and their sums."""
 
     letters: int = 0
     good: int = 0
@@ -25,21 +25,21 @@ class News(NamedTuple):
 
 
 class Look(NamedTuple):
-    """A session that reads. at: idle, heard (it is the reader), seen (its snapshot is taken), held, looks (again)."""
+    """A session that reads."""
 
-    at: str = "idle"
+    at: str = "idle"  # or heard (it is the reader), seen (its snapshot is taken), held, looks (again)
     news: News = News()  # committed when its snapshot was taken
     added: int = 0
     closed: bool = False
-    skips: bool = False  # the row of the batch
-    noted: bool = False  # a letter of its own, about what it found locked
+    skips: bool = False  # it skips the row of the batch
+    noted: bool = False  # it has left a letter of its own, about locked rows
 
 
 class State(NamedTuple):
     members: tuple[str, ...] = ()
     added: int = 0
     closed: bool = False
-    locked: int = NOBODY
+    locked: int = FREE
     news: News = News()
     good: int = 0  # of the tally
     bad: int = 0
@@ -47,8 +47,8 @@ class State(NamedTuple):
     starts: tuple[int, int] = (0, 0)
     looks: tuple[Look, ...] = (Look(), Look())
     calls: int = 0  # dispatches that are about to look
-    stranger: bool = False  # has the rows of both locked
-    was: tuple[bool, bool] = (False, False)  # in some committed state: over, and over with all well; nobody just added
+    stranger: bool = False  # it has locked the rows of both callbacks
+    was: tuple[bool, bool] = (False, False)  # ended, all succeeded: in a committed state in which no session was adding
     deaths: int = 0
     revives: int = 0
     strangers: int = 0
@@ -56,24 +56,21 @@ class State(NamedTuple):
 
 @dataclass(frozen=True)
 class Batch:
-    """members: at most so many. deaths, revives, strangers: how often. net: the clock looks, too.
+    """A batch, how much may happen to it, and the rules of the statements. A fault is a rule that is switched off."""
 
-    The others are the rules of the statements; a fault is one that is switched off.
-    """
-
-    members: int = 2
-    deaths: int = 0
-    revives: int = 0
-    strangers: int = 0
-    net: bool = False
+    members: int = 2  # at most
+    deaths: int = 0  # how often a session or a member may die
+    revives: int = 0  # how often a member may be revived
+    strangers: int = 0  # how often a stranger may lock the callbacks
+    net: bool = False  # the clock looks, too
     newest: bool = True  # the reader compares with `added` as it is under its lock
     of_snapshot: bool = True  # but takes from its snapshot, as the letters, whether the batch is closed
-    notes_again: bool = True  # it leaves a letter about what it found locked
-    looks_again: bool = True  # after its commit, since who found it reading has gone home
-    alone: bool = True  # one reads at a time
-    close_tells: bool = True
-    revival_tells: bool = True
-    counts_within: bool = True  # who adds counts in the transaction of the jobs, and not afterwards
+    notes_again: bool = True  # it leaves a letter about the rows that it found locked
+    looks_again: bool = True  # after its commit, since sessions that found it reading have left
+    alone: bool = True  # one session reads at a time
+    close_tells: bool = True  # closing leaves a letter
+    revival_tells: bool = True  # a revival leaves a letter
+    counts_within: bool = True  # a session that adds counts in the transaction of the jobs, and not afterwards
 
     def start(self) -> State:
         return State(deaths=self.deaths, revives=self.revives, strangers=self.strangers)
@@ -94,7 +91,7 @@ class Batch:
 
     def _add(self, state: State) -> Iterator[Step[State]]:
         """Begin and commit are two steps: between them the row of the batch is locked."""
-        if state.locked == NOBODY and len(state.members) < self.members:
+        if state.locked == FREE and len(state.members) < self.members:
             begun = state if self.counts_within else state._replace(members=(*state.members, WAITS))
             if not state.closed:
                 yield Step("outside", "begins to add", begun._replace(locked=OUTSIDE))
@@ -104,25 +101,25 @@ class Batch:
         elif state.locked == OUTSIDE or state.locked >= 0:
             who = "outside" if state.locked == OUTSIDE else f"member {state.locked}"
             members = (*state.members, WAITS) if self.counts_within else state.members
-            added = state._replace(members=members, added=state.added + 1, locked=NOBODY, calls=state.calls + 1)
+            added = state._replace(members=members, added=state.added + 1, locked=FREE, calls=state.calls + 1)
             yield Step(who, "has added, commits", added)
             if state.deaths:
                 back = state.members
                 if state.locked >= 0 and back[state.locked] == RUNS:
                     back = (*back[: state.locked], WAITS, *back[state.locked + 1 :])
-                yield Step(who, "dies", state._replace(members=back, locked=NOBODY, deaths=state.deaths - 1))
+                yield Step(who, "dies", state._replace(members=back, locked=FREE, deaths=state.deaths - 1))
 
     def _close(self, state: State) -> Iterator[Step[State]]:
-        if not state.closed and state.locked == NOBODY:
+        if not state.closed and state.locked == FREE:
             yield Step("closer", "locks the batch", state._replace(locked=CLOSER))
         elif state.locked == CLOSER:
-            closed = state._replace(closed=True, locked=NOBODY)
+            closed = state._replace(closed=True, locked=FREE)
             yield Step("closer", "has closed it, commits", _tell(closed) if self.close_tells else closed)
 
     def _members(self, state: State) -> Iterator[Step[State]]:
         for place, member in enumerate(state.members):
             who = f"member {place}"
-            if place == state.locked:  # it is adding, and somebody may believe that it is dead
+            if place == state.locked:  # it is adding, and another session may believe that it is dead
                 if state.deaths and member == RUNS:
                     given_up = _become(state, place, BAD)._replace(deaths=state.deaths - 1)
                     yield Step(who, "is given up, and adds", _tell(given_up, bad=1))
@@ -130,9 +127,9 @@ class Batch:
             if member == WAITS:
                 yield Step(who, "starts", _become(state, place, RUNS))
             if member == RUNS:
-                yield Step(who, "ends well", _tell(_become(state, place, GOOD), good=1))
+                yield Step(who, "succeeds", _tell(_become(state, place, GOOD), good=1))
             if member in (WAITS, RUNS):
-                yield Step(who, "ends badly", _tell(_become(state, place, BAD), bad=1))
+                yield Step(who, "fails", _tell(_become(state, place, BAD), bad=1))
             if member == BAD and state.revives:
                 revived = _become(state, place, WAITS)._replace(revives=state.revives - 1)
                 yield Step(who, "is revived", _tell(revived, bad=-1) if self.revival_tells else revived)
@@ -155,7 +152,7 @@ class Batch:
                 yield Step(who, "snapshot", _now(state, number, seen))
             case "heard":
                 yield Step(who, "finds no news", _now(state, number, Look()))
-            case "seen" if state.locked == NOBODY or (state.locked not in (CLOSER, READER) and not self.counts_within):
+            case "seen" if state.locked == FREE or (state.locked not in (CLOSER, READER) and not self.counts_within):
                 newest = look._replace(added=state.added) if self.newest else look
                 newest = newest if self.of_snapshot else newest._replace(closed=state.closed)
                 yield Step(who, "locks the batch", _now(state, number, newest._replace(at="held"), locked=READER))
@@ -164,11 +161,11 @@ class Batch:
             case "held":
                 yield Step(who, "commits", self._read(state, look, number))
                 if state.deaths:
-                    freed = {"locked": state.locked if look.skips else NOBODY, "deaths": state.deaths - 1}
+                    freed = {"locked": state.locked if look.skips else FREE, "deaths": state.deaths - 1}
                     yield Step(who, "dies", _now(state, number, Look(), **freed))
 
     def _hear(self, state: State, number: int) -> Iterator[Step[State]]:
-        """Become the reader; or go home, since the one that there is looks again."""
+        """Become the reader; or leave, since the present reader looks again."""
         who, look = f"session {number}", state.looks[number]
         taken = self.alone and any(one.at in ("heard", "seen", "held") for one in state.looks)
         then = Look() if taken else Look("heard")
@@ -182,7 +179,7 @@ class Batch:
             yield Step(who, "hears, as the clock", _now(state, number, then))
 
     def _read(self, state: State, look: Look, number: int) -> State:
-        """The statement's writes."""
+        """Apply the writes of the reader's statement."""
         good, bad = state.good + look.news.good, state.bad + look.news.bad
         left = News(*(now - had for now, had in zip(state.news, look.news, strict=True)))
         over = not look.skips and look.closed and good + bad == look.added
@@ -201,7 +198,7 @@ class Batch:
             news=left._replace(letters=max(left.letters, 0) + again),
             after=(after[0], after[1]),
             starts=(starts[0], starts[1]),
-            locked=state.locked if look.skips else NOBODY,
+            locked=state.locked if look.skips else FREE,
         )
 
     # --- what must hold --------------------------------------------------------------------------------------
@@ -209,7 +206,7 @@ class Batch:
     def fault(self, state: State) -> str | None:
         over, well = _over(state)
         rests = not state.calls and not state.stranger and all(one.at == "idle" for one in state.looks)
-        rests = rests and state.locked == NOBODY and not (self.net and state.news.letters)
+        rests = rests and state.locked == FREE and not (self.net and state.news.letters)
         for place, (name, ends) in enumerate((("on_end", over), ("on_success", well))):
             if state.starts[place] > 1:
                 return f"{name} became ready twice"
@@ -225,7 +222,7 @@ class Batch:
 
 
 def _now(state: State, number: int, look: Look, **changes: Any) -> State:
-    """That session is so far."""
+    """Return the state after a step of that session."""
     return state._replace(looks=(*state.looks[:number], look, *state.looks[number + 1 :]), **changes)
 
 
@@ -234,7 +231,7 @@ def _become(state: State, place: int, status: str) -> State:
 
 
 def _tell(state: State, good: int = 0, bad: int = 0) -> State:
-    """A letter, in the same commit; its writer dispatches afterwards."""
+    """Add a letter, in the same commit; its writer dispatches afterwards."""
     letters, goods, bads = state.news
     return state._replace(news=News(letters + 1, goods + good, bads + bad), calls=state.calls + 1)
 

@@ -1,4 +1,4 @@
-"""What is explored: the protocol, which must hold, and known faults put into it, which must be found."""
+"""The cases that are explored: the protocol, which must hold, and known faults put into it, which must be found."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -28,7 +28,7 @@ class Case:
         return self.fault in verdict.fault
 
 
-# Enough for the shortest counter-examples; what it leaves out is explored in PROTOCOL.
+# This is enough for the shortest counter-examples; PROTOCOL explores the rest.
 ONE_JOB = Left(deaths=1, losses=0, doubles=1, retries=0, cancels=0, revives=0)
 ALONE = Door(dispatch=("snapshot", "lock", "commit"))
 LOCKED = Door(events=("cancel", "identical submitted"))
@@ -40,7 +40,7 @@ SLICED = ("submits", "finishes", "follows")
 REVIVED = ("submits", "finishes", "revives")
 TAKEN_BACK = ("submits", "finishes", "takes back")
 UPGRADED = ("submits", "finishes", "finishes, by an older release")
-COUNTED = replace(ROOMY, counting=RECOUNT)  # by anybody, at any time
+COUNTED = replace(ROOMY, counting=RECOUNT)  # by any session, at any time
 HIGH = Door(capacity=2, books=Books("A", 1), counting=RECOUNT)
 LOW = Door(capacity=2, books=Books(), held=1, index=True)
 CLOCK_COUNTS = (*RECOUNT, *CLOCK_PASS)
@@ -75,8 +75,8 @@ PROTOCOL = (
     Case("door: the clock heals 2 deaths and any stall", replace(STRUCK, sessions=2, deaths=2, events=("cancel",))),
     Case("door: the clock heals, 2 slots", replace(STRUCK, sessions=2, slots=2, capacity=2)),
     Case("door: the clock heals, early numbers", replace(NUMBERED, sessions=2, deaths=1, net=True)),
-    Case("door: who submits looks first", Door(owners="AABB", looks=LOOK)),
-    Case("door: who submits looks first, 2 slots", replace(ROOMY, owners="AABB", looks=LOOK)),
+    Case("door: a submit looks first", Door(owners="AABB", looks=LOOK)),
+    Case("door: a submit looks first, 2 slots", replace(ROOMY, owners="AABB", looks=LOOK)),
     Case("door: the same, 2 slots, early numbers", replace(NUMBERED, sessions=2, looks=LOOK)),
     Case("door: time slices, capacity 1", Door(moves=SLICED)),
     Case("door: time slices, 2 slots, one spare row", replace(ROOMY, owners="AAA", moves=SLICED, spare=1)),
@@ -151,45 +151,47 @@ FAULTS = (
     ),
     Case(
         "go home when another is inside, instead of waiting",
-        Door(dispatch=("enter_or_go_home", "fold", "snapshot", "lock", "commit", "leave")), "I2: nobody",
+        Door(dispatch=("enter_or_go_home", "fold", "snapshot", "lock", "commit", "leave")), "I2: no session",
     ),
     Case(
         "place given up after the claim's snapshot",
-        Door(dispatch=("knock", "enter", "fold", "snapshot", "give_place", "lock", "commit", "leave")), "I2: nobody",
+        Door(dispatch=("knock", "enter", "fold", "snapshot", "give_place", "lock", "commit", "leave")),
+        "I2: no session",
     ),
     Case(
         "place given up between fold and claim",
-        Door(dispatch=("knock", "enter", "fold", "give_place", "snapshot", "lock", "commit", "leave")), "I2: nobody",
+        Door(dispatch=("knock", "enter", "fold", "give_place", "snapshot", "lock", "commit", "leave")),
+        "I2: no session",
     ),
     Case(
         "fold after the claim's snapshot",
         replace(ROOMY, dispatch=("knock", "enter", "give_place", "snapshot", "fold", "lock", "commit", "leave")),
-        "I2: nobody",
+        "I2: no session",
     ),
     Case(
         "skip locked without the door: one job for each finisher",
-        replace(ALONE, owners="ABC", capacity=2, batch=1, limits=False, goes_on=False), "I2: nobody",
+        replace(ALONE, owners="ABC", capacity=2, batch=1, limits=False, goes_on=False), "I2: no session",
     ),
     Case(
-        "an arrival is told after the commit, by one who stalls",
+        "an arrival's letter comes after the commit, and the session stalls",
         Door(tells="afterwards", net=True), "I2: all others stall",
     ),
-    Case("who revives a job does not tell of it", Door(moves=REVIVED, untold=("revives",)), "I2: nobody"),
-    Case("who frees a slot does not tell of it", Door(untold=("finishes",), exact=False), "I2: nobody"),
-    Case("fold remembers the highest number that it took", Door(numbers=True, by_highest=True), "I2: nobody"),
+    Case("a revival writes no letter", Door(moves=REVIVED, untold=("revives",)), "I2: no session"),
+    Case("a freed slot writes no letter", Door(untold=("finishes",), exact=False), "I2: no session"),
+    Case("fold remembers the highest number that it took", Door(numbers=True, by_highest=True), "I2: no session"),
     Case(
         "fold remembers its snapshot though it did not take all",
-        Door(numbers=True, capacity=2, sessions=2, takes=1, remembers_always=True), "I2: nobody",
+        Door(numbers=True, capacity=2, sessions=2, takes=1, remembers_always=True), "I2: no session",
     ),
-    Case("who submits sets the lane ready itself", replace(ROOMY, tells="lanes"), "I2: nobody"),
-    Case("one pass only, of one visit", Door(visits=1, goes_on=False), "I2: nobody"),
+    Case("a submit sets the lane ready itself", replace(ROOMY, tells="lanes"), "I2: no session"),
+    Case("one pass only, of one visit", Door(visits=1, goes_on=False), "I2: no session"),
     Case(
         "one pass only, and a pause asks for nothing",
-        Door(events=("pause, asks for nothing",), goes_on=False), "I2: nobody",
+        Door(events=("pause, asks for nothing",), goes_on=False), "I2: no session",
     ),
     Case(
         "no spare rows, and a pause asks for nothing",
-        Door(events=("pause, asks for nothing",), spare=0), "I2: nobody",
+        Door(events=("pause, asks for nothing",), spare=0), "I2: no session",
     ),
     Case(
         "one pass only: an open transaction keeps all tenants waiting",
@@ -201,16 +203,16 @@ FAULTS = (
     ),
     Case(
         "a further pass waits in line, and leaves out what it passed over",
-        replace(LOCKED, events=("identical submitted",), again_in_line=True), "I2: nobody",
+        replace(LOCKED, events=("identical submitted",), again_in_line=True), "I2: no session",
     ),
-    Case("no clock: who cancels rolls back", Door(events=("cancel, rolled back",)), "I2: nobody"),
-    Case("no clock: a session dies before its pass", Door(deaths=1), "I2: nobody"),
+    Case("no clock: a cancel rolls back", Door(events=("cancel, rolled back",)), "I2: no session"),
+    Case("no clock: a session dies before its pass", Door(deaths=1), "I2: no session"),
     Case("the clock knocks, too", replace(STRUCK, clock=PASS), "I2: all others stall"),
     Case("no pipeline: a client stalls inside the door", replace(STRUCK, pipelined=False), "never gets in"),
-    Case("a freed slot opens its own lane only", Door(owners="Aa", capacity=2, opens_own=True), "I2: nobody"),
+    Case("a freed slot opens its own lane only", Door(owners="Aa", capacity=2, opens_own=True), "I2: no session"),
     Case("a pass serves each lane up to its tenant's limit", Door(owners="Aa", capacity=2, cuts=False), "I1"),
     Case("fold does not take off the books", Door(takes_off=()), "books: A in use, but none"),
-    Case("fold does not take off the books, unchecked", Door(takes_off=(), exact=False), "I2: nobody"),
+    Case("fold does not take off the books, unchecked", Door(takes_off=(), exact=False), "I2: no session"),
     Case("claim does not add to the books", Door(adds=False), "books: none in use, but A"),
     Case("claim does not add to the books, unchecked", Door(adds=False, exact=False), "I1"),
     Case(
@@ -218,12 +220,12 @@ FAULTS = (
         replace(LOCKED, events=("cancel",), takes_off=(FREED, OPENS)), "books: none in use, but A",
     ),
     Case(
-        "who follows in a slot says that it is free",
+        "a job that follows in a slot writes that it is free",
         Door(moves=("submits", "finishes", "follows, but says that it freed the slot")), "books: A in use, but AA",
     ),
-    Case("an end is told after its commit", Door(tells="afterwards"), "books: A in use, but none"),
+    Case("an end's letter comes after its commit", Door(tells="afterwards"), "books: A in use, but none"),
     Case(
-        "an end is told after its commit, and the books are counted between",
+        "an end's letter comes after its commit, and a recount between",
         replace(FOUR, tells="afterwards", counting=RECOUNT, exact=False), "I1: 3 held of 2",
     ),
     Case(
@@ -247,18 +249,18 @@ FAULTS = (
         "recount in two statements: letters, then jobs",
         Door(counting=("enter", "count_letters", "count_jobs", "write_books", "leave")), "books: none in use, but A",
     ),
-    Case("recount does not tell whose book was too high", replace(HIGH, tells_wrong=False), "I2: nobody"),
-    Case("a book is too high at first, and nobody counts", replace(HIGH, counting=()), "I2: nobody"),
+    Case("recount does not report whose book was too high", replace(HIGH, tells_wrong=False), "I2: no session"),
+    Case("a book is too high at first, without a recount", replace(HIGH, counting=()), "I2: no session"),
     Case("a book is too low at first, and no index refuses", replace(LOW, index=False), "I1: 2 held of 2"),
-    Case("the index refuses, and nobody counts", replace(LOW, mends=False), "I2: nobody"),
+    Case("the index refuses, without a recount", replace(LOW, mends=False), "I2: no session"),
     Case("the pool's book is too low at first: no index refuses", Door(books=Books("A", 0), held=1), "I1: 2 held of 1"),
     Case(
-        "an older release ends a job, and nobody counts",
-        Door(moves=UPGRADED, mends=False, exact=False), "I2: nobody",
+        "an older release ends a job, without a recount",
+        Door(moves=UPGRADED, mends=False, exact=False), "I2: no session",
     ),
     Case(
-        "an older release ends two jobs, and a dispatch counts once",
-        Door(moves=UPGRADED, mends_once=True, exact=False), "I2: nobody",
+        "an older release ends two jobs, and a dispatch recounts once",
+        Door(moves=UPGRADED, mends_once=True, exact=False), "I2: no session",
     ),
     Case("settle by id, without the attempt", Fence(Rules(settle_fenced=False), Left(0, 1, 0, 0, 0, 0)), "I3"),
     Case("start without the status", Fence(Rules(start_guards_status=False), Left(0, 0, 1, 0, 0, 0)), "I3"),
@@ -288,12 +290,12 @@ FAULTS = (
     Case("cancel frees the slot of running code", Fence(Rules(cancel_waits=False), Left(0, 0, 0, 0, 1, 0)), "I3"),
     Case("retry in spite of a cancel", Fence(Rules(retry_minds_cancel=False), Left(0, 0, 0, 1, 1, 0)), "forgotten"),
     Case(
-        "no clock: as many rows locked by those who follow as are looked at",
-        replace(ROOMY, owners="AAA", moves=SLICED, spare=0), "I2: nobody",
+        "no clock: jobs that follow lock as many rows as a claim looks at",
+        replace(ROOMY, owners="AAA", moves=SLICED, spare=0), "I2: no session",
     ),
     Case(
-        "who submits looks at the books alone, which a fold is about to change",
-        Door(looks=("look_at_the_books_alone",)), "I2: nobody",
+        "a submit looks at the books alone, which a fold is about to change",
+        Door(looks=("look_at_the_books_alone",)), "I2: no session",
     ),
     Case("follow without a lock", Slices(slicing.Rules(follow_locks=False)), "I3: worker 2 is alive"),
     Case(
@@ -313,8 +315,8 @@ FAULTS = (
         Slices(slicing.Rules(writes_name_process=False), crew.Left(standbys=1)), "I8: worker 1 writes",
     ),
     Case(
-        "nobody compares: a standby lacked the end of a job",
-        Slices(slicing.Rules(compares=False), crew.Left(standbys=1)), "I4: nobody will ever go on with",
+        "no parent compares: a standby lacked the end of a job",
+        Slices(slicing.Rules(compares=False), crew.Left(standbys=1)), "I4: no process will ever go on with",
     ),
     Case(
         "take back what no process seems to hold, while a statement is under way",
@@ -323,35 +325,36 @@ FAULTS = (
     Case(
         "after a lost answer, settle again and ask nothing",
         Slices(slicing.Rules(asks_what_it_holds=False, compares=False), crew.Left(cuts=1)),
-        "I4: nobody will ever go on with 2",
+        "I4: no process will ever go on with 2",
     ),
     Case(
         "after a lost answer of a dispatch, ask nothing",
         Slices(slicing.Rules(asks_after_dispatch=False, compares=False), crew.Left(cuts=1)),
-        "I4: nobody will ever go on with 2",
+        "I4: no process will ever go on with 2",
     ),
     Case(
         "after a lost answer, ask first and start then",
         Slices(slicing.Rules(starts_before_it_asks=False, compares=False), crew.Left(cuts=1)),
-        "I4: nobody will ever go on with 1",
+        "I4: no process will ever go on with 1",
     ),
     Case(
         "report a death by the message's job",
         Slices(slicing.Rules(report_by_process=False, compares=False), crew.Left(deaths=1)),
-        "I4: nobody will ever go on with 2",
+        "I4: no process will ever go on with 2",
     ),
     Case(
         "report a process that could not settle, and let it live",
         Slices(slicing.Rules(gives_up_and_ends=False), crew.Left(deaths=1)), "I3: worker 1 is alive",
     ),
     Case(
-        "look what the dead ran before their sessions have ended",
+        "read what a dead process ran before its sessions have ended",
         Slices(slicing.Rules(sessions_first=False, compares=False), crew.Left(deaths=1)),
-        "I4: nobody will ever go on with 2",
+        "I4: no process will ever go on with 2",
     ),
     Case(
         "skip what the session of a dead process has locked, and leave that session",
-        Slices(slicing.Rules(sessions_first=False), crew.Left(losses=1, opens=1)), "I4: nobody will ever go on with 1",
+        Slices(slicing.Rules(sessions_first=False), crew.Left(losses=1, opens=1)),
+        "I4: no process will ever go on with 1",
     ),
     Case(
         "take back waits for the session of a dead process",
@@ -375,9 +378,9 @@ FAULTS = (
     Case("batch: a locked one is not noted again", Batch(deaths=2, net=True, notes_again=False), "was lost"),
     Case("batch: a locked callback is not noted again", Batch(1, strangers=1, notes_again=False), "on_end was lost"),
     Case("batch: a reader does not look again", Batch(looks_again=False), "on_end was lost"),
-    Case("batch: two read at once", Batch(alone=False), "on_end came too early"),
-    Case("batch: who closes it does not tell", Batch(close_tells=False), "on_end was lost"),
-    Case("batch: who revives a job does not tell", Batch(revives=1, revival_tells=False), "on_end came too early"),
+    Case("batch: two readers at once", Batch(alone=False), "on_end came too early"),
+    Case("batch: closing it leaves no letter", Batch(close_tells=False), "on_end was lost"),
+    Case("batch: a revival leaves no letter", Batch(revives=1, revival_tells=False), "on_end came too early"),
     Case("batch: counted after the jobs are there", Batch(counts_within=False), "on_end came too early"),
     Case("batch: a death, and no clock", Batch(deaths=1), "on_end was lost"),
 )  # fmt: skip

@@ -5,83 +5,75 @@ from typing import NamedTuple
 
 from docs.model.job import IDLE, OFF
 
-SENDS = ("start", "start again", "body", "settle again", "keeps")  # where the next thing a process does is a statement
+SENDS = ("start", "start again", "body", "settle again", "keeps")  # where the next step of a process is a statement
 
 
 class Left(NamedTuple):
-    """How much may still happen.
+    """The number of events that may still happen."""
 
-    deaths: of processes. losses: of whole workers, killed or stalled. cuts: of a connection, with a statement on its
-    way. opens: deaths that leave a transaction open, which has the job's row locked. strangers: who lock a row and
-    never let it go. standbys: promoted without the last commits.
-    """
-
-    deaths: int = 0
-    losses: int = 0
-    cuts: int = 0
-    doubles: int = 0
+    deaths: int = 0  # of processes
+    losses: int = 0  # of whole workers, killed or stalled
+    cuts: int = 0  # of a connection, with a statement on its way
+    doubles: int = 0  # of messages
     retries: int = 0
     drains: int = 0
-    opens: int = 0
-    strangers: int = 0
-    standbys: int = 0
+    opens: int = 0  # deaths that leave a transaction open, which has the job's row locked
+    strangers: int = 0  # sessions that lock a row and never let it go
+    standbys: int = 0  # promoted without the last commits
 
 
 class Job(NamedTuple):
-    """A row, as committed. worker, life: the process that started it. owner: its tenant; a number may come again."""
+    """A row, as committed."""
 
     status: str = "created"
     attempt: int = 0
-    worker: int = -1
-    life: int = 0
+    worker: int = -1  # the worker that started it
+    life: int = 0  # the process of that worker
     crashes: int = 0
-    owner: int = 0
+    owner: int = 0  # its tenant; a number may come again
 
     def ended(self, status: str) -> "Job":
         return self._replace(status=status, worker=-1, life=0)
 
 
 class Process(NamedTuple):
-    """The process of a worker. at: what it does next. life: which process it is. message: what it was given.
+    """The process of a worker."""
 
-    owner: the tenant of the body that runs. follows: the attempt that its last statement has started, or starts next.
-    """
-
-    at: str = IDLE
+    at: str = IDLE  # its next step
     job: int = -1
     attempt: int = 0
-    life: int = 0
-    message: tuple[int, int] | tuple[()] = ()
+    life: int = 0  # the number of the process in its worker
+    message: tuple[int, int] | tuple[()] = ()  # the message that it was given
     gone: bool = False  # its worker was declared gone
     drains: bool = False
-    owner: int = 0
-    follows: tuple[int, int] | tuple[()] = ()
+    owner: int = 0  # the tenant of the body that runs
+    follows: tuple[int, int] | tuple[()] = ()  # the attempt that its last statement has started, or starts next
 
     def idle(self, at: str = IDLE) -> "Process":
         return Process(at, life=self.life, gone=self.gone, drains=self.drains)
 
     @property
     def serves(self) -> bool:
-        """As the count of live workers sees it."""
+        """Return whether the count of live workers includes it."""
         return not self.gone and not self.drains
 
 
 class Session(NamedTuple):
-    """What a process has left behind at the server. does: "start", "succeed", or "nothing", with the row locked."""
+    """A session that a dead process, or a cut connection, has left behind at the server."""
 
     worker: int
     life: int
-    does: str
+    does: str  # "start", "succeed", or "nothing", with the row locked
     job: int
     attempt: int
 
 
 class Report(NamedTuple):
-    """Of a process that died. at: end its sessions, look what it runs by the rows, take that back."""
+    """The report of a process that died."""
 
     worker: int
     life: int
-    at: str = "end"
+    at: str = "end"  # its sessions; then "look" what it ran, by the rows; then "take" that back
     message: tuple[int, int] | tuple[()] = ()
     saw: tuple[tuple[int, int], ...] = ()
 
@@ -92,10 +84,10 @@ class State(NamedTuple):
     wire: tuple[tuple[int, int], ...] = ()  # (job, attempt), a message each
     sessions: tuple[Session, ...] = ()
     reports: tuple[Report, ...] = ()
-    strangers: tuple[int, ...] = ()  # whose rows they have locked
-    waits: int = -1  # for whose row the clock is waiting
+    strangers: tuple[int, ...] = ()  # the jobs whose rows strangers have locked
+    waits: int = -1  # the job for whose row the clock is waiting
     started: tuple[tuple[int, int], ...] = ()  # the bodies
-    standby: tuple[Job, ...] = ()  # what it knows, if it lags behind
+    standby: tuple[Job, ...] = ()  # the rows that it has, if it lags behind
     promoted: bool = False
     wrong: str = ""
     left: Left = Left()
@@ -119,13 +111,13 @@ class State(NamedTuple):
         return tuple(report for report in self.reports if report.worker != worker)
 
     def runs(self, worker: int, life: int) -> tuple[tuple[int, int], ...]:
-        """By the rows."""
+        """Return the attempts that this process runs, by the rows."""
         ours = ("running", worker, life)
         return tuple((n, j.attempt) for n, j in enumerate(self.jobs) if (j.status, j.worker, j.life) == ours)
 
     @property
     def held(self) -> int:
-        """How many slots."""
+        """The number of slots in use."""
         return sum(job.status in {"queued", "running"} for job in self.jobs)
 
 

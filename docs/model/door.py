@@ -1,6 +1,6 @@
 """Dispatch: door, waiting place, mailboxes, lanes, snapshots, row locks. I1 (strict limits) and I2 (no lost wake-up).
 
-A pass is a list of steps, each of which PostgreSQL makes at one instant; between two steps of one session any other may
+A pass is a list of steps, each of which PostgreSQL makes at one instant. Between two steps of one session any other may
 make some of its own. A faulty protocol is another list, or a rule that is off.
 """
 
@@ -30,65 +30,46 @@ EVENTS = {
 
 @dataclass(frozen=True)
 class Door:
-    """The protocol, and the world it is put in. A pass without `fold` keeps no lanes: it looks at all tenants.
+    """The protocol, and the world it is put in. A pass without `fold` keeps no lanes: it looks at all tenants."""
 
-    owners: the lane of each job; A and a are lanes of the tenant A. slots: of each tenant. capacity: of the pool.
-    batch: the most that a pass takes. spare: how many more of a lane's jobs are looked at than it may start. visits:
-    the most lanes of a pass. cuts: it minds what it takes from other lanes of the tenant.
-    takes: the most letters of a fold; remembers_always: its snapshot, though it left some.
-    looks: how who submits finds out whether a dispatch is worth while, before it makes one.
-    moves: what people and workers do, in one step; with numbers in two, as a transaction may get its number early and
-    commit late. events: what is done to waiting jobs, so that others meet a locked row.
-    tells: of arrivals and freed slots, in the same transaction ("with it"), "afterwards", or by writing the "lanes"
-    itself; untold: who does not at all. by_highest: fold remembers the highest number that it took, not its snapshot.
-    goes_on: a dispatch makes further passes; again_in_line: in line also when they pass lanes over.
-    books: those at first, if they are wrong; held: how many jobs run then. index: the one on (tenant, slot) is there.
-    takes_off: the letters that the fold takes off the books; adds: the claim adds to them what it takes; apart: the
-    fold commits the books by itself. opens_own: a freed slot opens its own lane only.
-    counting: the steps of whoever counts the books anew, at any time; counts_letters: those of no fold, too;
-    tells_wrong: whose books were wrong. mends: a dispatch does so if its pass met wrong books, or letters that do not
-    say which slot they freed; mends_once: but once only. exact: check the books.
-    net: check that the clock's dispatch heals whatever state the others were left in, instead of I2 without the clock.
-    """
-
-    owners: str = "AAB"
-    slots: int = 1
-    capacity: int = 1
+    owners: str = "AAB"  # the lane of each job; A and a are lanes of the tenant A
+    slots: int = 1  # of each tenant
+    capacity: int = 1  # of the pool
     sessions: int = 3
-    moves: tuple[str, ...] = ("submits", "finishes")
-    events: tuple[str, ...] = ()
-    deaths: int = 0
-    looks: tuple[str, ...] = ()
+    moves: tuple[str, ...] = ("submits", "finishes")  # the acts of people and workers, each in one step
+    events: tuple[str, ...] = ()  # changes of waiting jobs, so that other sessions meet a locked row
+    deaths: int = 0  # how many sessions may die at a bad moment
+    looks: tuple[str, ...] = ()  # the steps by which a submit finds out whether a dispatch is worth while
     dispatch: tuple[str, ...] = PASS
-    batch: int = 99
-    spare: int = 8
-    visits: int = 99
-    cuts: bool = True
-    takes: int = 99
-    remembers_always: bool = False
-    numbers: bool = False
-    by_highest: bool = False
-    tells: str = "with it"
-    untold: tuple[str, ...] = ()
-    books: Books | None = None
-    held: int = 0
-    opens_own: bool = False
-    takes_off: tuple[str, ...] = (FREED,)
-    adds: bool = True
-    apart: bool = False
-    index: bool = False
-    counting: tuple[str, ...] = ()
-    counts_letters: bool = True
-    tells_wrong: bool = True
-    mends: bool = True
-    mends_once: bool = False
-    exact: bool = True
+    batch: int = 99  # the most jobs that a pass takes
+    spare: int = 8  # how many more of a lane's jobs a pass looks at than the lane may start
+    visits: int = 99  # the most lanes that a pass visits
+    cuts: bool = True  # a pass minds the jobs that it takes from other lanes of the tenant
+    takes: int = 99  # the most letters that a fold takes
+    remembers_always: bool = False  # the fold remembers its snapshot although it left some letters
+    numbers: bool = False  # a move has two steps: a transaction may get its number early and commit late
+    by_highest: bool = False  # the fold remembers the highest number that it took, not its snapshot
+    tells: str = "with it"  # the letter comes in the same transaction, "afterwards", or the session writes the "lanes"
+    untold: tuple[str, ...] = ()  # the moves that write no letter
+    books: Books | None = None  # the books at first, if they are wrong
+    held: int = 0  # how many jobs run at first
+    opens_own: bool = False  # a freed slot opens its own lane only
+    takes_off: tuple[str, ...] = (FREED,)  # the letters that the fold takes off the books
+    adds: bool = True  # the claim adds to the books what it takes
+    apart: bool = False  # the fold commits the books by itself
+    index: bool = False  # the unique index on (tenant, slot) is there
+    counting: tuple[str, ...] = ()  # the steps of a session that counts the books anew, at any time
+    counts_letters: bool = True  # a recount includes the letters that no fold has taken
+    tells_wrong: bool = True  # a recount tells the next fold whose books were wrong
+    mends: bool = True  # a dispatch recounts if its pass met wrong books, or letters that do not name their slot
+    mends_once: bool = False  # but it recounts only once
+    exact: bool = True  # check the books
     limits: bool = True  # check I1
-    net: bool = False
+    net: bool = False  # check that the clock's dispatch heals any state of the others, instead of I2 without the clock
     clock: tuple[str, ...] = CLOCK_PASS
     pipelined: bool = True  # no client can stall inside the door
-    goes_on: bool = True
-    again_in_line: bool = False
+    goes_on: bool = True  # a dispatch makes further passes
+    again_in_line: bool = False  # further passes wait in line also when they pass lanes over
 
     @property
     def keeps_lanes(self) -> bool:
@@ -152,7 +133,7 @@ class Door:
                 yield Step(name, f"{event}: locks {self.title(job)}", after)
 
     def _follows(self, state: State, me: int, name: str, move: str, job: int) -> Iterator[Step[State]]:
-        """No dispatch: the slice goes on, and whatever ends the next one asks for it."""
+        """Begin without a dispatch: the slice goes on, and the end of the next job asks for one."""
         following = sessions.next_of_lane(self, state, job, me)
         if following is not None:
             after = sessions.begun(self, state, me, move, job, following, todo=("ends",))
@@ -185,10 +166,10 @@ class Door:
             return self._missed_by_the_clock(state)
         if any(session.todo for session in state.sessions) or (state.doubt == "any" and self.counting):
             return None
-        return f"I2: nobody is about to dispatch, but {self.title(waiting)} could be"
+        return f"I2: no session is about to dispatch, but {self.title(waiting)} could start"
 
     def _wrong(self, state: State, held: str) -> str | None:
-        """Exactly what jobs hold, and letters free that no fold has taken."""
+        """Return how the books differ from what jobs hold, plus what letters free that no fold has taken."""
         letters = sessions.untaken(state)
         least = sorted([*held, *(letter.tenant for letter in letters if letter.kind == FREED)])
         books = state.books
@@ -201,11 +182,11 @@ class Door:
         high = books.pool > len(most) or any(books.tenants.count(t) > most.count(t) for t in tenants)
         doubt = state.doubt
         if doubt == "high" and not self.net and not any(session.todo for session in state.sessions):
-            doubt = ""  # nobody is about to count
+            doubt = ""  # no session is about to recount
         return said if (low and doubt != "any") or (high and not doubt) else None
 
     def _missed_by_the_clock(self, state: State) -> str | None:
-        """Everybody else stalls where they are; but who is inside the door is carried on by the server alone."""
+        """Let all sessions stall, except the pass inside the door, which the server carries out; then run the clock."""
         while self.pipelined and state.inside >= 0:
             state = passes.step(self, state, state.inside) or state
         clock = len(state.sessions)

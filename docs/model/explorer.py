@@ -1,4 +1,4 @@
-"""A breadth-first explorer of all that can happen: the first fault it meets is reached by a shortest trace."""
+"""Explore all that can happen, breadth first: so the first fault that it meets has a shortest trace."""
 
 import gc
 from collections.abc import Hashable, Iterator
@@ -10,7 +10,7 @@ S = TypeVar("S", bound=Hashable)
 
 
 class Step(NamedTuple, Generic[S]):
-    """Who did what, and what is so afterwards."""
+    """A step: an actor, its action, and the state afterwards."""
 
     who: str
     what: str
@@ -18,37 +18,37 @@ class Step(NamedTuple, Generic[S]):
 
 
 class Model(Protocol[S]):
-    """What can happen. States are immutable."""
+    """A model of a system. Its states are immutable."""
 
     def start(self) -> S:
-        """The first state."""
+        """Return the first state."""
 
     def steps(self, state: S) -> Iterator[Step[S]]:
-        """All that can happen next, one atomic step of one actor each."""
+        """Return all steps that can happen next, each an atomic step of one actor."""
 
     def fault(self, state: S) -> str | None:
-        """What is wrong in this state."""
+        """Return what is wrong in this state; None: nothing."""
 
     def key(self, state: S) -> Hashable:
-        """Two states with the same key have the same future: actors that are alike may change places."""
+        """Return a key that is equal for states with the same future: actors that are alike may change places."""
 
     def show(self, state: S) -> str:
-        """The state in a few words, for a trace."""
+        """Return the state in a few words, for a trace."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What an exploration found. depth: the most steps that any state is away from the start."""
+    """The result of an exploration."""
 
     states: int
-    depth: int
+    depth: int  # the most steps that any state is away from the start
     fault: str | None = None
     trace: tuple[tuple[str, str, str], ...] = ()  # (who, what, the state afterwards)
 
     def __str__(self) -> str:
         if self.fault is None:
             return f"{self.states} states, depth {self.depth}: holds"
-        width_who = max(len(who) for who, _, _ in self.trace)
+        width_who = max(len(step[0]) for step in self.trace)
         width_what = max(len(what) for _, what, _ in self.trace)
         steps = [
             f"  {n:>2}  {who:<{width_who}}  {what:<{width_what}}  | {shown}"

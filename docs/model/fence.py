@@ -16,19 +16,19 @@ PROTOCOL, ONCE = Rules(), Left()
 
 @dataclass(frozen=True)
 class Fence:
-    """The statements (rules), and how much may go wrong (left). workers: each a parent with one process."""
+    """The statements of one job, and how much may go wrong with it."""
 
-    rules: Rules = PROTOCOL
-    left: Left = ONCE
-    workers: int = 2
-    registered: bool = True  # at first; or they start jobs while they are about to
+    rules: Rules = PROTOCOL  # the guards of the statements
+    left: Left = ONCE  # how much may go wrong
+    workers: int = 2  # each is a parent with one process
+    registered: bool = True  # at first; else they start jobs while they are about to register
 
     def start(self) -> State:
         workers = (Process(registered=self.registered),) * self.workers
         return State(Row(), workers, left=self.left)
 
     def key(self, state: State) -> Hashable:
-        """Workers are alike: they may change places. Of their processes only matters which are the same."""
+        """Return the key of a state. Workers may change places; of processes only matters which are the same."""
         row = state.row
 
         def seen_from(worker: int) -> Hashable:
@@ -75,7 +75,10 @@ class Fence:
             yield Step("recover", f"hands over attempt {state.row.attempt} again", sent)
 
     def _under_way(self, state: State) -> bool:
-        """If nothing is doubled, recover's patience is long enough for a message to be taken, and a death reported."""
+        """Return whether a message of the attempt is under way, or the report of a death: then recover sends no other.
+
+        If messages may be doubled, recover has no patience: only a message on the wire counts.
+        """
         attempt = state.row.attempt
         if attempt in state.wire or self.left.doubles:
             return attempt in state.wire
@@ -159,7 +162,7 @@ class Fence:
         return row.status == "running" and holder == (process.attempt, me, process.life)
 
     def _stuck(self, state: State) -> str | None:
-        """A running job has a holder, or somebody is going to take it back. (A queued one is handed over again.)"""
+        """Check that a running job has a holder, or will be taken back. (A queued job is handed over again.)"""
         row = state.row
         if row.status != "running" or verbs.is_orphan(self.rules, row, state.processes):
             return None
@@ -167,7 +170,7 @@ class Fence:
         if process.at == OFF or process.holds(row.attempt):  # off: will be declared gone
             return None
         reported = any(report.attempt == row.attempt for report in state.reports)
-        return None if reported else "I4: it runs nowhere, and nobody will take it back"
+        return None if reported else "I4: it runs nowhere, and no process will take it back"
 
     def show(self, state: State) -> str:
         row = state.row

@@ -1,11 +1,11 @@
-"""A job, its messages and its workers as a state; which guards there are; how much may go wrong."""
+"""A job, its messages and its workers as a state; the guards; how much may go wrong."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
 
 FINAL = frozenset({"success", "error", "dead", "cancelled"})
 OFF, IDLE = "off", "idle"
-# Where a process is that has started an attempt: in its body, or about to try the next way of settling.
+# The steps of a process that has started an attempt: its body runs, or it tries the next way of settling.
 ACTIVE = frozenset({"body", "stop", "fail"})
 MAX_CRASHES = 2
 TWICE = 2
@@ -13,7 +13,7 @@ TWICE = 2
 
 @dataclass(frozen=True)
 class Rules:
-    """What the statements guard. The defaults are the protocol's."""
+    """The guards of the statements. The defaults are the protocol's."""
 
     settle_fenced: bool = True  # ... AND attempt = %(attempt)s AND status = 'running', in whatever settles
     start_guards_status: bool = True  # ... AND status = 'queued'
@@ -26,48 +26,44 @@ class Rules:
     report_names_process: bool = True  # start keeps the process; a parent's take_back names it
     start_minds_gone: bool = True  # a worker that was declared gone starts nothing
     orphans_are_patient: bool = True  # a worker that is not known may be about to register
-    strangers_are_gone: bool = True  # whose job recover takes back, it declares gone: also if it never registered
+    strangers_are_gone: bool = True  # recover declares a worker gone whose job it takes back, even an unregistered one
     cancel_repeats: bool = True  # until one of its statements applies, or the job has ended
 
 
 class Left(NamedTuple):
-    """How much may still happen.
+    """The number of events that may still happen.
 
-    deaths: of processes. losses: of whole workers, killed or stalled. doubles: of messages, by the broker; if there are
-    any, recover has no patience either, and sends again what is only slow.
+    If messages may be doubled, recover has no patience either: it sends a message again that is only slow.
     """
 
-    deaths: int = 1
-    losses: int = 1
-    doubles: int = 1
+    deaths: int = 1  # of processes
+    losses: int = 1  # of whole workers, killed or stalled
+    doubles: int = 1  # of messages, by the broker
     retries: int = 1
     cancels: int = 1
     revives: int = 1
 
 
 class Row(NamedTuple):
-    """The job, as committed. holder: the worker that started it."""
+    """The job, as committed."""
 
     status: str = "created"
     attempt: int = 0
-    holder: int = -1
+    holder: int = -1  # the worker that started it
     life: int = 0  # of the process that started it
     cancel: bool = False  # asked to stop
     crashes: int = 0
 
 
 class Process(NamedTuple):
-    """The process of a worker. at: what it does next. life: which process it is.
+    """The process of a worker."""
 
-    registered: its worker is in the table. overdue: it is not, and recover waits for it no longer. gone: declared so.
-    """
-
-    at: str = IDLE
+    at: str = IDLE  # its next step
     attempt: int = 0
-    gone: bool = False
-    registered: bool = True
-    overdue: bool = False
-    life: int = 0
+    gone: bool = False  # its worker was declared gone
+    registered: bool = True  # its worker is in the table
+    overdue: bool = False  # its worker is not in the table, and recover waits for it no longer
+    life: int = 0  # the number of the process in its worker
 
     def holds(self, attempt: int) -> bool:
         return self.at in ACTIVE and self.attempt == attempt
@@ -80,14 +76,11 @@ class Process(NamedTuple):
 
 
 class Report(NamedTuple):
-    """A take_back under way. worker: whose parent reports it; -1: the clock, which saw that the worker is gone.
-
-    life: which of its processes died. Two may have been given the same message.
-    """
+    """A take_back under way."""
 
     attempt: int
-    worker: int
-    life: int = 0
+    worker: int  # the worker whose parent reports it; -1: the clock, which saw that the worker is gone
+    life: int = 0  # which of its processes died; two may have been given the same message
 
 
 class State(NamedTuple):
@@ -98,7 +91,7 @@ class State(NamedTuple):
     reports: tuple[Report, ...] = ()
     late: tuple[Report, ...] = ()  # starts at the server, whose sender is dead
     cancelling: str = ""  # the next statement of a cancel under way
-    wrong: str = ""  # what somebody did, or was told, that must not be
+    wrong: str = ""  # an act of a process, or an answer to a user, that must not be
     left: Left = Left()
 
     def put(self, me: int, process: Process) -> "State":

@@ -1,25 +1,25 @@
-"""What the door keeps, and what is decided by it: mailboxes, lanes, books; fold.sql and claim.sql."""
+"""The door's memory and its decisions: letters, lanes, books; fold.sql and claim.sql."""
 
 from collections.abc import Collection, Iterable
 from typing import NamedTuple, Protocol
 
 ARRIVAL, FREED = "arrival", "freed"
-OPENS = "opens"  # a row of `freed_slots` that freed no slot: of other limits, a cancelled waiting job, a recount
-UNSAID = "freed unsaid"  # a row of `freed_slots` that does not say which slot it freed: of an older release
+OPENS = "opens"  # a row of `freed_slots` that freed no slot: changed limits, a cancelled waiting job, a recount
+UNSAID = "freed unsaid"  # a row of `freed_slots` that does not name the slot that it freed: an older release wrote it
 OLDER = "created, but changed since"  # in a snapshot: the row has a newer version, and waits all the same
 
 
 def tenant_of(lane: str) -> str:
-    """A and a are lanes of the tenant A."""
+    """Return the tenant of a lane: A and a are lanes of the tenant A."""
     return lane.upper()
 
 
 class Letter(NamedTuple):
-    """A row of `arrivals` or `freed_slots`. number: of the transaction that wrote it; 0 where numbers do not matter."""
+    """A row of `arrivals` or `freed_slots`."""
 
     kind: str
     lane: str
-    number: int = 0
+    number: int = 0  # the number of the transaction that wrote it; 0 where numbers do not matter
 
     @property
     def tenant(self) -> str:
@@ -27,7 +27,7 @@ class Letter(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """Up to which snapshot letters were taken: its end, and the transactions that were under way then."""
+    """The snapshot up to which letters were taken: its end, and the transactions that were under way then."""
 
     since: int = 0
     unseen: tuple[int, ...] = ()
@@ -37,20 +37,23 @@ class Memory(NamedTuple):
 
 
 class Lanes(NamedTuple):
-    """ready: the circle, in its order; closed: the tenant may start none now; others are empty."""
+    """The states of lanes. A lane that is neither ready nor closed is empty."""
 
-    ready: str = ""
-    closed: str = ""
+    ready: str = ""  # the circle, in its order
+    closed: str = ""  # lanes whose tenant may start no job now
 
     def woken(self, letters: Collection[Letter], *, own: bool = False) -> str:
-        """What those bring back: an arrival, a lane that is not ready; a freed slot, the closed ones of its tenant."""
+        """Return the lanes that these letters bring back to the circle.
+
+        An arrival brings back its lane if that is not ready; a freed slot brings back the closed lanes of its tenant.
+        """
         told = {letter.lane for letter in letters if letter.kind == ARRIVAL}
         freed = {letter.lane if own else letter.tenant for letter in letters if letter.kind != ARRIVAL}
         told |= {lane for lane in self.closed if (lane if own else tenant_of(lane)) in freed}
         return "".join(sorted(told - set(self.ready)))
 
     def moved(self, to: dict[str, str]) -> "Lanes":
-        """Those leave the circle; who is ready then stands at its end, in this order."""
+        """Let these lanes leave the circle; those that are ready then stand at its end, in this order."""
         ready = [lane for lane in self.ready if lane not in to]
         ready += [lane for lane, state in to.items() if state == "ready"]
         closed = {lane for lane in self.closed if lane not in to}
@@ -58,20 +61,20 @@ class Lanes(NamedTuple):
         return Lanes("".join(ready), "".join(sorted(closed)))
 
     def written(self, by: "Lanes", wrote: str) -> "Lanes":
-        """After a transaction that wrote those."""
+        """Return the lanes after a transaction that wrote some of them."""
         ready = {lane: "ready" for lane in by.ready if lane in wrote}
         closed = {lane: "closed" for lane in by.closed if lane in wrote}
         return self.moved(dict.fromkeys(wrote, "empty") | ready | closed)
 
 
 class Books(NamedTuple):
-    """What is in use. tenants: one letter for each slot of theirs. pool: how many of its processes."""
+    """The slots in use."""
 
-    tenants: str = ""
-    pool: int = 0
+    tenants: str = ""  # the letter of a tenant for each slot that it uses
+    pool: int = 0  # how many processes of the pool are in use
 
     def less(self, tenants: Iterable[str]) -> "Books | None":
-        """After those gave a slot back; None if they had not so many: in_use is never below 0."""
+        """Return the books after these gave a slot back; None if they had fewer: in_use is never below 0."""
         left, gone = list(self.tenants), [*tenants]
         for tenant in gone:
             if tenant not in left:
@@ -89,12 +92,12 @@ class Books(NamedTuple):
 
 
 def held_by(owners: str, jobs: tuple[str, ...]) -> Books:
-    """What the jobs hold, counted."""
+    """Count the slots that the jobs hold."""
     return Books().more(tenant_of(owners[job]) for job, status in enumerate(jobs) if status == "held")
 
 
 class World(Protocol):
-    """The limits. spare: how many more of a lane's jobs are looked at than are needed. visits: the most of a pass."""
+    """The limits of the world: see Door."""
 
     owners: str
     slots: int
@@ -106,26 +109,26 @@ class World(Protocol):
 
 
 class Visit(NamedTuple):
-    """front: the first jobs of a lane; wanted: how many of them its tenant may start."""
+    """A pass's visit of a lane."""
 
     lane: str
-    busy: int
-    wanted: int
-    front: tuple[int, ...]
+    busy: int  # the slots that its tenant uses
+    wanted: int  # how many jobs its tenant may start
+    front: tuple[int, ...]  # the first jobs of the lane
 
 
 class Choice(NamedTuple):
-    """What a claim decides on its snapshot. serve: how many jobs of each lane. whole: all of the circle was seen."""
+    """The decision of a claim on its snapshot."""
 
     visits: tuple[Visit, ...]
-    serve: dict[str, int]
-    free: int
-    candidates: int
-    whole: bool
+    serve: dict[str, int]  # how many jobs of each lane
+    free: int  # free processes of the pool
+    candidates: int  # how many jobs could have been chosen
+    whole: bool  # the pass has seen all of the circle
 
 
 def choose(world: World, books: Books, jobs: tuple[str, ...], circle: str, passed: str) -> Choice:
-    """Round the circle until there are as many lanes to serve as there is room for; then the least busy tenant first.
+    """Go round the circle until there are as many lanes to serve as there is room for; serve the least busy first.
 
     Between equals the later tenant goes first: so a job that came later may be served earlier.
     """
@@ -156,14 +159,14 @@ def choose(world: World, books: Books, jobs: tuple[str, ...], circle: str, passe
 
 
 def more(world: World, choice: Choice, taken: Collection[int]) -> bool:
-    """The verdict: whether another pass may find a place for a further job."""
+    """Return the verdict: whether another pass may find a place for a further job."""
     full = len(taken) >= choice.free
     cut = choice.candidates > len(taken) or not choice.whole or (taken and choice.free > world.batch)
     return not full and bool(cut)
 
 
 def moved_on(world: World, lanes: Lanes, choice: Choice, taken: Collection[int], passed: str) -> Lanes:
-    """Who was visited goes to the end of the circle, those who got nothing first, or leaves it."""
+    """Move each visited lane to the end of the circle, those that got no job first, or out of it."""
     states: dict[str, str] = {}
     for visit in sorted(choice.visits, key=lambda visit: any(job in taken for job in visit.front)):
         rest = sum(job not in taken for job in visit.front)
@@ -180,7 +183,7 @@ def moved_on(world: World, lanes: Lanes, choice: Choice, taken: Collection[int],
 
 
 def can_start(world: World, jobs: tuple[str, ...]) -> int | None:
-    """A job that waits although its tenant has a slot and the pool a place for it; whatever the lanes say."""
+    """Return a job that waits although its tenant has a slot and the pool a place for it, in any state of the lanes."""
     held = held_by(world.owners, jobs).tenants
     if len(held) < world.capacity:
         for job, status in enumerate(jobs):

@@ -1,4 +1,4 @@
-"""What can go wrong with time slices: messages, connections, processes, workers, strangers, a standby."""
+"""The mishaps of time slices: of messages, connections, processes, workers, strangers, a standby."""
 
 from collections.abc import Iterator
 from itertools import chain
@@ -11,7 +11,7 @@ from docs.model.slicing import Rules
 
 
 def mishaps(rules: Rules, state: State) -> Iterator[Step[State]]:
-    """All of them that may still happen."""
+    """Return all mishaps that may still happen."""
     workers = (_worker(rules, state, me) for me in range(len(state.processes)))
     return chain(_broker(state), _server(rules, state), _strangers(state), *workers)
 
@@ -58,7 +58,7 @@ def _worker(rules: Rules, state: State, me: int) -> Iterator[Step[State]]:
 
 
 def _left_behind(process: Process, me: int) -> tuple[Session, ...]:
-    """What its session may be about when nobody is there any more."""
+    """Return the statements that its session may still carry out after the process has died."""
     if process.at not in SENDS:
         return ()
     sent = Session(me, process.life, "start", process.job, process.attempt)

@@ -8,18 +8,18 @@ from docs.model.sessions import Rules, Session, State, ends, locked, on, rolls_b
 
 
 def look(rules: Rules, state: State, me: int) -> State:
-    """worth.sql: goes home if nothing can be decided, by what is committed at this moment."""
+    """Leave if no job could be dispatched by what is committed at this moment: worth.sql."""
     freed = any(letter.kind == FREED for letter in _committed_mail(state))
     return on(state, me) if freed else look_at_the_books_alone(rules, state, me)
 
 
 def look_at_the_books_alone(rules: Rules, state: State, me: int) -> State:
-    """They take off what has ended when a fold is committed, and not before."""
+    """Decide by the books, which count ended jobs until the commit of a fold."""
     return on(state, me) if state.books.pool < rules.capacity else seat(state, me, Session())
 
 
 def _committed_mail(state: State) -> tuple[Letter, ...]:
-    """With what a fold has taken that is not committed."""
+    """Return the letters, also those that an uncommitted fold has taken."""
     inside = state.sessions[state.inside].letters if state.inside >= 0 else ()
     return (*state.mail, *inside)
 
@@ -43,9 +43,9 @@ def give_place(_: Rules, state: State, me: int) -> State:
 
 
 def fold(rules: Rules, state: State, me: int) -> State:
-    """Nobody else looks for what it takes and writes, so it may be done at once; a death takes it back.
+    """Take the letters. No other session reads what it takes and writes, so one step does it; a death undoes it.
 
-    The books that the others see are those before it, until its pass is committed.
+    Until its pass is committed, other sessions see the books as they were before.
     """
     new = [letter for letter in state.mail if state.memory.is_new(letter)]
     new = sorted(new, key=lambda letter: letter.number)[: rules.takes]
@@ -69,12 +69,12 @@ def fold(rules: Rules, state: State, me: int) -> State:
 
 
 def folded(rules: Rules, books: Books, letters: Iterable[Letter]) -> Books | None:
-    """After those letters; None if a row would be below 0."""
+    """Return the books after these letters; None if a row would be below 0."""
     return books.less(letter.tenant for letter in letters if letter.kind in rules.takes_off)
 
 
 def snapshot(rules: Rules, state: State, me: int) -> State:
-    """It sees what others have committed, and what its own fold has written."""
+    """Take the claim's snapshot: it sees what others have committed, and what its own fold has written."""
     if not rules.keeps_lanes:
         return on(state, me, seen=state.jobs, books=(held_by(rules.owners, state.jobs),))
     seen = tuple(was if was == "created" else "" for was in state.jobs)
@@ -83,12 +83,12 @@ def snapshot(rules: Rules, state: State, me: int) -> State:
 
 
 def lock(rules: Rules, state: State, me: int) -> State:
-    """What was chosen on the snapshot is locked, if nobody else has, and taken, if nobody has changed it."""
+    """Lock the rows chosen on the snapshot, unless others have locked them; take those that no session has changed."""
     return _take(rules, state, me, state.sessions[me].seen)
 
 
 def lock_past_locked(rules: Rules, state: State, me: int) -> State:
-    """Another claim: one that does not choose what is locked."""
+    """Claim in another way: do not choose locked rows."""
     return _take(rules, state, me, without(state.sessions[me].seen, locked(state, me)))
 
 
@@ -152,12 +152,12 @@ STEPS: dict[str, Callable[[Rules, State, int], State | None]] = {
 
 
 def step(rules: Rules, state: State, me: int) -> State | None:
-    """What a session does next."""
+    """Make the next step of a session."""
     return STEPS[state.sessions[me].todo[0]](rules, state, me)
 
 
 def words(before: State, after: State, me: int) -> str:
-    """What a step came to."""
+    """Return the outcome of a step, in words."""
     was, now = before.sessions[me], after.sessions[me]
     step = was.todo[0].replace("_", " ")
     if (step in {"knock", "enter or go home"} or step.startswith("look")) and not now.todo:

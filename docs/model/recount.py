@@ -9,20 +9,20 @@ RECOUNT = ("enter", "recount", "write_books", "leave")  # waits without a place,
 
 
 def too_many(rules: Rules, state: State, taken: Iterable[int]) -> bool:
-    """More than there are slot numbers: so the unique index has refused one."""
+    """Return whether a tenant would hold more than its slot numbers: then the unique index refuses one."""
     held = held_by(rules.owners, state.jobs).more(tenant_of(rules.owners[job]) for job in taken).tenants
     return any(held.count(tenant) > rules.slots for tenant in set(held))
 
 
 def refused(rules: Rules, state: State, me: int) -> State:
-    """The books are wrong: the pass is rolled back, and its dispatch has them counted anew before the next pass."""
+    """Roll the pass back, since the books are wrong; its dispatch has them counted anew before the next pass."""
     passed = state.sessions[me].passed
     again = (*RECOUNT, *rules.go_on(me, passed)) if rules.mends else ()
     return undone(state, me, Session(again, passed=passed if again else "", counted=rules.mends_once))
 
 
 def then_counts(rules: Rules, done: Session, me: int) -> Session:
-    """Outside, the books are counted anew; a further pass follows."""
+    """Let the session count the books anew after it has left the door; a further pass follows."""
     leave, further = done.todo[:1], done.todo[1:] or rules.go_on(me, done.passed)
     if not rules.mends or done.counted:
         return done._replace(todo=leave)
@@ -30,7 +30,7 @@ def then_counts(rules: Rules, done: Session, me: int) -> Session:
 
 
 def recount(rules: Rules, state: State, me: int) -> State:
-    """One snapshot sees each job either in its slot, or as a letter that frees it."""
+    """Count in one snapshot, which sees each job either in its slot, or as a letter that frees it."""
     return on(state, me, books=(held_by(rules.owners, state.jobs).more(_freed(rules, state)),))
 
 
@@ -47,7 +47,7 @@ def _freed(rules: Rules, state: State) -> list[str]:
 
 
 def write_books(rules: Rules, state: State, me: int) -> State:
-    """Of whose books were wrong the next fold is told: it opens their lanes. A dispatch follows."""
+    """Write the books, and tell the next fold whose were wrong: it opens their lanes. A dispatch follows."""
     session = state.sessions[me]
     (books,) = session.books
     tenants = sorted(set(map(tenant_of, rules.owners)))

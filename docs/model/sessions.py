@@ -1,11 +1,11 @@
-"""Sessions and what is committed; and the transactions that move a job and tell the door of it."""
+"""Sessions and the committed state; and the transactions that move a job and write letters to the door."""
 
 from collections.abc import Collection
 from typing import Any, NamedTuple, Protocol
 
 from docs.model.lanes import ARRIVAL, FREED, OLDER, OPENS, UNSAID, Books, Lanes, Letter, Memory, World
 
-# What a transaction does to a job: the status before and afterwards, and what it tells the door.
+# What a transaction does to a job: the status before and afterwards, and the letters that it writes to the door.
 CHANGES = {
     "submits": ("to come", "created", (ARRIVAL,)),
     "finishes": ("held", "done", (FREED,)),
@@ -21,13 +21,13 @@ CHANGES = {
 
 
 class Session(NamedTuple):
-    """A connection of a web process, worker or clock. todo: the steps before it; empty: at home."""
+    """A connection of a web process, worker or clock."""
 
-    todo: tuple[str, ...] = ()
+    todo: tuple[str, ...] = ()  # its next steps; empty: it is idle
     change: str = ""  # what its transaction does with the row that it has locked
-    rows: tuple[int, ...] = ()  # what it has locked
+    rows: tuple[int, ...] = ()  # the rows that it has locked
     number: int = 0  # of its transaction
-    letters: tuple[Letter, ...] = ()  # what its fold took, or what it has yet to tell
+    letters: tuple[Letter, ...] = ()  # the letters that its fold took, or that it has yet to write
     lanes: tuple[Lanes, ...] = ()  # as it left them, once it has read them
     wrote: str = ""  # the lanes that it wrote, and has locked
     memory: tuple[Memory, ...] = ()  # what its fold remembers
@@ -39,27 +39,24 @@ class Session(NamedTuple):
 
 
 class State(NamedTuple):
-    """jobs: what is committed, a word for each. mail: the letters that no fold took.
+    """The committed state, and the sessions."""
 
-    doubt: whether the books may be wrong until a recount ("high": too high only).
-    """
-
-    jobs: tuple[str, ...]
+    jobs: tuple[str, ...]  # a status for each job, as committed
     sessions: tuple[Session, ...]
     lanes: Lanes = Lanes()
     books: Books = Books()
-    doubt: str = ""
-    mail: tuple[Letter, ...] = ()
+    doubt: str = ""  # the books may be wrong until a recount: "any", or "high" if they can only be too high
+    mail: tuple[Letter, ...] = ()  # the letters that no fold took
     memory: Memory = Memory()
     newest: int = 0  # the last number that was given to a transaction
     ended: int = 0  # the highest number of one that has ended
-    inside: int = -1  # who holds the door's lock
-    place: int = -1  # who holds the waiting place
+    inside: int = -1  # the session that holds the door's lock
+    place: int = -1  # the session that holds the waiting place
     deaths: int = 0  # how many sessions may still end at a bad moment
 
 
 class Rules(World, Protocol):
-    """What a step has to know of the model: see Door."""
+    """The rules of the model that a step reads: see Door."""
 
     keeps_lanes: bool
     numbers: bool
@@ -79,11 +76,11 @@ class Rules(World, Protocol):
     tells_wrong: bool
 
     def go_on(self, me: int, passed: str) -> tuple[str, ...]:
-        """The pass that follows."""
+        """Return the steps of the pass that follows."""
 
 
 def seat(state: State, me: int, session: Session, changed: dict[int, str] | None = None) -> State:
-    """Others hold a snapshot of what was before the change."""
+    """Put a session into its place, and change jobs. Snapshots of other sessions keep the state before the change."""
     session = session if session.todo else Session()
     sessions = [*state.sessions[:me], session, *state.sessions[me + 1 :]]
     if not changed:
@@ -97,36 +94,36 @@ def seat(state: State, me: int, session: Session, changed: dict[int, str] | None
 
 
 def on(state: State, me: int, **news: Any) -> State:
-    """One step further."""
+    """Move the session one step further."""
     session = state.sessions[me]
     return seat(state, me, session._replace(todo=session.todo[1:], **news))
 
 
 def locked(state: State, me: int) -> set[int]:
-    """The rows that others have locked."""
+    """Return the rows that other sessions have locked."""
     return {row for i, session in enumerate(state.sessions) if i != me for row in session.rows}
 
 
 def without(jobs: tuple[str, ...], rows: Collection[int]) -> tuple[str, ...]:
-    """Waiting ones, that is: what is held counts in any case."""
+    """Leave out waiting jobs with these rows; jobs in a slot always count."""
     return tuple("left out" if job in rows and was == "created" else was for job, was in enumerate(jobs))
 
 
 def begun(rules: Rules, state: State, me: int, change: str, *rows: int, todo: tuple[str, ...]) -> State:
-    """Its rows are locked, and its number given, if that matters."""
+    """Begin a transaction: lock its rows, and give it a number if numbers matter."""
     number = state.newest + 1 if rules.numbers else 0
     return seat(state._replace(newest=number), me, Session(todo, change, rows, number))
 
 
 def next_of_lane(rules: Rules, state: State, job: int, me: int) -> int | None:
-    """settling/follow.sql: the first that waits, and nobody has locked."""
+    """Return the first waiting job of the lane that no other session has locked: settling/follow.sql."""
     theirs = locked(state, me)
     lane = (n for n, was in enumerate(state.jobs) if was == "created" and rules.owners[n] == rules.owners[job])
     return next((n for n in lane if n not in theirs), None)
 
 
 def ends(rules: Rules, state: State, me: int) -> State:
-    """The change is committed, and with it what it tells the door."""
+    """Commit the change, and with it its letters to the door."""
     session = state.sessions[me]
     job, *following = session.rows
     number, lane = session.number, rules.owners[job]
@@ -149,7 +146,7 @@ def tell(_: Rules, state: State, me: int) -> State:
 
 
 def rolls_back(_: Rules, state: State, me: int) -> State:
-    """The job waits as before."""
+    """Roll the change back: the job waits as before."""
     session = state.sessions[me]
     return seat(ended(state, session.number), me, Session(session.todo[1:]))
 
@@ -159,7 +156,7 @@ def died(state: State, me: int) -> State:
 
 
 def undone(state: State, me: int, then: Session) -> State:
-    """What its transaction did has not been."""
+    """Undo what its transaction did."""
     session = state.sessions[me]
     state = mailed(seat(ended(state, session.number), me, then), session.letters if session.lanes else ())
     return state._replace(
@@ -172,14 +169,14 @@ def ended(state: State, number: int) -> State:
 
 
 def mailed(state: State, letters: tuple[Letter, ...]) -> State:
-    """Those of freed slots count: each is one. Of others, that are alike, one says what all say."""
+    """Add letters. Each letter of a freed slot counts; of other equal letters one is enough."""
     count = [letter for letter in (*state.mail, *letters) if letter.kind in {FREED, UNSAID}]
     say = {letter for letter in (*state.mail, *letters) if letter.kind not in {FREED, UNSAID}}
     return state._replace(mail=tuple(sorted([*count, *say])))
 
 
 def untaken(state: State) -> list[Letter]:
-    """The letters in committed states: also those that a fold has taken, until its pass is committed."""
+    """Return the committed letters: also those that a fold has taken, until its pass is committed."""
     taken = [letter for session in state.sessions if session.lanes for letter in session.letters]
     return [*state.mail, *taken]
 
@@ -188,14 +185,14 @@ def untaken(state: State) -> list[Letter]:
 
 
 def past_death(session: Session) -> Session:
-    """What a fold took is put back by a death only, and counts if it freed a slot."""
+    """Drop the letters that a fold took and that freed no slot: only a death would put them back."""
     if not session.lanes:
         return session
     return session._replace(letters=tuple(letter for letter in session.letters if letter.kind in {FREED, UNSAID}))
 
 
 def renumbered(state: State) -> State:
-    """Only the order of numbers matters, and only of those that may still be looked for."""
+    """Renumber the transactions: only the order of numbers matters, and only of those that a fold may still compare."""
     live = {session.number for session in state.sessions if session.number}
     live |= {letter.number for box in (state.mail, *(s.letters for s in state.sessions)) for letter in box}
     memories = [state.memory, *(memory for session in state.sessions for memory in session.memory)]

@@ -1,8 +1,8 @@
 """Time slices: a process settles a job and starts the next one of its lane in the same slot, by one statement.
 
-Several jobs of one tenant, workers with one process each, and whoever takes back. I1 (slots), I3, I4: whatever has
-happened, somebody goes on with every job, and nobody waits for somebody else's. I8: no body writes into another
-tenant's job, though after a failover numbers come again.
+There are several jobs of one tenant, workers with one process each, parents and the clock. I1 (slots), I3, I4: after
+all mishaps a process goes on with every job, and no job waits for the row of another. I8: no body writes into another
+tenant's job, although numbers come again after a failover.
 """
 
 from collections.abc import Hashable, Iterator
@@ -20,10 +20,10 @@ PROTOCOL, QUIET = Rules(), Left()
 
 @dataclass(frozen=True)
 class Slices:
-    """The statements (rules), and how much may go wrong (left)."""
+    """The statements of several jobs, and how much may go wrong with them."""
 
-    rules: Rules = PROTOCOL
-    left: Left = QUIET
+    rules: Rules = PROTOCOL  # the guards of the statements, and their order
+    left: Left = QUIET  # how much may go wrong
     jobs: int = 2
     slots: int = 1
     workers: int = 2
@@ -32,7 +32,7 @@ class Slices:
         return State((Job(),) * self.jobs, (Process(),) * self.workers, left=self.left)
 
     def key(self, state: State) -> Hashable:
-        """Workers are alike: they may change places. Of their processes only matters which are the same."""
+        """Return the key of a state. Workers may change places; of processes only matters which are the same."""
 
         def seen_from(me: int) -> Hashable:
             process = state.processes[me]
@@ -52,7 +52,10 @@ class Slices:
         return chain(self._good(state), mishaps.mishaps(self.rules, state))
 
     def _good(self, state: State, drain_lasts: bool = False) -> Iterator[Step[State]]:
-        """What goes on by itself. drain_lasts: bodies on a worker that drains do not end."""
+        """Yield the steps that need no mishap.
+
+        drain_lasts: bodies on a worker that drains do not end
+        """
         for me, process in enumerate(state.processes):
             if not (drain_lasts and process.drains and process.at == "body"):
                 for what, after in self._process(state, me):
@@ -121,14 +124,14 @@ class Slices:
         elif process.at == "hears":
             then = state.put(me, process._replace(at="start", follows=()))
             yield f"hears that it runs {process.follows[0] + 1}", self._enter(then, me, *process.follows)
-        elif process.at == "follows":  # without a lock: what it chose may be somebody else's by now
+        elif process.at == "follows":  # without a lock: another process may have the chosen job by now
             after, found = slicing.followed(state, me, process.life, job)
             yield f"goes on with {job + 1}", self._enter(after, me, *found)
         else:
             yield from self._settles(state, me)
 
     def _keeps(self, state: State, me: int) -> Outcomes:
-        """In the pipeline of the dispatch: the process does not know the job yet."""
+        """Start the kept job in the pipeline of the dispatch: the process does not know the job yet."""
         process = state.processes[me]
         kept, attempt = process.follows
         after = None if state.locked(kept) else slicing.start(state, process, me, kept, attempt)
@@ -188,7 +191,7 @@ class Slices:
         return robbed or self._mixed(state) or self._unsent(state) or self._stuck(state)
 
     def _mixed(self, state: State) -> str | None:
-        """A body writes its memory, its progress and its result at any moment."""
+        """Check that no body can write into another tenant's job: it writes memory, progress, result at any moment."""
         for me, process in enumerate(state.processes):
             row = state.jobs[process.job]
             fits = process.at == "body" and (row.status, row.attempt) == ("running", process.attempt)
@@ -206,7 +209,7 @@ class Slices:
         return None
 
     def _unsent(self, state: State) -> str | None:
-        """The clock that looks now sends it again, however many jobs pass through the other places."""
+        """Check that a clock that looks now sends each lost message again, however busy the other processes are."""
         if slicing.idle_by_count(self.rules, state) or not all(map(is_there, state.processes)):
             return None
         for job in range(self.jobs):
@@ -215,7 +218,7 @@ class Slices:
         return None
 
     def _stuck(self, state: State) -> str | None:
-        """Nobody has anything more to do, but for what a stranger has locked, and what a drain waits for."""
+        """Check that all jobs have ended when no step is left, except jobs locked by a stranger or kept by a drain."""
         if next(self._good(state, drain_lasts=True), None) is not None:
             return None
         if not any(is_there(process) and process.at == IDLE for process in state.processes):
@@ -229,7 +232,7 @@ class Slices:
             if not has_ended(job) and n not in state.strangers and (n, job.attempt) not in bodies
             and (place or job.status != "created") and (sent_again or job.status != "queued")
         ]  # fmt: skip
-        return f"I4: nobody will ever go on with {', '.join(stuck)}" if stuck else None
+        return f"I4: no process will ever go on with {', '.join(stuck)}" if stuck else None
 
     def show(self, state: State) -> str:
         shown = []

@@ -1,4 +1,4 @@
-"""The statements of time slices, and of those who take back, as functions from state to state."""
+"""The statements of time slices, and of the processes that take jobs back, as functions from state to state."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from docs.model.job import IDLE, MAX_CRASHES, OFF
 
 @dataclass(frozen=True)
 class Rules:
-    """What is guarded, and in which order things are done. The defaults are the protocol's."""
+    """The guards of the statements, and the order of steps. The defaults are the protocol's."""
 
     follow_locks: bool = True  # FOR NO KEY UPDATE SKIP LOCKED
     follow_needs_settled: bool = True  # FROM settled
@@ -17,15 +17,15 @@ class Rules:
     asks_what_it_holds: bool = True  # after a lost answer of a settling
     asks_after_dispatch: bool = True  # after a lost answer of the pass that starts what the process keeps
     starts_before_it_asks: bool = True  # after a lost answer of a start: a late one has come by then, or finds no row
-    gives_up_and_ends: bool = True  # a process that could not tell its outcome for a minute; it still holds the job
-    report_by_process: bool = True  # what a dead process was running is looked up by its rows, not by its message
-    sessions_first: bool = True  # whoever takes back ends the sessions of the dead, and sees them ended
+    gives_up_and_ends: bool = True  # a process ends that could not settle for a minute; it still holds the job
+    report_by_process: bool = True  # a parent reads what a dead process ran from its rows, not from its message
+    sessions_first: bool = True  # before a take_back the sessions of the dead process are ended, and seen to have ended
     take_back_skips: bool = True  # SKIP LOCKED, and again at the next tick
-    compares: bool = True  # a parent, the rows with what its processes hold; what none holds is taken back
+    compares: bool = True  # a parent compares the rows with what its processes hold; it takes back what none holds
     compares_patiently: bool = True  # a statement that is under way may have started it
     writes_name_process: bool = True  # results, memory, progress
-    draining_is_free: bool = True  # what runs on a worker that drains is not counted against the capacity
-    headroom: int = 0  # how much more than its processes a pool is given
+    draining_is_free: bool = True  # jobs that run on a draining worker do not count against the capacity
+    headroom: int = 0  # how many more jobs than processes a pool gets
 
 
 # --- the process -----------------------------------------------------------------------------------------------
@@ -68,7 +68,7 @@ def followed(state: State, worker: int, life: int, job: int) -> tuple[State, tup
 
 
 def enter(state: State, me: int, job: int, attempt: int, forget: bool = True) -> State:
-    """The body begins."""
+    """Begin the body."""
     process = state.processes[me]
     if (job, attempt) in state.started and not state.promoted:
         state = state._replace(wrong=f"I3: the body of {job + 1}, attempt {attempt}, started twice")
@@ -79,7 +79,7 @@ def enter(state: State, me: int, job: int, attempt: int, forget: bool = True) ->
 
 
 def carried_out(rules: Rules, state: State, sent: Session) -> State:
-    """By the server, whatever became of who sent it."""
+    """Let the server carry out a statement, also if its sender is dead."""
     sessions = tuple(one for one in state.sessions if one != sent)
     state = state._replace(sessions=sessions)
     if sent.does == "succeed":
@@ -92,7 +92,7 @@ def carried_out(rules: Rules, state: State, sent: Session) -> State:
 
 
 def claimed(rules: Rules, state: State, slots: int) -> tuple[State, int] | None:
-    """claim.sql: one job, if there is a slot and a place."""
+    """Claim one job, if there is a slot and a place: claim.sql."""
     job = next_of_lane(state)
     if job is None or state.held >= slots or in_use(rules, state) >= capacity(rules, state):
         return None
@@ -119,18 +119,21 @@ def idle_by_count(rules: Rules, state: State) -> bool:
 
 
 def lost(state: State, job: int) -> bool:
-    """Queued, and its message nowhere."""
+    """Return whether the job is queued, and its message is nowhere."""
     row = state.jobs[job]
     mine = (job, row.attempt)
     in_hands = any(mine in {(p.job, p.attempt), p.follows} for p in state.processes)
     return row.status == "queued" and mine not in state.wire and not in_hands
 
 
-# --- those who take back ---------------------------------------------------------------------------------------
+# --- the parents and the clock ---------------------------------------------------------------------------------------
 
 
 def crashed(job: Job) -> Job:
-    """take_back.sql: it waits for a moment, or is dead. What had not started is ready again, and counts no crash."""
+    """Take a job back: it waits for a moment, or is dead; if it had not started, it is ready, without a crash.
+
+    This is take_back.sql.
+    """
     if job.status == "queued":
         return job.ended("created")
     crashes = job.crashes + 1
@@ -138,7 +141,7 @@ def crashed(job: Job) -> Job:
 
 
 def report_goes_on(rules: Rules, state: State, report: Report) -> tuple[str, State] | None:
-    """The parent of a process that died: one statement after another."""
+    """Make the next step of the parent of a process that died: one statement after another."""
     name = f"process {report.life + 1} of it"
     rest = tuple(one for one in state.reports if one != report)
     if report.at == "end":
@@ -168,11 +171,11 @@ def _reported(state: State, rest: tuple[Report, ...], report: Report) -> State:
 
 
 def unheld_taken(rules: Rules, state: State, job: int) -> tuple[str, State] | None:
-    """The parent, of a row that says `running` in a process of its worker that does not hold it (reconcile.py)."""
+    """Let a parent take back a row that is `running` in one of its processes, which does not hold it: reconcile.py."""
     row, process = state.jobs[job], state.processes[state.jobs[job].worker]
     if not rules.compares or process.at == OFF or process.gone or state.locked(job):
         return None
-    if row.life != process.life:  # its process is gone: its death is reported, or was, and PostgreSQL has lost that
+    if row.life != process.life:  # its process is gone: its death is being reported, or PostgreSQL has lost the report
         again = Report(row.worker, row.life)
         told = any((r.worker, r.life) == (row.worker, row.life) for r in state.reports)
         return None if told else ("misses a process", _reported(state, state.reports, again))
@@ -184,7 +187,7 @@ def unheld_taken(rules: Rules, state: State, job: int) -> tuple[str, State] | No
 
 
 def orphan_taken(rules: Rules, state: State, job: int) -> tuple[str, State] | None:
-    """The clock, of a running job whose worker is gone: a step further, or None while it has to leave it alone."""
+    """Make the clock's next step with a running job whose worker is gone; None while it must leave the job alone."""
     worker = state.jobs[job].worker
     if rules.sessions_first and any(session.worker == worker for session in state.sessions):
         sessions = tuple(session for session in state.sessions if session.worker != worker)

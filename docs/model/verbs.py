@@ -15,7 +15,7 @@ def without_message(state: State, attempt: int) -> State:
 
 
 def go_on(rules: Rules, state: State, me: int) -> Iterator[tuple[str, State]]:
-    """The next step of a process that has something to do."""
+    """Yield the next steps of a process that is not idle."""
     process = state.processes[me]
     if process.at == "start":
         row = started(rules, state, process.attempt, me, process.life)
@@ -48,7 +48,7 @@ def _enter(state: State, me: int) -> State:
 
 
 def _body(rules: Rules, state: State, me: int) -> Iterator[tuple[str, State]]:
-    """The body ends, in whatever way, and the first statement is tried to settle it."""
+    """End the body in each possible way, and try the first statement that settles it."""
     process = state.processes[me]
     yield _settle(rules, state, me, "succeed")
     yield _settle(rules, state, me, "fail")
@@ -64,7 +64,7 @@ REFUSED = {"retry": "stop", "snooze": "stop", "stop": "fail"}  # what settle.py 
 
 
 def _settle(rules: Rules, state: State, me: int, verb: str) -> tuple[str, State]:
-    """One of the statements that end an attempt."""
+    """Try one of the statements that end an attempt."""
     process, row = state.processes[me], state.row
     fits = not rules.settle_fenced or (row.status == "running" and row.attempt == process.attempt)
     if verb in {"retry", "snooze"} and rules.retry_minds_cancel:
@@ -87,7 +87,7 @@ def _settle(rules: Rules, state: State, me: int, verb: str) -> tuple[str, State]
 
 
 def process_dies(state: State, me: int) -> Iterator[tuple[str, State]]:
-    """Killed, or unable to go on. Its parent is going to report it, and has another process by then."""
+    """Let a process die, killed or unable to go on. Its parent will report it, and has another process by then."""
     process = state.processes[me]
     report = Report(process.attempt, me, process.life)
     after = state._replace(reports=(*state.reports, report)).put(me, process.idle()._replace(life=process.life + 1))
@@ -97,14 +97,14 @@ def process_dies(state: State, me: int) -> Iterator[tuple[str, State]]:
 
 
 def late_start(rules: Rules, state: State, sent: Report) -> State:
-    """The server ends a statement although its client is dead."""
+    """Let the server finish a statement although its client is dead."""
     row = started(rules, state, sent.attempt, sent.worker, sent.life)
     late = tuple(one for one in state.late if one != sent)
     return state._replace(late=late, row=state.row if row is None else row)
 
 
 def worker_dies(state: State, me: int) -> State:
-    """With its parent, and what that was going to report."""
+    """Let a worker die with its parent, and with the reports of that."""
     reports = tuple(report for report in state.reports if report.worker != me)
     return state._replace(reports=reports).put(me, state.processes[me].off())
 
@@ -120,7 +120,10 @@ def registers(process: Process) -> Process:
 
 
 def is_orphan(rules: Rules, row: Row, processes: tuple[Process, ...]) -> bool:
-    """orphans.sql; whoever is alive, and does not stall, registers in time."""
+    """Return whether the worker of a running job is gone: orphans.sql.
+
+    A worker that lives and does not stall registers in time.
+    """
     if row.status != "running" or row.holder < 0:
         return False
     holder = processes[row.holder]
@@ -166,7 +169,7 @@ def cancel(rules: Rules, state: State) -> tuple[str, State]:
     if statement == "has it ended" and row.status not in FINAL:
         return "has it ended: no", state._replace(cancelling="cancel")
     if row.status not in FINAL:
-        state = state._replace(wrong=f"cancel was told 'too late', but the job is {row.status}")
+        state = state._replace(wrong=f"cancel answered 'too late', but the job is {row.status}")
     return f"{statement}: too late", _told(state, row)
 
 
