@@ -24,7 +24,10 @@ def digest(text: str) -> str:
 
 
 def picture(page: str) -> Path:
-    """Where the diagram of a page is; page: its name on the site without folders and ending."""
+    """Return the file of a page's diagram.
+
+    page: its name on the site, without folders and ending
+    """
     return PLACE / f"{page}.svg"
 
 

@@ -1,4 +1,4 @@
-"""A day of statistics as the recorder would have left it, so that the charts of the pictures have something to show."""
+"""Write a day of statistics, as the recorder would have, so that the charts of the pictures are not empty."""
 
 from datetime import UTC, datetime, timedelta
 from math import pi, sin
@@ -16,7 +16,10 @@ MINUTE = timedelta(minutes=1)
 
 
 def write(queue: Queue, tenants: dict[Tenant, int]) -> None:
-    """tenants: with their slots."""
+    """Write the day of these tenants, in this queue.
+
+    tenants: the slots of each
+    """
     chance = Random(4)  # noqa: S311 - a picture, no secret
     now = datetime.now(UTC).replace(second=0, microsecond=0)
     load = [_load(minute, chance) for minute in range(MINUTES)]
