@@ -1,6 +1,6 @@
 -- name: begin_cancel
--- Change: begin to cancel a batch, job by job; a cancel that is under way begins anew, as the new caller's. Who: its
---         tenant, or an operator (null), whose cancel stays an operator's. Locks: the row. Index: primary keys.
+-- Change: store the cancel of a batch, which later goes through its jobs; one that is under way begins anew, as the new caller's.
+-- Who:    its tenant, or an operator (null), whose cancel stays an operator's. Locks: the row. Index: primary keys.
 INSERT INTO batch_cancels (batch_id, tenant_id, bulk)
 SELECT id, %(tenant_id)s::bigint, %(bulk)s FROM batches
 WHERE id = %(id)s

@@ -29,9 +29,9 @@ SELECT
     ) AS server_known
 
 -- name: skip_numbers
--- Change: let the numbers of jobs jump ahead of every number that this server gave out, or that a job has; and those of events,
---         by which receivers of webhooks recognise a message that they have had; and the versions of the books: logical
---         replication copies rows but no sequences, and no dispatch would find new work. Returns the next job's number.
+-- Change: skip `by` numbers of jobs, beyond every number that this server gave out, or that a job has; as many numbers of events,
+--         by which receivers of webhooks recognise a message that they have had; and as many versions of the books: logical
+--         replication copies rows but no sequences, and no dispatch would find new work. Returns the last skipped number of jobs.
 -- Who:    the clock after a failover or restore; an operator. Locks: none; setval never waits.
 -- Index:  primary keys; all of the books.
 SELECT

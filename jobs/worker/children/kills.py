@@ -31,7 +31,7 @@ class Pool:
 
 _kills: dict[int, Kill] = {}  # by pid
 _stopped: set[int] = set()  # processes that were ended because their worker stops
-# Several threads put deaths here, and none of them may wait for PostgreSQL. The thread of reports takes them.
+# Several threads put deaths here, and none of them may wait for PostgreSQL: reports.py repeats each until it has it.
 deaths: queue.SimpleQueue[Death] = queue.SimpleQueue()
 
 
