@@ -119,7 +119,7 @@ changed AS (  -- one update: a job may wait, and be waited for
         end_time = CASE WHEN c.turns AND c.failed_by IS NOT NULL THEN clock.now ELSE j.end_time END,
         reason = CASE WHEN c.turns AND c.failed_by IS NOT NULL THEN format(
             '%%s %%s, which it waited for, %%s', CASE WHEN b.id IS NULL THEN 'job' ELSE 'batch' END, c.failed_by,
-            CASE WHEN p.status = 'gone' THEN 'is gone' WHEN b.id IS NOT NULL THEN 'did not end well' ELSE 'ended as ' || p.status END
+            CASE WHEN p.status = 'gone' THEN 'is gone' WHEN b.id IS NOT NULL THEN 'did not succeed' ELSE 'ended as ' || p.status END
         ) ELSE j.reason END
     FROM (
         SELECT id, bool_or(marked) AS marked, bool_or(turns) AS turns, max(failed_by) AS failed_by

@@ -6,7 +6,7 @@ LEFT JOIN LATERAL (SELECT status FROM all_jobs WHERE id = e.predecessor_id LIMIT
 LEFT JOIN LATERAL (
     SELECT format(
         'batch, %%s of %%s ended%%s', t.success + t.error + t.dead + t.cancelled, b.added,
-        CASE WHEN b.closed_at IS NULL THEN ', and nobody has closed it' END
+        CASE WHEN b.closed_at IS NULL THEN ', and it is still open' END
     ) AS state
     FROM batches b JOIN batch_tallies t ON t.batch_id = b.id
     WHERE b.id = e.predecessor_id

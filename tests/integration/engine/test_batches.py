@@ -186,7 +186,7 @@ def test_the_job_after_success_gives_up_in_the_end(made):
     assert status(success) == "blocked"
     call_at(timezone.now() + timedelta(days=31), store.read_ends)
     assert status(success) == "cancelled"
-    assert Job.objects.get(pk=success).reason.endswith(", which it waited for, did not end well")
+    assert Job.objects.get(pk=success).reason.endswith(", which it waited for, did not succeed")
 
 
 def test_other_jobs_may_wait_for_a_batch(made, of, thing):
@@ -244,7 +244,7 @@ def test_an_open_batch_is_not_over(of, thing):
     end(member)
     assert states(last) == ["blocked"]
     why = explain(last, tenant_id=thing.tenant.pk).sentence
-    assert why == f"Waits for 1 job: {nightly.id} (batch, 1 of 1 ended, and nobody has closed it)."
+    assert why == f"Waits for 1 job: {nightly.id} (batch, 1 of 1 ended, and it is still open)."
     assert not close_batch(nightly.id, tenant_id=TenantFactory().pk)
     assert close_batch(nightly.id, tenant_id=EVERY_TENANT)
     assert not close_batch(nightly.id, tenant_id=EVERY_TENANT)
