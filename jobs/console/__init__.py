@@ -1,1 +1,1 @@
-"""For operators: pages, Django's admin, command line and API. Nothing below imports it."""
+"""The interfaces of operators: pages, Django's admin, command line and API. No layer below imports it."""

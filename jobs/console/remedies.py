@@ -1,4 +1,4 @@
-"""What opens the gate that holds a job: a command, and on the pages a button or a link."""
+"""The remedy for each gate that holds a job: a command, and on the pages a button or a link."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -33,7 +33,10 @@ OF_QUEUE = frozenset({Gate.QUEUE_FULL, Gate.QUEUE_RATE})
 
 
 def remedy(gate: Gate, job: JobRow) -> str | None:
-    """The command with the job's own names filled in; None if no command opens the gate. Capitals are for its user."""
+    """Return the command that opens the gate, with the names of the job filled in; None if no command does.
+
+    The operator replaces the words in capitals.
+    """
     if gate not in REMEDIES:
         return None
     named = {"tenant": quote(job.tenant.jobs_slug), "queue": job.queue.name, "pool": job.queue.pool}
@@ -42,7 +45,11 @@ def remedy(gate: Gate, job: JobRow) -> str | None:
 
 @dataclass(frozen=True)
 class Switch:
-    """values: what a button sends to the address; without any it is a link."""
+    """A button or a link that opens a gate.
+
+    permission: the permission that the operator needs for it
+    values: what a button posts to the address; without values it is a link
+    """
 
     label: str
     address: str
@@ -51,7 +58,7 @@ class Switch:
 
 
 def switch_for(request: HttpRequest, gate: Gate, job: JobRow) -> Switch | None:
-    """The switch of this gate; None if there is none, or not for this user."""
+    """Return the switch of this gate; None if it has none, or if the user lacks the permission for it."""
     found = _switch(gate, job)
     return found if found is not None and request.user.has_perm(named(found.permission)) else None
 

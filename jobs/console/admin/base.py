@@ -18,7 +18,7 @@ def cut(text: str, length: int) -> str:
 
 
 class ReadOnly:
-    """Rows that only the engine writes."""
+    """A page of rows that only the engine writes."""
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
@@ -37,7 +37,9 @@ class NewestFirst(ChangeList):
         end = self.root_queryset.order_by("-pk").values_list("pk", flat=True)[look - 1 : look].first()
         if end is None:
             return found
-        messages.info(request, f"Looked at the newest {look:,}, down to number {end}; the command line looks further.")
+        messages.info(
+            request, f"Searched the newest {look:,}, down to number {end}; the command line searches further."
+        )
         return found.filter(pk__gte=end)
 
     def get_ordering(self, request: HttpRequest, queryset: QuerySet[Any]) -> list[str]:

@@ -19,11 +19,11 @@ VERBS = (
     "requested",  # of older rows: asked to stop
 )
 SHOWN = 1000  # ids of a bulk action
-KINDS = ("jobs.job", "jobs.jobmemory", "jobs.worker")  # beside the watched models
+KINDS = ("jobs.job", "jobs.jobmemory", "jobs.worker")  # besides the watched models
 
 
 class Choice(admin.SimpleListFilter):
-    """Offers what is known: reading all values would read the whole log."""
+    """A filter that offers the known values: to read those in use would read the whole log."""
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         known = VERBS if self.parameter_name == "verb" else sorted({*audit.watched, *KINDS})
@@ -43,7 +43,7 @@ class KindFilter(Choice):
 
 @admin.register(Change)
 class ChangeAdmin(HugeTableAdmin):
-    """The audit log: nobody changes it, and the clock deletes it after JOBS_LOGS_KEEP days."""
+    """The audit log: read-only; the clock deletes entries after JOBS_LOGS_KEEP days."""
 
     list_display = ["moment", "who", "address", "verb", "kind", "what", "values_changed"]
     list_filter = [VerbFilter, KindFilter]
@@ -54,7 +54,7 @@ class ChangeAdmin(HugeTableAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Change], search_term: str
     ) -> tuple[QuerySet[Change], bool]:
-        """Finds a number among the many of a bulk action too."""
+        """Find a number among the ids of a bulk action, too."""
         found, duplicates = super().get_search_results(request, queryset, search_term)
         number = search_term.strip()
         return (found | queryset.filter(audit.about(subject_id=number)) if number.isdecimal() else found), duplicates

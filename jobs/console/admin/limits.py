@@ -1,4 +1,4 @@
-"""Pages of limits: what is in use beside them, and the question of what others would have done."""
+"""Pages of limits: with what is in use beside them, and links to the what-if page."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -20,23 +20,26 @@ class LimitsForm(AsShown):
 
 
 class LimitsAdmin(Labelled, OnlyChanged, Kept):
-    """kind: of which the limits are. A saved change takes effect with the next dispatch, which follows at once."""
+    """A page of limits. A saved change takes effect with the next dispatch, which follows at once.
+
+    kind: whose limits they are: TENANTS or QUEUES of `what_if`
+    """
 
     kind: str
     form = LimitsForm
     list_per_page = 50
-    list_max_show_all = 100  # rows: with nine fields of each a browser sends no more than Django takes
+    list_max_show_all = 100  # rows: with nine fields each, a form stays below the number of fields that Django accepts
 
     def subject(self, obj: Any) -> str:
-        """Its name in a question."""
+        """Return the name of this row in a what-if question."""
         raise NotImplementedError
 
     def standings(self, rows: Collection[Any]) -> Mapping[Any, Standing]:
-        """How these rows stand now, by their primary keys."""
+        """Return the present standings of these rows, by primary key."""
         raise NotImplementedError
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
-        """With the standing of the rows of its page, and of no others."""
+        """Add the standing to each row of this page of the list."""
         found = super().get_changelist_instance(request)
         standings = self.standings(found.result_list)
         for row in found.result_list:
@@ -68,7 +71,7 @@ class LimitsAdmin(Labelled, OnlyChanged, Kept):
 
 
 def lead(form: Any, kind: str, subject: str, request: HttpRequest) -> None:
-    """From the fields of this class of forms, for those who may ask."""
+    """Link the fields of this class of forms to the what-if page, for users who may open it."""
     if request.user.has_perm(named("tenants.view_tenantqueue")):
         for limit in form.base_fields.keys() & set(LIMITS[kind]):
             if address := asked_at(kind, subject, {limit: ""}):

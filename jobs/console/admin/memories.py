@@ -1,4 +1,4 @@
-"""The page of what job types remember."""
+"""The page of the memories of job types."""
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet

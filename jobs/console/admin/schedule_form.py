@@ -36,7 +36,7 @@ HELP = {
 
 
 class Storable(json.JSONDecoder):
-    """Refuses as no JSON what Python could neither read nor show again: very deep lists, and half a character."""
+    """Read JSON. Refuse what Python could not read or show again: very deep lists, and half of a surrogate pair."""
 
     def decode(self, text: str, *args: Any) -> Any:
         try:
@@ -58,7 +58,7 @@ class ScheduleForm(AsShown):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if "args" not in self.fields:  # somebody who may only look
+        if "args" not in self.fields:  # the user may only view it
             return
         known = {str(target) for target in registry.targets()}
         queues = list(Queue.objects.order_by("name").values_list("name", flat=True))
@@ -84,7 +84,7 @@ class ScheduleForm(AsShown):
         self.fields[name].choices = choices  # type: ignore[attr-defined]  # it is a ChoiceField
 
     def is_valid(self) -> bool:
-        """False also for a preview, which is shown again and not stored."""
+        """Return whether the form can be stored. A preview cannot: the page shows it again."""
         return super().is_valid() and PREVIEW not in self.data
 
     def clean(self) -> dict[str, Any]:
@@ -101,14 +101,17 @@ class ScheduleForm(AsShown):
         return self.cleaned_data
 
     def store(self) -> Schedule:
-        """Raises InvalidRequest."""
+        """Store a new or a changed schedule. Raises InvalidRequest."""
         values = self._values()
         if self.instance.pk:
             return change.change(self.instance, **values)
         return change.add(self.cleaned_data["tenant"], **values)
 
     def _values(self) -> dict[str, Any]:
-        """The entered values; of a change, only the changed ones, since the page shows moments only to the second."""
+        """Return the entered values; for a stored schedule only the changed ones.
+
+        The page shows moments only to the second, and would cut those that the user did not touch.
+        """
         values = {name: self.cleaned_data[name] for name in FIELDS}
         source_type, _, method = self.cleaned_data["job_type"].rpartition(".")
         values |= {"source_type": source_type, "source_method": method, "queue": self.cleaned_data["queue"] or None}

@@ -1,4 +1,4 @@
-"""The page of schedules: what recurs, in words and next times, and what came of it."""
+"""The page of schedules: what each calls, its rule in words, its next times, and its last runs."""
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -34,17 +34,17 @@ COLOURS = {
 }
 EDITED = [
     (None, {"fields": ["tenant", "name"]}),
-    ("What is called", {"fields": [("job_type", "source_id"), "args", ("queue", "priority")]}),
+    ("Call", {"fields": [("job_type", "source_id"), "args", ("queue", "priority")]}),
     ("When", {"fields": [("every", "cron"), ("tz", "jitter"), ("starts_at", "ends_at"), ("catch_up", "overlap")]}),
-    ("Which means", {"fields": SHOWN[:2]}),
+    ("In words", {"fields": SHOWN[:2]}),
 ]
 LOOKED_AT = [
     (None, {"fields": ["tenant", "name", "declared"]}),
-    ("What is called", {"fields": [("source_type", "source_method"), "source_id", "args", ("queue", "priority")]}),
+    ("Call", {"fields": [("source_type", "source_method"), "source_id", "args", ("queue", "priority")]}),
     EDITED[2],
     EDITED[3],
 ]
-HISTORY = ("What came of it", {"fields": SHOWN[2:]})
+HISTORY = ("State and last runs", {"fields": SHOWN[2:]})
 
 
 def _action(verb: Callable[[Schedule], Any], description: str, did: str) -> Callable[..., None]:
@@ -57,7 +57,7 @@ def _action(verb: Callable[[Schedule], Any], description: str, did: str) -> Call
             except (InvalidRequest, TooManyWaiting, Undecided) as refused:
                 page.message_user(request, f"{schedule.name[:MAX_NAME]}: {refused}.", messages.WARNING)
             except Schedule.DoesNotExist:
-                continue  # somebody else was faster
+                continue  # another user has deleted it
             else:
                 done += 1
         if done:
@@ -112,7 +112,7 @@ class ScheduleAdmin(Searched, ModelAdmin):
     def changeform_view(self, request: HttpRequest, *args: Any, **more: Any) -> HttpResponse:
         try:
             return super().changeform_view(request, *args, **more)
-        except (InvalidRequest, Schedule.DoesNotExist):  # somebody was faster after the form's check: check again
+        except (InvalidRequest, Schedule.DoesNotExist):  # another user changed it after the form's check: check again
             return super().changeform_view(request, *args, **more)
 
     def save_model(self, request: HttpRequest, obj: Schedule, form: ScheduleForm, *_: Any) -> None:
@@ -123,7 +123,7 @@ class ScheduleAdmin(Searched, ModelAdmin):
 
     def delete_queryset(self, request: HttpRequest, queryset: Iterable[Schedule]) -> None:
         for schedule in queryset:
-            with suppress(Schedule.DoesNotExist):  # somebody was faster
+            with suppress(Schedule.DoesNotExist):  # another user has deleted it
                 change.delete(schedule)
 
     def render_change_form(

@@ -1,4 +1,4 @@
-"""The pages of tenants, with their slots, members and keys, and of the slots of all."""
+"""The page of a tenant with its slots, members and keys; and the page of the slots of all tenants."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -24,7 +24,7 @@ class SlotsForm(LimitsForm):
 
 
 class SlotsInline(Untitled, StackedInline):
-    """Its fields lead to the question of what other limits would have done."""
+    """The slots on the page of a tenant. Their fields link to the what-if page."""
 
     model = TenantQueue
     form = SlotsForm

@@ -20,20 +20,22 @@ class SoughtChanges(WantedChanges):
     """Filters; a change must match all that are given."""
 
     tenant: Text | None = Field(None, description="The slug of the tenant whose things were changed.")
-    who: Text | None = Field(None, description="Only changes that they made; the exact name.")
+    who: Text | None = Field(None, description="Only changes by this user or program: the exact name.")
     since: Text | None = Field(None, description=f"Only changes after: {MOMENTS}.")
     until: Text | None = Field(None, description="Only changes up to this time.")
 
 
 class AnyChange(ChangeToYours):
-    """What somebody did."""
+    """An entry of the audit log: what a user, a program or an operator did."""
 
     who: str = Field(description="A user, a tenant's slug for a program with a key, or the user at the command line.")
     key: str = Field(description="The prefix of the key used. Empty: a user's session, or the command line.")
-    address: str = Field(description="Empty: the command line.")
-    actor_tenant_id: int | None = Field(description="Of the tenant that did it. Null: an operator.")
-    tenant_id: int | None = Field(description="Of the tenant whose things were changed.")
-    values: dict[str, Any] = Field(description="The values before and after, by field; the number of a bulk action.")
+    address: str = Field(description="The client's address. Empty: the command line.")
+    actor_tenant_id: int | None = Field(description="The id of the tenant that did it. Null: an operator did it.")
+    tenant_id: int | None = Field(description="The id of the tenant whose things were changed.")
+    values: dict[str, Any] = Field(
+        description="The values before and after, by field; for a bulk action the number of jobs."
+    )
 
 
 class AnyChanges(ChangePage):
@@ -42,7 +44,7 @@ class AnyChanges(ChangePage):
 
 @router.get("changes", url_name="operator_changes", response=AnyChanges)
 def list_all_changes(request: OperatorRequest, wanted: Query[SoughtChanges]) -> dict[str, Any]:
-    """What was done by whom, to all tenants' things and to the scheduler's own, a page at a time."""
+    """List what was done and by whom, to the things of all tenants and to the scheduler's own, in pages."""
     found = audited.changes(wanted.model_dump())
     changes, older = pages.page(found, reverse("jobs_api:operator_changes"), wanted)
     return {"changes": [audited.document(change) for change in changes], "next": older}

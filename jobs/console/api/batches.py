@@ -1,4 +1,4 @@
-"""Batches of all tenants: list, read, cancel, revive what failed."""
+"""Batches of all tenants: list, read, cancel and close them, and revive what failed."""
 
 from collections import Counter
 from typing import Annotated
@@ -25,7 +25,7 @@ from tenants.tenant_model import slugs_of
 
 MAX_CHANGED = 1000  # jobs of one request
 CHANGE = may("jobs.change_job")
-Before = Annotated[RowId | None, Query(description="Only jobs with a lower id: of the address `next`.")]
+Before = Annotated[RowId | None, Query(description="Only jobs with a lower id; the address `next` contains it.")]
 router = Router(tags=["operators"], auth=may("jobs.view_job"))
 
 
@@ -44,7 +44,7 @@ class SoughtBatches(batch_schemas.WantedBatches):
 class Changed(Schema):
     changed: int
     skipped: int = Field(description="Jobs that could not be changed any more.")
-    next: str | None = Field(description="The address to post to for the others of the batch. Null: there are none.")
+    next: str | None = Field(description="The address to post to for the other jobs of the batch. Null: no others.")
 
 
 @router.get("batches", url_name="operator_batches", response=AnyBatches)
@@ -64,9 +64,9 @@ def read_any_batch(request: OperatorRequest, batch_id: PathId) -> AnyBatch:
 
 @router.post("batches/{batch_id}/cancel", auth=CHANGE, response={202: AnyBatch})
 def cancel_any_batch(request: OperatorRequest, batch_id: PathId) -> Answer[AnyBatch]:
-    """Cancel what waits of a batch, and ask what runs to stop; its tenant cannot revive it.
+    """Cancel the waiting jobs of a batch, and ask its running jobs to stop; its tenant cannot revive them.
 
-    Of very many some are left when you get the answer: it goes on by itself as long as the batch says `cancelling`.
+    A large batch is not done when you get the answer: the clock goes on while `cancelling` is true.
     """
     whole_batch.cancel_batch(_found(batch_id).id, tenant_id=EVERY_TENANT)
     return Answer(202, _shown([_found(batch_id)])[0])
@@ -74,7 +74,10 @@ def cancel_any_batch(request: OperatorRequest, batch_id: PathId) -> Answer[AnyBa
 
 @router.post("batches/{batch_id}/close", auth=CHANGE, response={200: AnyBatch, 409: Problem})
 def close_any_batch(request: OperatorRequest, batch_id: PathId) -> AnyBatch:
-    """Close a batch that its tenant left open: what waits for it goes on when all have ended. 409: it is closed."""
+    """Close a batch that its tenant left open: jobs that wait for it go on when all of its jobs have ended.
+
+    409: it is closed already.
+    """
     if not whole_batch.close_batch(_found(batch_id).id, tenant_id=EVERY_TENANT):
         raise ProblemError(409, "The batch is closed.")
     return _shown([_found(batch_id)])[0]
@@ -82,7 +85,7 @@ def close_any_batch(request: OperatorRequest, batch_id: PathId) -> AnyBatch:
 
 @router.post("batches/{batch_id}/revive", url_name="revive_any_batch", auth=CHANGE, response=Changed)
 def revive_any_batch(request: OperatorRequest, batch_id: PathId, before: Before = None) -> Changed:
-    """Give what did not end well of a batch a new series of attempts. 1000 jobs at a time."""
+    """Give the failed, dead and cancelled jobs of a batch a new series of attempts, 1000 jobs at a time."""
     ids, end = REVIVE.next(Sought(None, batch=_found(batch_id).id), MAX_CHANGED, before=before)
     outcomes = Counter(REVIVE.each(ids, bulk=uuid4(), filters=f"batch:{batch_id}").values())
     changed = sum(outcomes[name] for name in REVIVE.applied(outcomes))

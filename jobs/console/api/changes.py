@@ -49,5 +49,5 @@ def change(row: Queue | TenantQueue, values: Mapping[str, Any]) -> None:
 
 
 def tenant_at(slug: str) -> Tenant:
-    """The tenant of an address. Raises a problem."""
+    """Return the tenant with the slug of an address. Raises a problem if there is none."""
     return existing(tenant_of_slug(storable(slug)), "tenant")

@@ -1,4 +1,4 @@
-"""Dead letters: list, revive, discard those that are named or fit filters."""
+"""Dead letters: list them; revive or discard those with given ids, or all that match filters."""
 
 from datetime import datetime
 from typing import Annotated, Any, Self
@@ -60,7 +60,7 @@ class Letter(Schema):
 class Letters(Schema):
     dead: list[Letter] = Field(description="Latest death first.")
     next: str | None = Field(
-        description="The address of the next page, with earlier deaths, perhaps none that fits. Null: the last page."
+        description="The address of the next page, with earlier deaths; perhaps none matches. Null: the last page."
     )
 
 
@@ -89,7 +89,7 @@ class Filters(BaseModel):
         return queries.dead_letters().filter(wanted.owned, wanted.others)
 
     def given(self) -> dict[str, Any]:
-        """Those that were given, as JSON has them."""
+        """Return the given filters, as JSON values."""
         return self.model_dump(mode="json", include=set(Filters.model_fields), exclude_none=True)
 
 
@@ -124,7 +124,7 @@ class Discarded(Schema):
 
 @router.get("dead", url_name="dead", response=Letters)
 def list_dead(request: OperatorRequest, wanted: Query[Listing]) -> Letters:
-    """List the dead letters of all tenants, latest death first, in pages. Each looks at 10,000."""
+    """List the dead letters of all tenants, latest death first, in pages. Each page looks at up to 10,000 letters."""
     after = Q() if wanted.after is None else wanted.after.earlier()
     last = queries.dead_letters().filter(after).values_list("died_at", "pk")[MAX_LOOKED_AT - 1 : MAX_LOOKED_AT].first()
     end = None if last is None else Position._make(last)
@@ -167,6 +167,6 @@ def _chosen(wanted: Selection, verb: Verb) -> tuple[list[int], bool]:
             {"ids": f"give either ids or at least one of {', '.join(Filters.model_fields)}, not both"}
         )
     dead = wanted.matching() if wanted.ids is None else wanted.matching().filter(pk__in=wanted.ids)
-    # Without those that it can never change: whoever repeats the request would get the same ones again.
+    # Without those that it can never change: a repeated request would choose the same ones again.
     ids = list(dead.filter(verb.can).order_by("died_at", "pk").values_list("pk", flat=True)[: MAX_CHANGED + 1])
     return ids[:MAX_CHANGED], len(ids) > MAX_CHANGED

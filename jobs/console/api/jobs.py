@@ -28,7 +28,7 @@ class AnyJob(schemas.ListedJob):
     """A job in an operator's list."""
 
     tenant: str = Field(description="Its slug.")
-    last_error: str = Field(description="The full text, including parts that the tenant is not shown.")
+    last_error: str = Field(description="The full text, with the parts that the tenant does not see.")
 
 
 class WholeJob(AnyJob):
@@ -53,7 +53,7 @@ class SoughtJobs(inputs.Wanted):
 
 @router.get("jobs", url_name="operator_jobs", response=AnyJobs)
 def list_all_jobs(request: OperatorRequest, wanted: Query[SoughtJobs]) -> AnyJobs:
-    """List the jobs of all tenants, newest first, in pages. Each looks at 10,000 jobs."""
+    """List the jobs of all tenants, newest first, in pages. Each page looks at up to 10,000 jobs."""
     sought = Filter()
     for name, value in wanted.model_dump(exclude={"before", "limit"}, exclude_none=True).items():
         sought.add(name, value, timezone.now())
@@ -81,7 +81,7 @@ def cancel_any_job(request: OperatorRequest, job_id: PathId) -> Answer[WholeJob]
 
 @router.post("jobs/{job_id}/revive", auth=CHANGE, response={202: WholeJob, 409: schemas.Problem})
 def revive_any_job(request: OperatorRequest, job_id: PathId) -> Answer[WholeJob]:
-    """Give a job that ended badly a new series of attempts, even if an operator ended it."""
+    """Give a failed, dead or cancelled job a new series of attempts, even if an operator cancelled it."""
     with transaction.atomic():
         revived = revive(job_id, tenant_id=EVERY_TENANT)
         job = _job_of(job_id)

@@ -1,4 +1,4 @@
-"""What tenants used, for their bills; and what ended in the last 24 hours, of all queues and of each tenant."""
+"""The usage of tenants, for their bills; and what ended in the last 24 hours, by queue or for one tenant."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ router = Router(tags=["operators"], auth=may("tenants.view_tenantqueue"))
 
 class AnyPeriod(Period):
     by: Text | None = Field(
-        None, description="What to tell apart, with commas: of tenant, day, queue, type, outcome. Default: tenant."
+        None, description="How to group, with commas: by tenant, day, queue, type, outcome. Default: tenant."
     )
     tenant: Text | None = Field(None, description="Only this tenant: its slug.")
 

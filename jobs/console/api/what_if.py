@@ -1,4 +1,4 @@
-"""What other limits would have done: ask, and read the answer when it is there."""
+"""Ask what other limits would have done, and read the answer when it is ready."""
 
 from datetime import datetime
 from typing import Any
@@ -25,21 +25,21 @@ MOST_CHANGED = 100  # tenants, or queues
 
 
 class TenantLimits(changes_of(limit for limit in OF_TENANT if limit.name in LIMITS[TENANTS])):  # type: ignore[misc]
-    """The limits that would be others."""
+    """The other limits of a tenant."""
 
 
 class QueueLimits(changes_of(limit for limit in OF_QUEUE if limit.name in LIMITS[QUEUES])):  # type: ignore[misc]
-    """The limits that would be others."""
+    """The other limits of a queue."""
 
 
 class PoolLimits(Body):
-    """The processes of its live workers."""
+    """The number of processes that the workers of a pool would have."""
 
     processes: Integer = Field(ge=0, le=999_999)
 
 
 class Asked(Body):
-    """What would be others from `since` on; omitted limits stay as they were."""
+    """A question: the limits that would be different from `since` on. Omitted limits stay as they were."""
 
     since: Text | None = Field(None, description=f"{MOMENTS}. Default: an hour before `until`.")
     until: Text | None = Field(None, description="Default: now.")
@@ -49,7 +49,10 @@ class Asked(Body):
 
 
 class Replayed(Schema):
-    """answer: once state is `answered`; its fields are those of `manage.py jobs what-if --json`."""
+    """A question, and its answer once the state is `answered`.
+
+    The answer has the fields of `manage.py jobs what-if --json`.
+    """
 
     id: int
     state: State
@@ -61,7 +64,7 @@ class Replayed(Schema):
 
 @router.post("what-if", response={202: Replayed})
 def ask_what_if(request: OperatorRequest, asked: Asked) -> HttpResponse:
-    """Ask what other limits would have done: a replay of a time of the past, by a process of its own."""
+    """Ask what other limits would have done. A process of its own replays that time of the past."""
     changes = {
         kind: {name: limits.model_dump(exclude_unset=True) for name, limits in getattr(asked, kind).items()}
         for kind in (TENANTS, QUEUES, POOLS)
@@ -74,7 +77,7 @@ def ask_what_if(request: OperatorRequest, asked: Asked) -> HttpResponse:
 
 @router.get("what-if/{pk}", response=Replayed)
 def read_what_if(request: OperatorRequest, pk: PathId) -> dict[str, Any]:
-    """Read the answer. While it is being replayed, ask again after a second or two. It is kept for a day."""
+    """Read the answer; it is kept for a day. While the state is `replaying`, ask again after a second or two."""
     return _shown(existing(WhatIf.objects.filter(pk=pk).first(), "what-if"))
 
 

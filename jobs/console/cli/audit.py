@@ -1,4 +1,4 @@
-"""`manage.py audit list | export`: the latest changes, for people; and the whole log to stdout, oldest first."""
+"""`manage.py audit list | export`: list the latest changes; write the whole log to stdout, oldest first."""
 
 import json
 from collections.abc import Iterator
@@ -21,8 +21,8 @@ BATCH = 1000  # changes that the export reads at a time
 FILTERS = (
     argument("--since", metavar="TIME", help=f"Only changes after: {MOMENTS}."),
     argument("--until", metavar="TIME", help="Only changes up to this time."),
-    argument("--tenant", metavar="SLUG", help="Only changes to what is this tenant's."),
-    argument("--who", metavar="NAME", help="Only changes that they made."),
+    argument("--tenant", metavar="SLUG", help="Only changes to the things of this tenant."),
+    argument("--who", metavar="NAME", help="Only changes by this user or program: the exact name."),
 )
 COLUMNS = [
     Column("AT (UTC)", "at"),
@@ -51,7 +51,7 @@ def _export(options: Options, screen: Screen) -> None:
 
 
 def _changes(options: Options) -> Iterator[dict[str, object]]:
-    """Batch by batch by the primary key: the log may be long, and grows meanwhile."""
+    """Read the changes in batches, by primary key: the log may be long, and grows meanwhile."""
     found, after = audited.changes(options).order_by("pk"), 0
     while batch := list(found.filter(pk__gt=after)[:BATCH]):
         for change in batch:

@@ -21,12 +21,12 @@ from tenants.bounds import LARGEST_ID
 
 T = TypeVar("T")
 Row = TypeVar("Row", bound=Model)
-UNSET: Any = ...  # the default of an option where "none" is a value
+UNSET: Any = ...  # the default of an option that takes "none" as a value
 MOST_NUMBER = 2**31 - 1  # what the columns hold
 
 
 def whole(least: int, most: int = MOST_NUMBER) -> Callable[[str], int]:
-    """A whole number in a range."""
+    """Return a reader of whole numbers in a range."""
 
     def read(text: str) -> int:
         # Refuse a number of 5,000 digits without parsing it.
@@ -38,7 +38,7 @@ def whole(least: int, most: int = MOST_NUMBER) -> Callable[[str], int]:
 
 
 def or_none(other: Callable[[str], T]) -> Callable[[str], T | None]:
-    """What the other reads, or "none"."""
+    """Return a reader of "none" and of what the other reader takes."""
 
     def read(text: str) -> T | None:
         try:
@@ -50,7 +50,7 @@ def or_none(other: Callable[[str], T]) -> Callable[[str], T | None]:
 
 
 def seconds(text: str) -> float:
-    """A number of seconds; its user checks the range."""
+    """Read a number of seconds; the caller checks the range."""
     try:
         return float(text)
     except ValueError:
@@ -58,7 +58,7 @@ def seconds(text: str) -> float:
 
 
 def moment(text: str) -> datetime:
-    """An ISO 8601 date and time; its user checks that it has a time zone and lies in the future."""
+    """Read an ISO 8601 date and time; the caller checks that it has a time zone and lies in the future."""
     try:
         return datetime.fromisoformat(text)
     except ValueError:
@@ -66,7 +66,7 @@ def moment(text: str) -> datetime:
 
 
 def rate(text: str) -> tuple[int, float] | tuple[None, None]:
-    """(jobs, seconds) of "100/60"; (None, None) of "none"."""
+    """Read a rate limit: "100/60" gives (jobs, seconds), "none" gives (None, None)."""
     if text == "none":
         return None, None
     limit, _, window = text.partition("/")
@@ -80,7 +80,7 @@ def rate(text: str) -> tuple[int, float] | tuple[None, None]:
 
 
 def names(text: str) -> list[str]:
-    """Names separated by commas; "none" gives an empty list."""
+    """Read names separated by commas; "none" gives an empty list."""
     return [] if text == "none" else [name for name in text.split(",") if name]
 
 
@@ -97,38 +97,43 @@ def json_object(text: str) -> dict[str, Any]:
 
 
 job_id = whole(1, LARGEST_ID)
-TENANT = argument("--tenant", metavar="SLUG", help="Only of this tenant.")
+TENANT = argument("--tenant", metavar="SLUG", help="Only what belongs to this tenant.")
 
 
 def limit(default: int, most: int = 1000) -> Argument:
-    """How many a list shows."""
-    return argument("--limit", type=whole(1, most), default=default, metavar="N", help=f"At most so many: {default}.")
+    """Return the option for the length of a list."""
+    return argument(
+        "--limit", type=whole(1, most), default=default, metavar="N", help=f"How many to show (default {default})."
+    )
 
 
 def of_tenant(found: "QuerySet[Row]", options: Options) -> "QuerySet[Row]":
-    """Those of the tenant that TENANT names; without it all. Raises InvalidRequest."""
+    """Return the rows of the tenant that the option TENANT names, or all rows. Raises InvalidRequest."""
     return found.filter(tenant=tenant_named(options["tenant"])) if options["tenant"] else found
 
 
 def existing(found: T | None, otherwise: str) -> T:
-    """What was found. Raises CommandError, which says this, if nothing was."""
+    """Return `found`. Raises CommandError with the text `otherwise` if it is None."""
     if found is None:
         raise CommandError(otherwise)
     return found
 
 
 def job_numbered(number: int) -> AnyJob:
-    """Raises CommandError."""
+    """Return the job with this id. Raises CommandError."""
     return existing(queries.any_job(number), f"id: there is no job {number}")
 
 
 def first(found: "QuerySet[Row]", options: Options) -> tuple[list[Row], bool]:
-    """As many as --limit says, and whether there are more."""
+    """Return the first rows, as many as --limit allows; and whether there are more."""
     rows = list(found[: options["limit"] + 1])  # one more, to know whether there is another
     return rows[: options["limit"]], len(rows) > options["limit"]
 
 
 def backlog_is_full(refused: TooManyWaiting, tenant: str) -> CommandError:
-    """The refusal with the command that lets more wait. tenant: its slug."""
+    """Return the refusal with the command that allows more waiting jobs.
+
+    tenant: the slug of the tenant
+    """
     allow = f"allow more: manage.py tenants slots {quote(tenant)} --max-waiting N"
     return CommandError(f"tenant: {refused}, or {allow}")

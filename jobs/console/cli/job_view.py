@@ -1,4 +1,4 @@
-"""A job on the command line: as a JSON object, and as the cells of a table."""
+"""Show a job on the command line: as a JSON object, and in the cells of a table."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -18,7 +18,7 @@ PLAIN = (
 
 
 def as_json(job: JobRow) -> dict[str, Any]:
-    """The job with stable keys; moments are ISO 8601, durations are seconds."""
+    """Return the job with stable keys; moments are ISO 8601, durations are seconds."""
     return {name: getattr(job, name) for name in PLAIN} | {
         "tenant": job.tenant.jobs_slug,
         "queue": job.queue.name,
@@ -29,36 +29,36 @@ def as_json(job: JobRow) -> dict[str, Any]:
 
 
 def waited(job: JobRow) -> str | None:
-    """From ready to its (last) start; grows until then."""
+    """Return the time from when it was ready to its (last) start, or to now if it has not started."""
     return length(listing.waited(job, timezone.now()))
 
 
 def ran(one: JobRow | AnyFailedAttempt) -> str | None:
-    """From its (last) start to its end; grows until then."""
+    """Return the time from its (last) start to its end, or to now if it has not ended."""
     return length(listing.ran(one, timezone.now()))
 
 
 def age(job: JobRow) -> timedelta:
-    """Since it was submitted."""
+    """Return the time since it was submitted."""
     return _now(job.created_at) - job.created_at
 
 
 def ended_ago(job: JobRow) -> timedelta | None:
-    """Since it ended."""
+    """Return the time since it ended; None before that."""
     return None if job.end_time is None else _now(job.end_time) - job.end_time
 
 
 def due_at(job: JobRow) -> datetime | None:
-    """The moment, unless the job is held."""
+    """Return the moment at which it is due; None if it is held, or waits for no moment."""
     return None if job.is_held else job.due_at
 
 
 def due_in(job: JobRow) -> timedelta | None:
-    """Until it is due; 0 if it is late."""
+    """Return the time until it is due; 0 if it is late."""
     due = due_at(job)
     return None if due is None else max(due - timezone.now(), timedelta(0))
 
 
 def _now(at_least: datetime) -> datetime:
-    # `at_least` is from the database's clock, now is from ours: they may differ a little, so never go below 0.
+    # `at_least` is by the clock of the database, `now` by that of this host. They may differ a little: never below 0.
     return max(timezone.now(), at_least)

@@ -1,4 +1,4 @@
-"""`manage.py jobs batches`: the newest batches, and how far each is; or close one that nobody has closed."""
+"""`manage.py jobs batches`: list the newest batches and their progress, or close one that is still open."""
 
 from django.core.management.base import CommandError
 
@@ -37,6 +37,6 @@ def run(options: Options, screen: Screen) -> None:
 ARGUMENTS = (
     inputs.TENANT,
     inputs.limit(20),
-    argument("--close", metavar="ID", type=inputs.job_id, help="Close this batch, which nobody has closed."),
+    argument("--close", metavar="ID", type=inputs.job_id, help="Close this batch, which is still open."),
 )
-BATCHES = Subcommand("batches", "Show the newest batches, and how far each is.", ARGUMENTS, run)
+BATCHES = Subcommand("batches", "Show the newest batches and their progress, or close one.", ARGUMENTS, run)

@@ -1,4 +1,4 @@
-"""`manage.py jobs cancel | revive | discard`: change the given jobs, or all that fit filters; say what came of it."""
+"""`manage.py jobs cancel | revive | discard`: change the given jobs, or all that match filters; print the outcomes."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -19,9 +19,9 @@ from jobs.reading import listing
 STEP = 1000  # jobs that are read before they are changed
 EXAMPLES = 3
 ARGUMENTS = (
-    argument("ids", metavar="id", type=inputs.job_id, nargs="*", help="Or filters."),
+    argument("ids", metavar="id", type=inputs.job_id, nargs="*", help="The jobs to change; or give filters."),
     *searching.OPTIONS,
-    argument("--yes", action="store_true", help="Change all that fit; else they are only counted."),
+    argument("--yes", action="store_true", help="Change all matching jobs; without it they are only counted."),
 )
 
 
@@ -80,7 +80,7 @@ def _all_that_fit(verb: Verb, wanted: Filter, words: str, screen: Screen, *, sur
 
 
 def _steps(verb: Verb, wanted: Filter) -> Iterator[list[int]]:
-    """The ids of what fits now, newest first; not of jobs that come meanwhile."""
+    """Yield the ids of the jobs that match now, newest first; without jobs that are submitted meanwhile."""
     before: int | None = listing.newest() + 1
     while before is not None:
         ids, before = verb.next(wanted, STEP, before=before)

@@ -1,4 +1,4 @@
-"""`manage.py jobs erase`: remove what a tenant's ended jobs were about."""
+"""`manage.py jobs erase`: remove the data of a tenant's ended jobs."""
 
 from dataclasses import asdict
 
@@ -16,7 +16,7 @@ def run(options: Options, screen: Screen) -> None:
     try:
         report = erase(tenant.pk)
     except CacheAway as away:
-        raise CommandError(f"{away}; erase again when it is back, for what is left.") from None
+        raise CommandError(f"{away}; erase the rest when it is back.") from None
     screen.document({"tenant": tenant.jobs_slug} | asdict(report))
     screen.say(f"Erased arguments, statistics, errors and users of {tenant.jobs_slug}.")
     screen.facts(
@@ -29,7 +29,7 @@ def run(options: Options, screen: Screen) -> None:
         }
     )
     if report.under_way:
-        screen.say(f"Left alone, because they have not ended: {report.under_way:,}. Cancel them, and erase again.")
+        screen.say(f"Not erased, because they have not ended: {report.under_way:,}. Cancel them, and erase again.")
 
 
 ERASE = Subcommand(

@@ -11,7 +11,7 @@ from jobs.lifecycle import Status
 from jobs.models import Job, JobRow
 from jobs.reading import listing, queries
 
-# These have an order and an index of their own.
+# These statuses have an order and an index of their own.
 ORDERS = {Status.SCHEDULED: "due_at", Status.DEAD: "-died_at"}
 MAX_LISTED = 10_000
 
@@ -52,7 +52,12 @@ FAILED_COLUMNS = [
 ]
 ARGUMENTS = (
     *searching.OPTIONS,
-    argument("--before", type=inputs.job_id, metavar="ID", help="Only jobs with a lower id; a look reads 10,000."),
+    argument(
+        "--before",
+        type=inputs.job_id,
+        metavar="ID",
+        help="Only jobs with a lower id: the next page. A page looks at 10,000 jobs.",
+    ),
     inputs.limit(20, MAX_LISTED),
 )
 
@@ -69,7 +74,7 @@ def run(options: Options, screen: Screen) -> None:
 
 
 def _selected(options: Options) -> tuple[Sequence[JobRow], str]:
-    """The jobs, and how to see more; "" if these are all."""
+    """Return the jobs, and how to see more of them; "" if these are all."""
     limit, before, wanted = options["limit"], options["before"], searching.filter_of(options)
     if wanted.status in ORDERS:
         chosen = queries.of_status(wanted.status) & wanted.owned & wanted.others

@@ -1,4 +1,4 @@
-"""`manage.py jobs memory`: show what the job types of a tenant remember, or clear it."""
+"""`manage.py jobs memory`: show or clear the memories of a tenant's job types."""
 
 import json
 from argparse import ArgumentTypeError
@@ -42,7 +42,10 @@ def _dotted(text: str) -> str:
 
 
 def _of_type(tenant: Tenant, name: str) -> dict[str, str]:
-    """A source type, or else one with a method. The memories tell which it is, since its code may be gone."""
+    """Return the filter for a source type, or for one with a method.
+
+    The memories decide which it is: the code of the type may be gone.
+    """
     if queries.memories(tenant.pk).filter(source_type=name).exists():
         return {"source_type": name}
     source_type, _, method = name.rpartition(".")
@@ -55,11 +58,11 @@ def _clear(tenant: Tenant, wanted: dict[str, str], screen: Screen) -> None:
     screen.say(f"Cleared {count:,} {'memory' if count == 1 else 'memories'}.")
 
 
-TYPE = "reports.datareport, or with a method: reports.datareport.execute"
+TYPE = "Only this job type: reports.datareport, or with a method: reports.datareport.execute."
 ARGUMENTS = (
     argument("--tenant", metavar="SLUG", required=True),
     argument("--type", metavar="TYPE", type=_dotted, help=TYPE),
     argument("--clear", action="store_true", help="Delete them: the next runs begin without a memory."),
     inputs.limit(50),
 )
-MEMORY = Subcommand("memory", "Show what the job types of a tenant remember, or clear it.", ARGUMENTS, _run)
+MEMORY = Subcommand("memory", "Show or clear the memories of a tenant's job types.", ARGUMENTS, _run)

@@ -58,7 +58,7 @@ def _starts(said: Starts | None) -> str | None:
         return f"about {utc(said.p50)}" + (f", with 90 % by {utc(said.p90)}" if said.p90 else "")
     if said.not_before is not None:
         return f"unlikely before {utc(said.not_before)}: {said.in_words}"
-    return f"cannot be said: {said.in_words or said.reason}"
+    return f"unknown: {said.in_words or said.reason}"
 
 
 def _facts(job: AnyJob) -> dict[str, object]:
@@ -117,7 +117,10 @@ def tell(options: Options, screen: Screen) -> None:
 
 
 def _newest_waiting() -> int:
-    """Of those in line; else of those that wait for a moment or a person, or for other jobs."""
+    """Return the id of the newest job in line; else of one that waits for a moment, a person or other jobs.
+
+    Raises CommandError if no job waits.
+    """
     for witness in ("ready_at", "due_at", "blocked_at"):
         found = Job.objects.filter(**{f"{witness}__isnull": False})
         if newest := found.order_by("-pk").values_list("pk", flat=True).first():

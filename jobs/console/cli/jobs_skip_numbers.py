@@ -1,4 +1,4 @@
-"""`manage.py jobs skip-numbers`: after a restore that the clock cannot notice, such as that of a disk's snapshot."""
+"""`manage.py jobs skip-numbers`: skip job ids after a restore that the clock cannot notice, such as a disk snapshot."""
 
 from django.core.management.base import CommandError
 from django.db import IntegrityError
@@ -16,16 +16,16 @@ MAX_SKIPPED = 10**12
 def run(options: Options, screen: Screen) -> None:
     try:
         number = numbers.skip(options["by"])
-    except IntegrityError:  # the entry in the audit log has the number of another
+    except IntegrityError:  # the id of the entry in the audit log is taken
         apps = f"{Job._meta.app_label} {Change._meta.app_label}"
         first = f"manage.py sqlsequencereset {apps} | manage.py dbshell"
-        raise CommandError(f"numbers of other tables come again, too; type before it: {first}") from None
+        raise CommandError(f"other tables would use numbers again, too; first run: {first}") from None
     screen.document({"next": number})
     screen.say(f"The next job is number {number:,}.")
 
 
 MOST = inputs.whole(1, MAX_SKIPPED)
-BY = argument("--by", type=MOST, default=numbers.SKIPPED, metavar="N", help="how many (default %(default)s)")
+BY = argument("--by", type=MOST, default=numbers.SKIPPED, metavar="N", help="How many (default %(default)s).")
 SKIP_NUMBERS = Subcommand(
-    "skip-numbers", "Skip numbers of jobs, after PostgreSQL was restored from a snapshot of its disk.", (BY,), run
+    "skip-numbers", "Skip job numbers, after PostgreSQL was restored from a snapshot of its disk.", (BY,), run
 )

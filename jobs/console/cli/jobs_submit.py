@@ -19,17 +19,30 @@ ARGUMENTS = (
     argument("--args", dest="call", type=inputs.json_object, default={}, metavar="JSON", help="The arguments by name."),
     argument("--queue", metavar="NAME", help="Default: the queue of the method."),
     argument("--priority", type=inputs.whole(0, LAST_PRIORITY), metavar="N", help="0 is first, 10 is last."),
-    argument("--delay", type=inputs.seconds, metavar="SECONDS", help="Start it after so many seconds."),
+    argument("--delay", type=inputs.seconds, metavar="SECONDS", help="Start it this many seconds from now."),
     argument(
         "--at", type=inputs.moment, metavar="MOMENT", help="Start it at this moment, e.g. 2030-01-31T09:00:00+01:00."
     ),
-    argument("--expires", type=inputs.seconds, metavar="SECONDS", help="Cancel it if it has not started by then."),
-    argument("--after", nargs="+", type=int, metavar="ID", help="Wait until these jobs have ended well."),
-    argument("--after-end", nargs="+", type=int, metavar="ID", help="Wait until these jobs have ended."),
-    argument("--after-patience", type=inputs.seconds, metavar="SECONDS", help="How long to wait for a revival of one."),
-    argument("--timeout", type=inputs.seconds, metavar="SECONDS", help="The longest time it may run."),
+    argument(
+        "--expires", type=inputs.seconds, metavar="SECONDS", help="Cancel it if it has not started after this time."
+    ),
+    argument("--after", nargs="+", type=int, metavar="ID", help="Wait until these jobs have succeeded."),
+    argument(
+        "--after-end",
+        nargs="+",
+        type=int,
+        metavar="ID",
+        help="Wait until these jobs have ended, whatever their outcome.",
+    ),
+    argument(
+        "--after-patience",
+        type=inputs.seconds,
+        metavar="SECONDS",
+        help="How long to wait for a failed predecessor to be revived.",
+    ),
+    argument("--timeout", type=inputs.seconds, metavar="SECONDS", help="How long it may run at most."),
     argument("--user", metavar="KEY", help="The tenant's user that the job is for."),
-    argument("--identical", choices=IDENTICAL, help="What becomes of an identical unfinished job."),
+    argument("--identical", choices=IDENTICAL, help="What to do about an identical unfinished job."),
     argument(
         "--no-dedup",
         dest="dedup",
@@ -45,7 +58,7 @@ def run(options: Options, screen: Screen) -> None:
     waits = {name: options[name] for name in ("after", "after_end") if options[name]}
     if options["source_method"] is None:
         of = f"{options['source_type']} - {options['source_id']}"
-        raise CommandError(f"method: give type, id and method; what has no object has a dash for its id: {of}")
+        raise CommandError(f"method: give type, id and method; a call without an object has a dash as its id: {of}")
     try:
         submitted = submit_named(
             options["tenant"],

@@ -1,4 +1,4 @@
-"""`manage.py jobs what-if`: it replays in this process, and so any window."""
+"""`manage.py jobs what-if`: replay a window of the past in this process, without the bounds of the page."""
 
 from argparse import ArgumentTypeError
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ MOST = 5_000_000  # attempts, for which a process needs some GB
 
 
 def _waits(title: str, of: str, *, wide: bool = False) -> Iterator[Column]:
-    """The mean, the median and the 95th percentile of such waits."""
+    """Yield the columns for the mean, the median and the 95th percentile of a kind of waits."""
     yield Column(title, lambda line: line[of] and length(line[of]["mean"]), right=True, wide=wide)
     yield Column("P50", lambda line: line[of] and length(line[of]["p50"]), right=True, wide=True)
     yield Column("P95", lambda line: line[of] and length(line[of]["p95"]), right=True, wide=wide)
@@ -55,7 +55,7 @@ def _changes(kind: str, limits: Sequence[str]) -> Argument:
         type=_limit,
         default=[],
         metavar="NAME.LIMIT=VALUE",
-        help=f'What would be from --since on, several times if need be: {", ".join(limits)}; "none": no limit.',
+        help=f'Another limit from --since on: {", ".join(limits)}; "none": no limit. Repeatable.',
     )
 
 
@@ -77,4 +77,4 @@ def run(options: Options, screen: Screen) -> None:
         screen.say(gap["told"])
 
 
-WHAT_IF = Subcommand("what-if", "Replay a time of the past, as if limits had been others.", ARGUMENTS, run)
+WHAT_IF = Subcommand("what-if", "Replay a past period with other limits.", ARGUMENTS, run)

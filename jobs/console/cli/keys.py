@@ -1,4 +1,4 @@
-"""`manage.py keys list | add | revoke`: the keys to the API, of tenants."""
+"""`manage.py keys list | add | revoke`: the keys of tenants to the API."""
 
 from django.core.management.base import CommandError
 from django.utils import timezone
@@ -52,9 +52,11 @@ def _revoke(options: Options, screen: Screen) -> None:
 
 
 NEW = (
-    argument("tenant", metavar="slug", help="The tenant whose key it is."),
+    argument("tenant", metavar="slug", help="The tenant that owns the key."),
     argument("name", help='The program that uses it, e.g. "nightly export".'),
-    argument("--expires", type=inputs.moment, metavar="MOMENT", help="It works until then: 2030-01-31T09:00:00+01:00."),
+    argument(
+        "--expires", type=inputs.moment, metavar="MOMENT", help="When it expires, e.g. 2030-01-31T09:00:00+01:00."
+    ),
 )
 WHICH = argument("prefix", help="The part of the key before the dot.")
 LIST = Subcommand("list", "Show the keys, without their secrets.", (inputs.TENANT,), _list)

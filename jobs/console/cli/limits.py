@@ -20,7 +20,10 @@ METAVARS = {Kind.WHOLE: "N", Kind.SECONDS: "SECONDS", Kind.NAME: "NAME", Kind.NA
 
 
 def options(table: Iterable[Limit], names: Mapping[str, str]) -> list[Argument]:
-    """An option for each limit, such as --user-slots; `names`: of those that are called otherwise."""
+    """Return an option for each limit, such as --user-slots.
+
+    names: the options that have another name than their limit, by limit
+    """
     named = [(names.get(one.name, f"--{one.name.replace('_', '-')}"), one) for one in table if one.name not in RATE]
     rate = 'The most jobs started per window, or "none".'
     return [
@@ -52,14 +55,14 @@ def given(options: Options, table: Iterable[Limit]) -> dict[str, Any]:
 
 
 def change(row: Queue | TenantQueue, values: Mapping[str, Any]) -> None:
-    """Raises CommandError."""
+    """Store the values. Raises CommandError, which names the invalid fields."""
     with naming_fields():
         limits.change(row, values)
 
 
 @contextmanager
 def naming_fields() -> Iterator[None]:
-    """A refusal of a model becomes one of the command."""
+    """Turn a ValidationError of a model into a CommandError that names the fields."""
     try:
         yield
     except ValidationError as error:

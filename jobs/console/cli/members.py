@@ -1,5 +1,6 @@
 """`manage.py members list | add | remove`: the users who see the jobs of a tenant."""
 
+from shlex import quote
 from typing import Any
 
 from django.contrib.auth import get_user_model
@@ -25,11 +26,12 @@ def _list(options: Options, screen: Screen) -> None:
 
 def _add(options: Options, screen: Screen) -> None:
     if membership():
-        raise CommandError("members: JOBS_MEMBERSHIP says whose member a user is; these are not read")
+        raise CommandError("members: JOBS_MEMBERSHIP decides whose member a user is; this table is not read")
     user, tenant = _user(options["user"]), tenant_named(options["tenant"])
     member, is_new = Member.objects.get_or_create(user=user, defaults={"tenant": tenant})
     if not is_new and member.tenant_id != tenant.pk:
-        raise CommandError(f"user: {options['user']} is a member of {member.tenant.jobs_slug}; remove that first")
+        first = f"manage.py members remove {quote(options['user'])}"
+        raise CommandError(f"user: {options['user']} already belongs to {member.tenant.jobs_slug}; first: {first}")
     screen.document({"user": options["user"], "tenant": tenant.jobs_slug})
     screen.say(f"{options['user']} is a member of {tenant.jobs_slug}.")
 
@@ -56,4 +58,4 @@ def _user(login: str) -> Any:
 WHOSE = argument("tenant", metavar="slug", help="The tenant.")
 LIST = Subcommand("list", "Show who is a member of which tenant.", (inputs.TENANT,), _list)
 ADD = Subcommand("add", "Let a user see the jobs of a tenant.", (WHO, WHOSE), _add)
-REMOVE = Subcommand("remove", "Let a user see no jobs any more.", (WHO,), _remove)
+REMOVE = Subcommand("remove", "Remove a user from the tenant: the user sees no jobs any more.", (WHO,), _remove)

@@ -1,4 +1,4 @@
-"""The output of a command that may not be writable: a full disk, a pipe that nobody reads, a stdout that is closed."""
+"""The output of a command, which may fail: on a full disk, in a pipe whose reader has ended, on a closed stdout."""
 
 import os
 import sys
@@ -19,17 +19,17 @@ class OutputFailed(CommandError):
 
 
 class Output(OutputWrapper):
-    """stdout. Flush each write, so that it fails here, and not when Python ends."""
+    """The stdout of a command. It flushes each write, so that it fails here, and not when Python ends."""
 
     def write(self, msg: str = "", style_func: Style = None, ending: str | None = None) -> None:  # type: ignore[override]
-        if self._out is None:  # as Python has it, if it was started with a closed one
+        if self._out is None:  # Python was started with a closed stdout
             raise OutputFailed("stdout is closed")
         try:
             super().write(msg, style_func, ending)
             super().flush()
         except OSError as error:
             out: Any = self._out
-            if out is sys.stdout:  # what is still in its buffer would fail again, and change the status to 120
+            if out is sys.stdout:  # the rest of its buffer would fail again, and change the status to 120
                 null = os.open(os.devnull, os.O_WRONLY)
                 os.dup2(null, out.fileno())
                 os.close(null)
@@ -37,7 +37,7 @@ class Output(OutputWrapper):
 
 
 class Errors(OutputWrapper):
-    """stderr. There is no place to tell that it cannot be written; the status stays what it is."""
+    """The stderr of a command. If it cannot be written, that cannot be reported; the status stays as it is."""
 
     def write(self, msg: str = "", style_func: Style = None, ending: str | None = None) -> None:  # type: ignore[override]
         with suppress(OSError):
@@ -46,7 +46,7 @@ class Errors(OutputWrapper):
 
 
 class WritingCommand(BaseCommand):
-    """A command whose status tells a failed output from what it has found."""
+    """A command with an exit status of its own for output that failed."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)

@@ -19,7 +19,7 @@ from jobs.models import Queue
 from jobs.reading import last_day, present
 from jobs.reading.statistics import Summary
 
-SETTINGS = [limit for limit in OF_QUEUE if limit.name != "paused"]  # which has commands of its own
+SETTINGS = [limit for limit in OF_QUEUE if limit.name != "paused"]  # pause and resume are commands
 
 
 def _timeout(line: dict[str, Any]) -> str | None:
@@ -67,7 +67,7 @@ def _show(queues: Iterable[Queue], screen: Screen) -> None:
     lines = [
         {name: getattr(queue, name) for name in ("name", *(limit.name for limit in OF_QUEUE))} | now[queue.pk].numbers
         for queue in queues
-        if queue.pk in now  # it came meanwhile
+        if queue.pk in now  # a queue that was added meanwhile is not
     ]
     screen.document({"queues": lines})
     screen.table(COLUMNS, lines)
@@ -85,7 +85,7 @@ def _stats(options: Options, screen: Screen) -> None:
 def _add(options: Options, screen: Screen) -> None:
     name = options["name"]
     if queue := Queue.objects.filter(name=name).first():
-        screen.say(f"The queue {name} is there, and stays as it is. To change it: manage.py queues set {name}")
+        screen.say(f"The queue {name} exists, and is not changed. To change it: manage.py queues set {name}")
     else:
         queue = Queue(name=name)
         limits.change(queue, limits.given(options, SETTINGS))
@@ -95,7 +95,7 @@ def _add(options: Options, screen: Screen) -> None:
 def _set(options: Options, screen: Screen) -> None:
     changes = limits.given(options, SETTINGS)
     if not changes:
-        raise CommandError("set: say what to change; see: manage.py queues set --help")
+        raise CommandError("set: name a limit to change; see: manage.py queues set --help")
     _change(changes, options, screen)
 
 
@@ -103,7 +103,7 @@ def _change(changes: dict[str, Any], options: Options, screen: Screen) -> None:
     try:
         queue = queue_named(options["name"])
     except InvalidRequest as refused:
-        raise CommandError(f"{refused}; to make it: manage.py queues add {options['name']}") from None
+        raise CommandError(f"{refused}; to create it: manage.py queues add {options['name']}") from None
     limits.change(queue, changes)
     _show([queue], screen)
 
@@ -112,7 +112,7 @@ NAME = argument("name", help="The queue.")
 LIMITS = (NAME, *limits.options(SETTINGS, {}))
 LIST = Subcommand("list", "Show the queues with their limits and their use.", (), _list)
 STATS = Subcommand("stats", "Show what ended in the last 24 hours, and how long it waited and ran.", (), _stats)
-ADD = Subcommand("add", "Make a queue; one of that name that is there stays as it is.", LIMITS, _add)
+ADD = Subcommand("add", "Create a queue; an existing one of that name is not changed.", LIMITS, _add)
 PAUSE = Subcommand(
     "pause",
     "Pause a queue: its waiting jobs stay waiting, its running jobs continue.",

@@ -23,11 +23,11 @@ FIELDS = (
 
 
 def _state(schedule: Schedule) -> str:
-    """paused, ended, on, or late and by how long."""
+    """Return the state in a word: paused, ended, on; or late and by how long."""
     found = schedule_view.state_of(schedule)
     if found == "late" and schedule.next_at is not None:
         return f"late {length(timezone.now() - schedule.next_at)}"
-    return found.removesuffix(" itself")  # a fact of its own tells why
+    return found.removesuffix(" itself")  # another fact has the reason
 
 
 COLUMNS = [
@@ -53,7 +53,10 @@ def _list(options: Options, screen: Screen) -> None:
 
 
 def show(schedule: Schedule, screen: Screen, *, stored: bool = True) -> None:
-    """One schedule: what it calls, when it is due, in words and with its next times. stored: it has an id."""
+    """Print a schedule: what it calls, when it is due in words, and its next times.
+
+    stored: whether it stays stored, so that its id is printed
+    """
     number = schedule.pk if stored else None
     screen.document(_document(schedule) | {"id": number, "next_times": schedule_view.next_times(schedule)})
     times = [utc(due) for due in schedule_view.next_times(schedule)]
@@ -81,13 +84,16 @@ def _document(schedule: Schedule) -> dict[str, Any]:
 
 
 def on_one(verb: Callable[[Schedule, Options, Screen], None]) -> Callable[[Options, Screen], None]:
-    """Run the verb on the schedule that is named by id, of that tenant if one is. It raises CommandError."""
+    """Return a command that runs the verb on the schedule with the given id, and of the tenant if one is given.
+
+    It raises CommandError if there is none.
+    """
 
     def run(options: Options, screen: Screen) -> None:
         found = inputs.of_tenant(Schedule.objects.select_related("tenant"), options)
         try:
             verb(found.get(pk=options["id"]), options, screen)
-        except Schedule.DoesNotExist:  # or somebody has deleted it since
+        except Schedule.DoesNotExist:  # also if another user has deleted it meanwhile
             whose = f" of {options['tenant']}" if options["tenant"] else ""
             message = f"id: there is no schedule {options['id']}{whose}; see: manage.py schedules list"
             raise CommandError(message) from None
@@ -96,14 +102,14 @@ def on_one(verb: Callable[[Schedule, Options, Screen], None]) -> Callable[[Optio
 
 
 def _shown(verb: Callable[[Schedule], Schedule]) -> Callable[[Options, Screen], None]:
-    """Show what the verb made of one."""
+    """Return a command that runs the verb on a schedule, and shows the schedule after it."""
     return on_one(lambda schedule, options, screen: show(verb(schedule), screen))
 
 
 @on_one
 def _delete(schedule: Schedule, options: Options, screen: Screen) -> None:
     if schedule.is_of_the_code:
-        raise CommandError("id: the code declares this schedule: delete it there, or pause it here")
+        raise CommandError("id: the code declares this schedule: delete it in the code, or pause it here")
     pk, name = schedule.pk, schedule.name
     change.delete(schedule)
     screen.document({"id": pk, "deleted": True})
@@ -120,11 +126,13 @@ def _run_now(schedule: Schedule, options: Options, screen: Screen) -> None:
     screen.say(f"Submitted job {job_id}.")
 
 
-LISTED = (inputs.TENANT, argument("--paused", action="store_true", help="Only what is paused."), inputs.limit(50))
-WHICH = (argument("id", type=inputs.job_id, help="As in the list."), inputs.TENANT)
+LISTED = (inputs.TENANT, argument("--paused", action="store_true", help="Only paused ones."), inputs.limit(50))
+WHICH = (argument("id", type=inputs.job_id, help="The id, as `schedules list` shows it."), inputs.TENANT)
 LIST = Subcommand("list", "Show the recurring jobs, by tenant and name.", LISTED, _list)
-SHOW = Subcommand("show", "Show one: what it calls, when it is due, its next times.", WHICH, _shown(lambda one: one))
-PAUSE = Subcommand("pause", "Pause it: nothing is due until it is resumed.", WHICH, _shown(change.pause))
-RESUME = Subcommand("resume", "Resume it: due again from now on.", WHICH, _shown(change.resume))
-DELETE = Subcommand("delete", "Delete it, and the list of its runs; its jobs stay.", WHICH, _delete)
-RUN_NOW = Subcommand("run-now", "Submit one job of it now, beside the plan.", WHICH, _run_now)
+SHOW = Subcommand(
+    "show", "Show a schedule: what it calls, when it is due, its next times.", WHICH, _shown(lambda one: one)
+)
+PAUSE = Subcommand("pause", "Pause a schedule: nothing is due until it is resumed.", WHICH, _shown(change.pause))
+RESUME = Subcommand("resume", "Resume a schedule: it is due again from now on.", WHICH, _shown(change.resume))
+DELETE = Subcommand("delete", "Delete a schedule, and the list of its runs; its jobs stay.", WHICH, _delete)
+RUN_NOW = Subcommand("run-now", "Submit one extra job of a schedule now.", WHICH, _run_now)

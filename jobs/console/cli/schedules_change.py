@@ -1,4 +1,4 @@
-"""`manage.py schedules add | change`: what is stored, or would be, is shown in words and with its next times."""
+"""`manage.py schedules add | change`: store a schedule or only check it, and show it in words with its next times."""
 
 from collections.abc import Callable
 from functools import partial
@@ -29,31 +29,40 @@ def _source_id(text: str) -> str | None:
 
 
 OPTIONS = (
-    option("--every", type=inputs.seconds, metavar="SECONDS", help="Between two due times; or --cron."),
+    option("--every", type=inputs.seconds, metavar="SECONDS", help="The time between two due times; or give --cron."),
     option("--cron", metavar="EXPRESSION", help="Five fields, or @daily and the like."),
     option("--tz", metavar="ZONE", help="The time zone of --cron, e.g. Europe/Berlin. Default: UTC."),
     # Not "args": Django takes an option of that name for the positional arguments of the command.
     option("--args", dest="call", type=inputs.json_object, metavar="JSON", help="The arguments by name."),
-    option("--queue", type=inputs.or_none(str), metavar="NAME", help="Instead of the method's own; or none."),
+    option(
+        "--queue",
+        type=inputs.or_none(str),
+        metavar="NAME",
+        help="Another queue than the method's; \"none\": the method's.",
+    ),
     option(
         "--priority",
         type=inputs.or_none(inputs.whole(0, LAST_PRIORITY)),
         metavar="N",
-        help="0 is first, 10 last; or none: the method's own.",
+        help='0 is first, 10 is last; "none": the method\'s.',
     ),
-    option("--jitter", type=inputs.seconds, metavar="SECONDS", help="It runs later by its own part of them."),
-    option("--starts-at", type=inputs.moment, metavar="MOMENT", help="Nothing is due before: 2030-01-31T09:00+01:00."),
-    option("--ends-at", type=inputs.or_none(inputs.moment), metavar="MOMENT", help="Nothing is due after it; or none."),
+    option("--jitter", type=inputs.seconds, metavar="SECONDS", help="Delay each run by a fixed offset below this."),
+    option(
+        "--starts-at", type=inputs.moment, metavar="MOMENT", help="Nothing is due before, e.g. 2030-01-31T09:00+01:00."
+    ),
+    option(
+        "--ends-at", type=inputs.or_none(inputs.moment), metavar="MOMENT", help='Nothing is due after; "none": no end.'
+    ),
     option("--catch-up", choices=CATCH_UP, help="Which of the missed times run. Default: one."),
-    option("--overlap", choices=OVERLAP, help="While the last run is not over. Default: queue."),
-    argument("--dry-run", action="store_true", help="Check and show it; store nothing."),
+    option("--overlap", choices=OVERLAP, help="What to do while the last run has not ended. Default: queue."),
+    argument("--dry-run", action="store_true", help="Check and show the schedule; store nothing."),
 )
 NEW = (
-    argument("name", help="What it is called; unique for the tenant."),
-    argument("source_type", help="What it is a job of, e.g. reports.datareport."),
+    argument("name", help="The name of the schedule; unique for the tenant."),
+    argument("source_type", help="The model of the object, e.g. reports.datareport."),
     argument("source_id", type=_source_id, help="The id of the object; - for a job of the class."),
     argument("source_method", metavar="method", help="The method, marked @job."),
-    argument("--tenant", required=True, metavar="SLUG", help="Whose jobs they are."),
+    argument("--tenant", required=True, metavar="SLUG", help="The tenant that owns the jobs."),
     *OPTIONS,
 )
 CHANGED = (
@@ -74,9 +83,11 @@ def _add(options: Options, screen: Screen) -> None:
 @on_one
 def _change(schedule: Schedule, options: Options, screen: Screen) -> None:
     if schedule.declared:
-        raise CommandError("id: the code declares this schedule: change it there; here pause, resume or run-now it")
+        raise CommandError(
+            "id: the code declares this schedule: change it in the code; here you can pause, resume or run-now it"
+        )
     if not _said(options):
-        raise CommandError("change: say what to change; see: manage.py schedules change --help")
+        raise CommandError("change: name what to change; see: manage.py schedules change --help")
     _store(options, screen, lambda said: change.change(schedule, **change.replacing(said)))
 
 
@@ -94,4 +105,4 @@ def _said(options: Options) -> dict[str, Any]:
 
 
 ADD = Subcommand("add", "Add a recurring job; it is due from now on.", NEW, _add)
-CHANGE = Subcommand("change", "Change a recurring job; by another rule it is due from now on.", CHANGED, _change)
+CHANGE = Subcommand("change", "Change a recurring job; with another rule it is due from now on.", CHANGED, _change)

@@ -36,10 +36,13 @@ COLOURS = {
 
 @dataclasses.dataclass(frozen=True)
 class Column:
-    """cell: of what stands in a row: the name of an attribute or of a key, or a function.
+    """A column of a table.
 
-    right: numbers. wide: shown only on a wide screen. flexible: takes the remaining width, and is cut if necessary.
-    tail: cut last, and at its beginning, since its values differ at the end.
+    cell: its value in a row: the name of an attribute or of a key, or a function of the row
+    right: align it to the right, for numbers
+    wide: show it only on a wide screen
+    flexible: it is cut if the table is too wide
+    tail: cut it last, and at its beginning, since its values differ at the end
     """
 
     title: str
@@ -50,24 +53,27 @@ class Column:
     tail: bool = False
 
     def of(self, one: Any) -> object:
-        """The value of its cell in the row of this one."""
+        """Return the value of the cell in the row of this object."""
         if callable(self.cell):
             return self.cell(one)
         return one[self.cell] if isinstance(one, Mapping) else attrgetter(self.cell)(one)
 
 
 class Screen:
-    """The output of a command. as_json: print only the document given to `document`."""
+    """The output of a command.
+
+    as_json: print only the document that is given to `document`
+    """
 
     def __init__(self, out: OutputWrapper, *, as_json: bool, no_color: bool = False) -> None:
         self.as_json = as_json
         self._out = out
         with suppress(AttributeError):  # a buffer
-            out.reconfigure(errors="backslashreplace")  # of a terminal that has no –, nor the letters of a name
+            out.reconfigure(errors="backslashreplace")  # for a terminal that lacks – or the letters of a name
         self._console = Console(file=cast(IO[str], out), highlight=False, no_color=no_color or None)
         self._is_wide = self._console.width >= WIDE
         if not self._console.is_terminal and "COLUMNS" not in os.environ:
-            self._console.width = UNBOUND  # nothing is cut for grep
+            self._console.width = UNBOUND  # cut nothing, for grep
 
     def document(self, document: dict[str, Any]) -> None:
         """Print the JSON document of the command, if --json was given."""
@@ -83,7 +89,10 @@ class Screen:
             self._console.print(Text(in_one_line(sentence)), soft_wrap=not self._console.is_terminal)
 
     def table(self, columns: Iterable[Column], of: Iterable[Any], none: str = "") -> None:
-        """Print things for people, each in a row; a status is coloured. none: said instead, if there are none."""
+        """Print a table for people, with a row for each object and coloured statuses.
+
+        none: the sentence to print instead, if there are no rows
+        """
         if self.as_json:
             return
         shown = [column for column in columns if not column.wide or self._is_wide]
@@ -92,7 +101,7 @@ class Screen:
             self.say(none)
             return
         widths = self._widths(shown, texts)
-        # Not a table of rich: before 15 it cut numbers where a line is too wide; here the line goes on below.
+        # Not a table of rich: before version 15 it cut numbers of a line that is too wide. Here the line wraps.
         for row in [[Text(column.title, "bold dim") for column in shown], *texts]:
             places = zip(row, shown, widths, strict=True)
             line = Text(" " * GAP).join(_fitting(text, column, width) for text, column, width in places)
@@ -112,7 +121,7 @@ class Screen:
         return widths
 
     def facts(self, facts: dict[str, object]) -> None:
-        """Print names and values of one thing, without those that are None or empty."""
+        """Print the names and values of one thing, without values that are None or empty."""
         if self.as_json:
             return
         table = Table(box=None, padding=(0, GAP, 0, 0), show_header=False, pad_edge=False)
@@ -125,7 +134,11 @@ class Screen:
 
 
 def _cell(value: object, shown: Callable[[str], str], at: Callable[[datetime], str | None]) -> Text:
-    """shown: of a text. at: of a moment."""
+    """Return a value as the text of a cell.
+
+    shown: makes a text printable
+    at: formats a moment
+    """
     if value is None or value == "":
         return Text("–", style="dim")
     if isinstance(value, timedelta):
@@ -135,7 +148,7 @@ def _cell(value: object, shown: Callable[[str], str], at: Callable[[datetime], s
 
 
 def _fitting(text: Text, column: Column, width: int) -> Text:
-    """As wide as its column; of a text that is too long, the begin or the end."""
+    """Return the text as wide as its column. A longer text is cut at its end, or at its beginning if `tail`."""
     text = _ending(text, width) if column.tail else text
     text.truncate(width, overflow="ellipsis")
     text.align("right" if column.right else "left", width)
@@ -143,7 +156,7 @@ def _fitting(text: Text, column: Column, width: int) -> Text:
 
 
 def _ending(text: Text, width: int) -> Text:
-    """Keep the end of a text that is too long."""
+    """Return a text that fits; only the end of a longer one."""
     if text.cell_len <= width:
         return text
     tail = text.plain[1 - width :]
@@ -153,27 +166,27 @@ def _ending(text: Text, width: int) -> Text:
 
 
 def moment(at: datetime | None) -> str | None:
-    """A moment in UTC, to the second."""
+    """Format a moment in UTC, to the second."""
     return None if at is None else f"{at:%Y-%m-%d %H:%M:%S}"
 
 
 def utc(at: datetime | None) -> str | None:
-    """A moment with "UTC", for places without a heading that says it."""
+    """Format a moment with "UTC", for places without a heading that names the zone."""
     return None if at is None else f"{moment(at)} UTC"
 
 
 def length(time: timedelta | float | None) -> str | None:
-    """A duration, or a number of seconds, in its largest unit: 1.5s, 42s, 12m, 3h, 9d."""
+    """Format a duration, or a number of seconds, in its largest unit: 1.5s, 42s, 12m, 3h, 9d."""
     if time is None:
         return None
     return duration(time.total_seconds() if isinstance(time, timedelta) else time, tight=True)
 
 
 def count(number: int | None) -> str | None:
-    """1,204"""
+    """Format a number: 1,204."""
     return None if number is None else f"{number:,}"
 
 
 def rate(limit: int | None, window: float | None) -> str | None:
-    """A rate limit as users type it: 100/60."""
+    """Format a rate limit as users type it: 100/60."""
     return None if limit is None or window is None else f"{limit}/{window:.15g}"

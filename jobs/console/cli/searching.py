@@ -11,7 +11,7 @@ FILTERS = (
     *("tenant", "status", "queue", "type", "user", "batch", "error", "worker", "retried", "since", "until"),
     *("ended_since", "ended_until"),
 )
-OPTIONS = (  # one for each filter; a job must fit all that are given
+OPTIONS = (  # one for each filter; a job must match all that are given
     argument("--tenant", metavar="SLUG"),
     argument("--queue", metavar="NAME"),
     argument("--status", choices=[*map(str, Status), HELD], metavar="STATUS"),
@@ -24,7 +24,9 @@ OPTIONS = (  # one for each filter; a job must fit all that are given
     argument("--user", metavar="KEY", help="Only jobs for this user of a tenant."),
     argument("--batch", metavar="ID", help="Only jobs of this batch."),
     argument("--worker", metavar="NAME", help="Only jobs that a worker of this name runs, or ran last."),
-    argument("--retried", choices=["yes", "no"], help="Only jobs that were tried again, or not."),
+    argument(
+        "--retried", choices=["yes", "no"], help="Only jobs that had a failed attempt or a crash; or only others."
+    ),
     argument("--since", metavar="TIME", help=f"Only jobs submitted after: {MOMENTS}."),
     argument("--until", metavar="TIME", help="Only jobs submitted up to this time."),
     argument("--ended-since", metavar="TIME", help="Only jobs that ended from this time on."),
@@ -37,7 +39,7 @@ def given(options: Options) -> dict[str, str]:
 
 
 def filter_of(options: Options) -> Filter:
-    """Raises InvalidRequest."""
+    """Return the filter of the given options. Raises InvalidRequest."""
     wanted, now = Filter(), timezone.now()
     for name, value in given(options).items():
         wanted.add(name, value, now)

@@ -33,9 +33,10 @@ def argument(*names: str, **about: Any) -> Argument:
 
 @dataclass(frozen=True)
 class Subcommand:
-    """run: raises CommandError or InvalidRequest; the user sees one line.
+    """A subcommand.
 
-    bare: its log is heard, what it does is done by nobody, and it needs no system checks before.
+    run: do it; of a CommandError or InvalidRequest that it raises the user sees one line
+    bare: keep its log on, set no actor for the audit log, and skip the system checks
     """
 
     name: str
@@ -46,7 +47,7 @@ class Subcommand:
 
 
 class OneLineParser(CommandParser):
-    """Print an error as one line, without the usage."""
+    """A parser that prints an error as one line, without the usage."""
 
     def error(self, message: str) -> NoReturn:
         if self.called_from_command_line:
@@ -55,11 +56,14 @@ class OneLineParser(CommandParser):
 
 
 class SubcommandsCommand(WritingCommand):
-    """A command made of subcommands. `default`: runs if the user names none."""
+    """A command made of subcommands.
+
+    default: the subcommand that runs if the user names none
+    """
 
     subcommands: ClassVar[Sequence[Subcommand]]
     default: ClassVar[Subcommand | None] = None
-    # Those of other apps, above all of addresses, import the pages and the API: half of what a command costs.
+    # The checks of other apps, above all of addresses, import the pages and the API: half of what a command costs.
     requires_system_checks = ("jobs", "tenants")
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -70,7 +74,7 @@ class SubcommandsCommand(WritingCommand):
         # Django creates this parser itself, always of its own class.
         parser.error = partial(OneLineParser.error, parser)  # type: ignore[method-assign, arg-type]
         _add_json(parser, False)
-        parser.set_defaults(run=None)  # argparse's own refusal would name no command
+        parser.set_defaults(run=None)  # the refusal of argparse would name no command
         children = parser.add_subparsers(parser_class=OneLineParser, metavar="COMMAND", title="commands")
         for subcommand in self.subcommands:
             child = children.add_parser(subcommand.name, help=subcommand.help, description=subcommand.help)
@@ -103,7 +107,7 @@ class SubcommandsCommand(WritingCommand):
 
 @contextmanager
 def _by_a_person() -> Iterator[None]:
-    """The audit log says who did it; lines of the other log do not appear between the tables."""
+    """Name the user in the audit log, and keep the lines of the jobs' log out of the tables."""
     logger = logging.getLogger("jobs")
     before = logger.level
     logger.setLevel(logging.WARNING)

@@ -1,6 +1,6 @@
 """`manage.py tenants slots | add | mirror`: the limits of tenants, and the tenants themselves.
 
-A dispatch follows a change at once. It is not in `tenants`, which does not know that jobs exist.
+A dispatch follows a change at once. This module is not in `tenants`, which does not know that jobs exist.
 """
 
 from collections.abc import Iterable
@@ -69,12 +69,12 @@ def _lines(tenants: Iterable[Tenant]) -> list[dict[str, Any]]:
         | _settings(getattr(tenant, "jobs_queue", None))
         | now[pk].numbers
         for pk, tenant in listed.items()
-        if pk in now  # it was deleted meanwhile
+        if pk in now  # a tenant that was deleted meanwhile is not
     ]
 
 
 def _settings(slots: TenantQueue | None) -> dict[str, Any]:
-    """A tenant without a row has no slots."""
+    """Return the limits of a tenant by name. A tenant without a row has no slots."""
     return {limit.name: getattr(slots, limit.name, None) for limit in OF_TENANT} | (
         {} if slots else {"num_slots": 0, "paused": False}
     )
@@ -82,7 +82,7 @@ def _settings(slots: TenantQueue | None) -> dict[str, Any]:
 
 def _add(options: Options, screen: Screen) -> None:
     if Tenant._meta.swapped or mirrored_model() is not None:
-        raise CommandError("tenants: this project has a tenant model of its own: make a row of that")
+        raise CommandError("tenants: this project has a tenant model of its own: add a row to that")
     tenant = Tenant(slug=options["slug"], name=options["name"])
     given: dict[str, Any] = {"num_slots": 1, **limits.given(options, LIMITS)}
     with transaction.atomic():
@@ -99,11 +99,11 @@ def _mirror(options: Options, screen: Screen) -> None:
     model = mirrored_model()
     if model is None:
         raise CommandError(
-            'JOBS_TENANT_MIRROR is not set. Set it to "app.Model", the model whose rows are your tenants.'
+            'JOBS_TENANT_MIRROR is not set. Set it to the model whose rows are your tenants: "app.Model".'
         )
     number = reflect(model._default_manager.iterator(chunk_size=1000))
     screen.document({"mirrored": number})
-    screen.say(f"Wrote the tenants of {number:,} rows of {model._meta.label}.")
+    screen.say(f"Wrote a tenant for each of {number:,} rows of {model._meta.label}.")
 
 
 OPTIONS = limits.options(LIMITS, {"num_slots": "--set"})
@@ -118,6 +118,6 @@ CHANGED = (
     argument("--pause", dest="paused", action="store_true", default=inputs.UNSET),
     argument("--resume", dest="paused", action="store_false", default=inputs.UNSET),
 )
-SLOTS = Subcommand("slots", "Show the slots of all tenants and their use, or change those of one.", CHANGED, _slots)
+SLOTS = Subcommand("slots", "Show the slots of all tenants and their use, or change the slots of one.", CHANGED, _slots)
 ADD = Subcommand("add", "Add a tenant, with one slot or as many as --set says.", NEW, _add)
 MIRROR = Subcommand("mirror", "Write a tenant for each row of the model in JOBS_TENANT_MIRROR.", (), _mirror)

@@ -25,9 +25,9 @@ ARGUMENTS = (
     argument("slug", nargs="?", help="The tenant. Default: all tenants."),
     argument("--from", dest="from", metavar="DAY", help="The first day. Default: the first of this month."),
     argument("--to", metavar="DAY", help="The day after the last one. Default: tomorrow."),
-    argument("--by", metavar="PARTS", help=f"With commas: of {','.join(usage.PARTS)}. Default: tenant."),
-    argument("--csv", action="store_true", help="Print lines for spreadsheets."),
-    argument("--final", action="store_true", help="Only if the period is final; otherwise fail."),
+    argument("--by", metavar="PARTS", help=f"How to group, with commas: {','.join(usage.PARTS)}. Default: tenant."),
+    argument("--csv", action="store_true", help="Print CSV, for spreadsheets."),
+    argument("--final", action="store_true", help="Fail if the period is not final yet."),
 )
 
 

@@ -1,4 +1,4 @@
-"""`manage.py webhooks`: where tenants' own systems are told how jobs ended."""
+"""`manage.py webhooks`: the addresses of tenants to which the scheduler posts how jobs ended."""
 
 from collections.abc import Callable
 
@@ -36,12 +36,16 @@ def _list(options: Options, screen: Screen) -> None:
 def _add(options: Options, screen: Screen) -> None:
     made, secret = endpoints.add(tenant_named(options["tenant"]), options["url"], options["type"], options["batch"])
     screen.document({"id": made.pk, "secret": secret})
-    screen.say(f"Webhook {made.pk} is told of jobs that are submitted from now on. Its secret is shown only now:")
+    screen.say(f"Webhook {made.pk} gets messages about jobs submitted from now on. Its secret is shown only now:")
     screen.say(secret)
 
 
 def _does(act: Callable[[WebhookEndpoint], object], done: str, said: str) -> Callable[[Options, Screen], None]:
-    """The command of an action on one. done: its name in the document."""
+    """Return a command that does something to a webhook.
+
+    done: the key of its id in the document
+    said: the words after "Webhook 7"
+    """
 
     def command(options: Options, screen: Screen) -> None:
         act(_endpoint(options["id"]))
@@ -63,23 +67,23 @@ def _endpoint(pk: int) -> WebhookEndpoint:
 
 
 NEW = (
-    argument("tenant", metavar="slug", help="The tenant whose jobs it is told about."),
+    argument("tenant", metavar="slug", help="The tenant whose jobs its messages are about."),
     argument("url", help="An https address on the public internet."),
     argument("--type", action="append", default=[], help="Only this job type: reports.datareport.execute. Repeatable."),
     argument("--batch", action="append", default=[], help="Only jobs of batches of this name. Repeatable."),
 )
-WHICH = (argument("id", type=int, help="As `webhooks list` shows it."),)
+WHICH = (argument("id", type=int, help="The id, as `webhooks list` shows it."),)
 REMOVED = _does(endpoints.remove, "removed", "is removed")
-OFF = _does(endpoints.switch_off, "off", "is off; what waits for it is kept for three days")
+OFF = _does(endpoints.switch_off, "off", "is off; its waiting messages are kept for three days")
 ON = _does(endpoints.switch_on, "on", "is on")
-TRIED = _does(endpoints.try_now, "tried", "is tried now")
-LIST = Subcommand("list", "Show the webhooks of all tenants, and what waits for them.", (inputs.TENANT,), _list)
+TRIED = _does(endpoints.try_now, "tried", "will be tried now")
+LIST = Subcommand("list", "Show the webhooks of all tenants, and their waiting messages.", (inputs.TENANT,), _list)
 SUBCOMMANDS = (
     LIST,
-    Subcommand("add", "Add one, and print its secret.", NEW, _add),
-    Subcommand("remove", "Send nothing more to one.", WHICH, REMOVED),
-    Subcommand("switch-off", "Send nothing to one until it is switched on.", WHICH, OFF),
-    Subcommand("switch-on", "Send again to one that was switched off.", WHICH, ON),
-    Subcommand("try-now", "Send what waits for one now, and not at its next try.", WHICH, TRIED),
-    Subcommand("replace-secret", "Give one a new secret, and print it.", WHICH, _replace_secret),
+    Subcommand("add", "Add a webhook, and print its secret.", NEW, _add),
+    Subcommand("remove", "Remove a webhook: nothing more is sent to it.", WHICH, REMOVED),
+    Subcommand("switch-off", "Send nothing to a webhook until it is switched on.", WHICH, OFF),
+    Subcommand("switch-on", "Send again to a webhook that was switched off.", WHICH, ON),
+    Subcommand("try-now", "Send the waiting messages of a webhook now, and not at its next try.", WHICH, TRIED),
+    Subcommand("replace-secret", "Give a webhook a new secret, and print it.", WHICH, _replace_secret),
 )

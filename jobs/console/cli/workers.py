@@ -29,7 +29,7 @@ def _drain(options: Options, screen: Screen) -> None:
     workers = {worker.pk for worker in workers_named(options["name"])}
     asked = [pk for pk in workers if drain.drain(pk)]
     if not asked:
-        screen.say(f"{options['name']} drains already.")
+        screen.say(f"{options['name']} is already draining.")
     _show([(worker, runs) for worker, runs in present.workers() if worker.id in workers], screen)
 
 
@@ -49,5 +49,7 @@ def _show(workers: Iterable[tuple[Worker, int]], screen: Screen) -> None:
 
 
 WHICH = argument("name", help="The worker, as `workers list` shows it.")
-LIST = Subcommand("list", "Show the workers, and those that have gone in the last day.", (), _list)
-DRAIN = Subcommand("drain", "Let a worker take no more jobs, and stop when its own have ended.", (WHICH,), _drain)
+LIST = Subcommand("list", "Show the workers, also those that have gone in the last day.", (), _list)
+DRAIN = Subcommand(
+    "drain", "Let a worker take no more jobs, and stop when its running jobs have ended.", (WHICH,), _drain
+)

@@ -1,1 +1,1 @@
-"""What operators do and look for, once for the pages, the admin, the API and the command line, which only show it."""
+"""The acts and searches of operators, once for the pages, the admin, the API and the command line."""

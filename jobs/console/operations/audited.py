@@ -1,4 +1,4 @@
-"""The audit log as operators look for it, and as they read it."""
+"""Search the audit log, and render its entries for operators."""
 
 import json
 from collections.abc import Iterator
@@ -21,11 +21,14 @@ FIELDS = (
     *("verb", "kind", "subject_id", "subject", "values"),
 )
 
-MOST = 4  # fields of what was added: the first say what it is, and the rest is on its page
+MOST = 4  # fields of an added row in a list: the first say what it is, and the page of the entry has the others
 
 
 def changes(given: dict[str, Any]) -> QuerySet[Change]:
-    """Those that fit what is given of FILTERS; None is nothing. Raises InvalidRequest."""
+    """Return the entries that match all given filters. Raises InvalidRequest.
+
+    given: values by the names in FILTERS; None: no filter
+    """
     wanted = {name: given[name] for name in FILTERS if given.get(name) is not None}
     found = Change.objects.filter(about(**{name: wanted[name] for name in wanted.keys() & {"kind", "subject_id"}}))
     if "tenant" in wanted:
@@ -40,12 +43,15 @@ def changes(given: dict[str, Any]) -> QuerySet[Change]:
 
 
 def document(change: Change) -> dict[str, Any]:
-    """As JSON has it."""
+    """Return the FIELDS of an entry by name, for JSON."""
     return {name: getattr(change, name) for name in FIELDS}
 
 
 def told(change: Change) -> str:
-    """What it changed, for people: "num_slots 2 → 5". Of what was added: what is not as in all new ones."""
+    """Return what the entry changed, for people: "num_slots 2 → 5".
+
+    For an added row: the first MOST values that are not the defaults of its model.
+    """
     if change.verb != "added":
         return ", ".join(f"{name} {_told(name, value)}" for name, value in change.values.items())
     own = list(_own(change))
@@ -54,7 +60,10 @@ def told(change: Change) -> str:
 
 
 def _own(change: Change) -> Iterator[tuple[str, Any]]:
-    """The values that somebody gave, as its model lists them: its name is the entry's, and its tenant stands beside."""
+    """Yield the names and values of an added row that are not defaults, in the order of the fields of its model.
+
+    Its name and its tenant are left out: the entry shows them anyway.
+    """
     model = next((one for one in apps.get_models() if kind_of(one) == change.kind), Change)
     for field in model._meta.concrete_fields:
         value = change.values.get(field.attname, [None])[-1]
@@ -64,7 +73,10 @@ def _own(change: Change) -> Iterator[tuple[str, Any]]:
 
 
 def _told(name: str, value: Any) -> str:
-    """A pair with an arrow; what has no value of before, such as the filter of a bulk action, as it is."""
+    """Return a value for people: with an arrow if it is a pair of before and after.
+
+    A value without a before, such as the filter of a bulk action, stands alone.
+    """
     if is_secret(name):
         return DOTS
     both = value if isinstance(value, list) and len(value) == 2 else [value]  # noqa: PLR2004 - before and after

@@ -1,4 +1,4 @@
-"""What jobs and dead letters are searched by: one meaning of each filter, whoever asks for it."""
+"""The filters of jobs and dead letters. Each has one meaning, on the pages, in commands and in the API."""
 
 import json
 import re
@@ -20,7 +20,7 @@ from jobs.reading.masked import masked
 from tenants.bounds import LARGEST_ID
 from tenants.models import Tenant
 
-NAMES = (  # that people type
+NAMES = (  # as people type them
     *("status", "tenant", "type", "source", "queue", "user", "batch", "worker", "error", "retried", "since", "until"),
     *("ended_since", "ended_until", "args.<name>"),
 )
@@ -32,16 +32,16 @@ MOMENTS = "30m, 1h, 7d ago (at most ten years), 14:00 of today or else yesterday
 
 @dataclass
 class Filter(Sought):
-    """The jobs of all tenants that fit all that was added.
+    """The jobs of all tenants that match all added filters.
 
-    since: the column that the filters `since` and `until` are about.
+    since: the column that the filters `since` and `until` compare
     """
 
     tenant: Tenant | None = None
     since: str = "created_at"
 
     def add(self, name: str, value: Any, now: datetime) -> None:
-        """Narrow it down. Raises InvalidRequest, naming the filter and what is allowed."""
+        """Add a filter. Raises InvalidRequest, which names the filter and the allowed values."""
         match name.lower():
             case "status":
                 self._add_status(value)
@@ -68,9 +68,10 @@ class Filter(Sought):
 
 
 def moment(name: str, text: str, now: datetime) -> datetime:
-    """When `text` says, in UTC if it has no zone: 30m, 1h, 7d before now; 14:00, the last that was; or a moment.
+    """Return the moment that `text` means, in UTC. Raises InvalidRequest.
 
-    Raises InvalidRequest by that name.
+    name: the field that InvalidRequest names
+    text: 30m, 1h or 7d: so long before now; 14:00: the last time that it was 14:00; or a date and time
     """
     if found := re.fullmatch(r"(\d{1,9})([mhd])", text):
         seconds = int(found[1]) * UNITS[found[2]]
@@ -87,14 +88,14 @@ def moment(name: str, text: str, now: datetime) -> datetime:
 
 
 class Position(NamedTuple):
-    """Of a dead letter, in the order of deaths: where a part of them begins or ends."""
+    """The position of a dead letter in the order of deaths: where a page of them begins or ends."""
 
     died_at: datetime
     id: int
 
     @classmethod
     def read(cls, written: str) -> Self:
-        """What `str` has written. Raises ValueError."""
+        """Parse what `str` has written. Raises ValueError."""
         at, _, job_id = written.partition("_")
         with suppress(ValueError, OverflowError):
             died_at = datetime.fromisoformat(at)
@@ -126,7 +127,7 @@ def _filter(name: str, value: Any) -> Q:
 
 
 def _of_type(value: str) -> Q:
-    """A source type, one with its method, or with an object: `reports.datareport`, `reports.datareport.execute:13`."""
+    """Match a source type, also with a method or an object: `reports.datareport`, `reports.datareport.execute:13`."""
     of, _, source_id = value.partition(":")
     source_type, _, method = of.rpartition(".")
     found = Q(source_type=of) | Q(source_type=source_type, source_method=method)
@@ -147,14 +148,17 @@ def _of_retried(value: str) -> Q:
 
 
 def _of_arguments(wanted: dict[str, Any]) -> Q:
-    """Raises InvalidRequest for what the pages mask: a search would tell whether a guess is right."""
+    """Match jobs that have these arguments.
+
+    Raises InvalidRequest for arguments that the pages mask: a search would show whether a guess is right.
+    """
     if masked(wanted) != wanted:
         raise InvalidRequest(f"args.{next(iter(wanted))}", "what JOBS_MASKED_ARGS masks cannot be searched")
     return Q(args__contains=wanted)
 
 
 def _value(value: str) -> Any:
-    """JSON, or a text."""
+    """Return the value of a JSON text; a text that is not JSON as it is."""
     try:
         return json.loads(value)
     except (ValueError, RecursionError):

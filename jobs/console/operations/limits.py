@@ -1,6 +1,6 @@
 """The limits that operators change: one table, from which forms, schemas and options are made.
 
-Each is a field of `TenantQueue` or `Queue`, which says its type, its bounds and what it is for.
+Each is a field of `TenantQueue` or `Queue`. The model defines its type, its bounds and its help text.
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,13 @@ KINDS: dict[type[models.Field], Kind] = {  # type: ignore[type-arg]
 
 @dataclass(frozen=True)
 class Limit:
-    """name: of the field. optional: may be None, which means `unset`. least, most: of a number; None: the column's."""
+    """A limit that operators change.
+
+    name: the name of its field
+    optional: whether it may be None
+    least, most: the bounds of a number; None: those of its column
+    unset: what None means, in words; "" if the help text does not say it
+    """
 
     name: str
     kind: Kind
@@ -38,7 +44,10 @@ class Limit:
     unset: str
 
     def told(self, none: str) -> str:
-        """The help, with what None is called: empty, null."""
+        """Return the help text, and what no value means.
+
+        none: how the interface writes no value, such as Null
+        """
         return f"{self.help} {none}: {self.unset}" if self.unset else self.help
 
 
@@ -53,11 +62,11 @@ def _limit(field: Any) -> Limit:
 
 
 def _bound(field: Any, kind: type[BaseValidator]) -> float | None:
-    # Not `validators`: it has those of the column, too, and asks for a connection.
+    # `validators` would include those of the column, and ask for a connection.
     return next((one.limit_value for one in field._validators if isinstance(one, kind)), None)
 
 
-RATE = ("rate_limit", "rate_window")  # both or none
+RATE = ("rate_limit", "rate_window")  # set together, or not at all
 OF_TENANT = _limits(
     *(TenantQueue, "num_slots", "burst_slots", "user_slots", "weight", "max_waiting", *RATE),
     *("history_days", "queues", "paused"),

@@ -1,4 +1,4 @@
-"""The tenant, the queue, the pool or the workers that an operator names. A refusal lists those that there are."""
+"""Find the tenant, the queue, the pool or the workers that an operator names. A refusal lists the known names."""
 
 from typing import Any
 
@@ -14,23 +14,23 @@ MAX_LISTED = 10  # known names in a refusal
 
 
 def tenant_named(slug: str) -> Tenant:
-    """Raises InvalidRequest."""
+    """Return the tenant with this slug. Raises InvalidRequest."""
     return tenant_of_slug(slug) or _unknown("tenant", slug, all_tenants().values_list(TENANT_SLUG))
 
 
 def queue_named(name: str) -> Queue:
-    """Raises InvalidRequest."""
+    """Return the queue of this name. Raises InvalidRequest."""
     return Queue.objects.filter(name=name).first() or _unknown("queue", name, Queue.objects.values_list("name"))
 
 
 def pool_named(name: str) -> str:
-    """Raises InvalidRequest."""
+    """Return the name, if a queue has this pool. Raises InvalidRequest."""
     pools = Queue.objects.order_by("pool").values_list("pool").distinct()
     return name if (name,) in pools else _unknown("pools", name, pools)
 
 
 def workers_named(name: str) -> list[Worker]:
-    """The workers of this name that are not gone, mostly one. Raises InvalidRequest."""
+    """Return the workers of this name that are not gone; usually one. Raises InvalidRequest."""
     live = Worker.objects.filter(gone_at=None)
     return list(live.filter(name=name)) or _unknown("worker", name, live.values_list("name"))
 

@@ -1,4 +1,4 @@
-"""Submit a job for a tenant, as operators name it: with the checks of the API, and an entry in the audit log."""
+"""Submit a job for a tenant that an operator names: with the checks of the API, and an entry in the audit log."""
 
 from typing import Any
 
@@ -8,7 +8,11 @@ from jobs.engine.submit import Submitted, submit_by_hand
 
 
 def submit_named(tenant: str, **call: Any) -> Submitted:
-    """tenant: its slug. call: as `compose_by_name` takes it. Raises InvalidRequest, TooManyWaiting and Undecided."""
+    """Submit a job. Raises InvalidRequest, TooManyWaiting and Undecided.
+
+    tenant: the slug of its tenant
+    call: the parameters of `compose_by_name`
+    """
     return submit_by_hand(compose_by_name(tenant_named(tenant), **call))
 
 

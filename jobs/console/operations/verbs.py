@@ -1,4 +1,4 @@
-"""Cancel, revive and discard jobs, one or many: what each verb does, what may come of it, and what is then said."""
+"""Cancel, revive and discard jobs, one or many: what each verb does, its outcomes, and the sentence for each."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,12 +18,17 @@ from jobs.reading.listing import Sought
 from jobs.store import EVERY_TENANT
 from tenants import audit
 
-BATCH = 100  # jobs of one transaction: one dispatch for all, and short locks
+BATCH = 100  # jobs in one transaction: one dispatch for all of them, and short locks
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """one: said of a job. many: said of a number of jobs. applied: whether the jobs were changed."""
+    """An outcome of a verb, in words.
+
+    one: the words after "Job 7"
+    many: a sentence with {} for the number of jobs
+    applied: whether the jobs were changed
+    """
 
     one: str
     many: str
@@ -32,8 +37,14 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Verb:
-    """statuses: of the jobs that it can change, if they are as `can` says; in words: possible. warning: what it will
-    do. apply: it, to some jobs; returns the name of the outcome of each. asks: for a confirmation, however few.
+    """Something that an operator does to jobs.
+
+    warning: what it will do, for the page that asks for a confirmation
+    possible: which jobs it can change, in words
+    statuses: the statuses of the jobs that it can change
+    apply: do it to some jobs; returns the name of the outcome of each
+    can: a further condition on the jobs that it can change
+    asks: whether it asks for a confirmation, however few the jobs are
     """
 
     name: str
@@ -48,29 +59,31 @@ class Verb:
     asks: bool = False
 
     def each(self, ids: Sequence[int], *, bulk: UUID | None, filters: str = "") -> dict[int, str]:
-        """Apply it to these jobs; return the outcome of each, in their order.
+        """Apply the verb to these jobs; return the outcome of each, in their order.
 
-        bulk: the jobs of one UUID are one entry in the audit log, with the `filters` that chose them; None: each job
-        is one of its own. A batch is a transaction; what an earlier one has done stays done.
+        Each BATCH of jobs is a transaction; what an earlier one has done stays done.
+
+        bulk: the UUID of one entry in the audit log for all jobs; without it each job has its own
+        filters: the filters that chose the jobs, for that entry
         """
         outcomes = dict.fromkeys(ids, "")
         for first in range(0, len(ids), BATCH):
             with audit.in_bulk(bulk, filters):
-                # In the order of their ids, so that no two can deadlock.
+                # In the order of their ids, so that two such calls cannot deadlock.
                 outcomes |= self.apply(sorted(ids[first : first + BATCH]))
         return outcomes
 
     def next(self, sought: Sought, most: int, *, before: int | None = None) -> tuple[list[int], int | None]:
-        """The ids of the newest jobs that fit and that it can change; and `before` of the next ones."""
+        """Return the ids of the newest matching jobs that the verb can change; and `before` for the next call."""
         changeable = replace(sought, others=sought.others & Q(status__in=self.statuses) & self.can)
         return listing.ids(changeable, most, before=before, looks=listing.LOOKS)
 
     def applied(self, outcomes: Iterable[str]) -> list[str]:
-        """Those of jobs that were changed."""
+        """Return the outcomes of the jobs that were changed."""
         return [name for name in outcomes if self.outcomes[name].applied]
 
     def told(self, outcomes: Mapping[str, int]) -> str:
-        """Sentences about these numbers of jobs."""
+        """Return sentences for people. outcomes: the number of jobs by outcome."""
         return " ".join(
             outcome.many.format(count_of_jobs(outcomes[name]))
             for name, outcome in self.outcomes.items()
@@ -104,13 +117,13 @@ REVIVE = Verb(
     doing="Reviving",
     help="Give failed, dead or cancelled jobs a new series of attempts.",
     warning="Each gets a new series of attempts.",
-    possible="Only jobs that ended as error, dead or cancelled can be revived, unless their arguments were erased.",
+    possible="Only jobs with status error, dead or cancelled can be revived, and only while their arguments are kept.",
     statuses=FINAL - {Status.SUCCESS},
     apply=partial(_each, partial(reviving.revive, tenant_id=EVERY_TENANT), "revived"),
     outcomes={
         "revived": Outcome("waits again with a new series of attempts", "Revived {}."),
         SKIPPED: Outcome(
-            "was skipped", "Skipped {}: under way, ended well, or their arguments were erased.", applied=False
+            "was skipped", "Skipped {}: under way, succeeded, or their arguments were erased.", applied=False
         ),
     },
     can=~Q(dedup_key=ERASED),

@@ -1,4 +1,4 @@
-"""What-if: what other limits would have done in a window of the past. What is asked, and what is then said."""
+"""Answer what other limits would have done in a window of the past ("what-if")."""
 
 import json
 import re
@@ -45,19 +45,23 @@ DECIDING = (
 )
 TENANTS, QUEUES, POOLS = "tenants", "queues", "pools"
 KINDS = {TENANTS: TENANT, QUEUES: QUEUE, POOLS: POOL}
-LIMITS: Mapping[str, Sequence[str]] = {  # that can be asked for: those that decide who runs
+LIMITS: Mapping[str, Sequence[str]] = {  # that a question can change: those that decide which jobs run
     TENANTS: [limit.name for limit in OF_TENANT if limit.name in DECIDING],
     QUEUES: [limit.name for limit in OF_QUEUE if limit.name in DECIDING],
     POOLS: ["processes"],
 }
-WORDS = {"none": None, "true": True, "false": False}  # values that are no numbers or names
+WORDS = {"none": None, "true": True, "false": False}  # values that are neither numbers nor names
 SUBJECTS = {TENANTS: "tenant", QUEUES: "queue", POOLS: "pool"}  # in the address of the page that asks
 Changes = Mapping[str, Mapping[str, Mapping[str, Any]]]  # by kind, name, and limit
 
 
 @dataclass(frozen=True)
 class Question:
-    """changes: what would have been from `since` on."""
+    """A what-if question.
+
+    since, until: the window of the past
+    changes: the other limits, from `since` on
+    """
 
     since: datetime
     until: datetime
@@ -65,7 +69,10 @@ class Question:
 
     @classmethod
     def of(cls, begin: str | None, end: str | None, changes: Changes, *, now: datetime) -> "Question":
-        """begin, end: as `moment` reads them; by default the last hour. Raises InvalidRequest with the field."""
+        """Check a question. Raises InvalidRequest, which names the field.
+
+        begin, end: as `moment` reads them; by default the last hour
+        """
         until = moment("until", end, now) if end else now
         since = moment("since", begin, now) if begin else max(until, now - log_kept()) - HOUR
         for name, at in (("since", since), ("until", until)):
@@ -75,13 +82,15 @@ class Question:
             both = f"{since:%Y-%m-%dT%H:%M} and {until:%Y-%m-%dT%H:%M}"
             raise InvalidRequest("since", f"must be before until; they are {both}")
         if since < now - log_kept():
-            raise InvalidRequest("since", f"must be within the last {log_kept().days} days, of which attempts are kept")
+            raise InvalidRequest(
+                "since", f"must be within the last {log_kept().days} days: older attempts are not kept"
+            )
         question = cls(since, until, {kind: dict(named) for kind, named in changes.items() if named})
         question.hypothesis()
         return question
 
     def hypothesis(self) -> Hypothesis:
-        """Raises InvalidRequest."""
+        """Return the other limits by their subjects: tenants and queues by id, pools by name. Raises InvalidRequest."""
         found: dict[tuple[str, int | str], dict[str, Any]] = {}
         for kind, named in self.changes.items():
             for name, given in named.items():
@@ -91,7 +100,10 @@ class Question:
 
 
 def read(lines: Iterable[tuple[str, str, str, str]]) -> Changes:
-    """The changes that somebody wrote: kind, name, limit, value. Raises InvalidRequest."""
+    """Return the changes of a form or a command. Raises InvalidRequest.
+
+    lines: kind, name, limit and value of each, as an operator wrote them
+    """
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for kind, name, limit, value in lines:
         if kind not in LIMITS:
@@ -101,7 +113,7 @@ def read(lines: Iterable[tuple[str, str, str, str]]) -> Changes:
 
 
 def asked_at(kind: str, name: str, limits: Mapping[str, Any]) -> str:
-    """The address of the page that asks, to begin with these limits; none in a project without the live pages."""
+    """Return the address of the page that asks, filled with these limits; "" in a project without the live pages."""
     if not (page := address("jobs_ops:what-if")):
         return ""
     given = {limit: "none" if value is None else value for limit, value in limits.items() if limit in LIMITS[kind]}
@@ -109,7 +121,7 @@ def asked_at(kind: str, name: str, limits: Mapping[str, Any]) -> str:
 
 
 def ask(question: Question, by: str) -> WhatIf:
-    """Let a process of its own answer it. Raises InvalidRequest while another is answered."""
+    """Store the question, and start a process that answers it. Raises InvalidRequest while another one is answered."""
     young = store.database_now() - timedelta(seconds=what_if_process.SECONDS)
     if WhatIf.objects.filter(ended_at=None, asked_at__gt=young).exists():
         raise InvalidRequest("what-if", "another one is being replayed; ask again in a minute")
@@ -119,13 +131,13 @@ def ask(question: Question, by: str) -> WhatIf:
 
 
 def stored(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The document as JSON stores it."""
+    """Return the document with the types of JSON."""
     found: dict[str, Any] = json.loads(json.dumps(document, cls=DjangoJSONEncoder))
     return found
 
 
 def told(question: Question, most: int = MOST) -> dict[str, Any]:
-    """The answer, as a document. Raises InvalidRequest if the window has too many attempts."""
+    """Return the answer as a document. Raises InvalidRequest if the window has more than `most` attempts."""
     try:
         record = replay.read(question.since, question.until, most)
     except replay.TooMuch:
@@ -146,14 +158,14 @@ def told(question: Question, most: int = MOST) -> dict[str, Any]:
 
 
 def sentence(found: Answer) -> str:
-    """How much the answer is worth."""
+    """Return how accurate the answer is, for people."""
     if found.error is None:
         return "No attempt of this time can be replayed."
-    off = f"A replay of what was is {percent(found.error.mean, 1)} off in the mean wait"
+    off = f"Accuracy: replaying the real limits misses the mean wait by {percent(found.error.mean, 1)}"
     if not found.knows:
-        return f"{off}, more than {percent(MOST_ERROR, 1)}: so nobody can tell what a change would do."
-    both = f"{off}, {percent(found.error.p95, 1)} in the p95"
-    return f"{both}. It assumes that the same jobs come, and run as long as they did."
+        return f"{off}, more than {percent(MOST_ERROR, 1)}: too much to answer the question."
+    both = f"{off}, the p95 by {percent(found.error.p95, 1)}"
+    return f"{both}. The replay assumes that the same jobs come, and run as long as they did."
 
 
 def _lines(found: Answer) -> Iterator[dict[str, Any]]:
@@ -166,7 +178,7 @@ def _lines(found: Answer) -> Iterator[dict[str, Any]]:
 
 
 def _limits(kind: str, name: str, given: Mapping[str, Any]) -> tuple[int | str, dict[str, Any]]:
-    """Whose they are, and the limits, with the checks of the admin."""
+    """Return the subject of some limits, and their values. Raises InvalidRequest, by the checks of the admin."""
     known = LIMITS[kind]
     for limit in given:
         if limit not in known:

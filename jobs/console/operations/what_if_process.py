@@ -1,6 +1,6 @@
-"""Answer a what-if in a process of its own, bounded in memory and time: no web process may be held by a replay.
+"""Answer a what-if in a process of its own, bounded in memory and time: a replay must not occupy a web process.
 
-`start` begins the process, `main` is what it runs. It goes on if the web process ends.
+`start` starts the process, and the process runs `main`. It goes on if the web process ends.
 """
 
 import os
@@ -12,14 +12,17 @@ import threading
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-SECONDS = 120  # of an answer
+SECONDS = 120  # for which an answer may take
 MEMORY = 1 << 30  # bytes
 NICE = 10
 MODULE = "jobs.console.operations.what_if_process"
 
 
 class State(StrEnum):
-    """Of a what-if. LOST: its process was ended, since it took too long or too much memory."""
+    """The state of a what-if.
+
+    LOST: its process ended without an answer, since it took too long or too much memory
+    """
 
     REPLAYING = "replaying"
     ANSWERED = "answered"
@@ -42,11 +45,11 @@ def start(pk: int) -> None:
         stdout=subprocess.DEVNULL,
         start_new_session=True,
     )
-    threading.Thread(target=process.wait, name="what-if", daemon=True).start()  # or a zombie would stay
+    threading.Thread(target=process.wait, name="what-if", daemon=True).start()  # without it a zombie would stay
 
 
 def answer(pk: int) -> None:
-    """Answer it in this process."""
+    """Answer the stored question in this process, and store the answer."""
     from jobs import store  # not before the settings are known
     from jobs.calls.refusals import InvalidRequest
     from jobs.console.operations import what_if
@@ -69,7 +72,7 @@ def answer(pk: int) -> None:
 
 
 def main(pk: int) -> None:
-    """Whatever it meets, it ends in time, and lets others go first."""
+    """Answer the question with bounded time and memory, and at a low priority."""
     signal.alarm(SECONDS)
     os.nice(NICE)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
