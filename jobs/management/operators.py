@@ -18,7 +18,7 @@ from jobs.management.installing.report import write
 
 
 def _run_worker(options: Options, screen: Screen) -> None:
-    from jobs.worker import launch  # late: the other subcommands need nothing of a worker
+    from jobs.worker import launch  # late: the other subcommands do not need it
 
     start = launch.run_reloading if options["reload"] else launch.run
     raise SystemExit(start(options["pool"], options["concurrency"]))
@@ -28,16 +28,16 @@ def _install(options: Options, screen: Screen) -> None:
     raise SystemExit(0 if write(screen.raw) else 1)
 
 
-# These stand here, since the console knows neither Celery nor a project that is not set up yet.
+# These two are not in `jobs.console`, which imports neither Celery nor the report for a project that is not set up yet.
 ARGUMENTS = (
-    argument("pool", nargs="?", default="default", help="The pool that it serves (default: default)."),
+    argument("pool", nargs="?", default="default", help="The pool that the worker serves (default: default)."),
     argument(
-        "--concurrency", type=inputs.whole(1), metavar="N", help="Its processes (default: one for each processor)."
+        "--concurrency", type=inputs.whole(1), metavar="N", help="How many processes (default: one for each processor)."
     ),
-    argument("--reload", action="store_true", help="Start anew when code changes: for development."),
+    argument("--reload", action="store_true", help="Restart when code changes: for development."),
 )
 WORKER = Subcommand(
-    "worker", "Run a worker until Ctrl-C or SIGTERM, when its jobs end.", ARGUMENTS, _run_worker, bare=True
+    "worker", "Run a worker until Ctrl-C or SIGTERM; then it lets its jobs end.", ARGUMENTS, _run_worker, bare=True
 )
 INSTALL = Subcommand("install", HELP, [argument("--check", **CHECK)], _install, bare=True)
 

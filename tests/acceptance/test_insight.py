@@ -58,6 +58,6 @@ def test_a_page_says_when_a_job_starts_that_it_did_and_what_more_slots_would_hav
 def what_if(page: Page, tenant: str) -> None:
     page.goto(f"what-if/?tenant={tenant}&num_slots=3")
     page.get_by_role("button", name="Replay").click()
-    expect(page.get_by_text("A replay of what was is")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("Accuracy: replaying the real limits misses")).to_be_visible(timeout=PATIENCE)
     row = page.get_by_role("row").filter(has_text=tenant)
     expect(row.get_by_role("cell", name="shorter")).to_be_visible()

@@ -194,7 +194,7 @@ def look_at_apps(project, subtests, names) -> None:
 def keeps(project, file, module, name, *, loaded) -> str:
     """It is told to add an app beside its own, and to import that only if nobody does."""
     _, text = project.install()
-    assert f"{module} is there, and carries no jobs" in text
+    assert f"{module} exists, but carries no jobs" in text
     assert f"Add to {file}\n" in text
     assert f'jobs_app = Celery("{name}", set_as_current=False)' in text
     assert f"Write {file}" not in text

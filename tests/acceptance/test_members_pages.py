@@ -68,7 +68,7 @@ def test_the_list_follows_what_happens_and_moves_no_row(context_of):
     assert bar.screenshot() != little
     expect(bar).to_have_css("print-color-adjust", "exact")
     expect(page.locator("tbody tr")).to_have_count(1)
-    page.get_by_role("link", name="1 newer: show").click()
+    page.get_by_role("link", name="Show 1 newer").click()
     expect(page.locator(f"#job-{newer.pk}")).to_be_visible()
     page.goto(f"{job.pk}/")
     said = page.locator("h1 [aria-live=polite]").element_handle()  # the element that a reader of screens listens to

@@ -65,7 +65,7 @@ def test_a_chart_tells_each_time_by_mouse_keys_and_touch_and_searches_its_jobs(c
     box = ended.locator(".chart").bounding_box()
     page.mouse.move(box["x"] + box["width"] * 30.5 / 60, box["y"] + 5)
     said = ended.locator(".told").inner_text()
-    assert re.fullmatch(r"\d\d:\d\d: \d+ ended(, \d+ badly)?", said)
+    assert re.fullmatch(r"\d\d:\d\d: \d+ ended(, \d+ failed or crashed)?", said)
     expect(waited.locator(".told")).to_contain_text(said[:5])
     waited.locator(".chart").focus()
     page.keyboard.press("ArrowRight")
@@ -179,10 +179,10 @@ def test_rows_of_a_list_stay_and_newer_jobs_are_told(context):
     page.goto("jobs/?q=tenant:acme")
     make_job(TenantFactory())
     newer = make_job(tenant)
-    expect(page.get_by_role("link", name="1 newer: show")).to_be_visible(timeout=15_000)
+    expect(page.get_by_role("link", name="Show 1 newer")).to_be_visible(timeout=15_000)
     rows = page.locator("table.rows tbody th")
     expect(rows).to_have_text([str(job.pk)])
-    page.get_by_role("link", name="1 newer: show").click()
+    page.get_by_role("link", name="Show 1 newer").click()
     expect(rows).to_have_text([str(newer.pk), str(job.pk)])
 
 

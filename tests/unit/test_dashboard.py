@@ -121,7 +121,7 @@ def test_a_bar_is_a_link_that_searches_the_jobs_of_its_time_with_its_words_for_t
     svg = drawn(ended(2, "error", 1), ended(2, "success", 3)).bars
     assert svg == (
         '<a href="?q=ended_since:2026-11-22T12:02+ended_until:2026-11-22T12:03" data-n="2" tabindex="-1">'
-        "<title>12:02: 4 ended, 1 badly</title>"
+        "<title>12:02: 4 ended, 1 failed or crashed</title>"
         '<rect class="good" x="126" y="25" width="48" height="75"/>'
         '<rect class="bad" x="126" y="0" width="48" height="25"/></a>'
     )

@@ -83,7 +83,7 @@ class Verb:
         return [name for name in outcomes if self.outcomes[name].applied]
 
     def told(self, outcomes: Mapping[str, int]) -> str:
-        """Return sentences for people. outcomes: the number of jobs by outcome."""
+        """Return sentences about these numbers of jobs, by outcome."""
         return " ".join(
             outcome.many.format(count_of_jobs(outcomes[name]))
             for name, outcome in self.outcomes.items()

@@ -1,6 +1,7 @@
-"""Who may open a page or do an action: operators with its permission, checked here and not in a template; and the menu.
+"""Guard the pages and actions, which need an operator with a permission; and build the menu.
 
-Nobody logged in: the login. Somebody who is no operator, such as a tenant's member: there is no such page (404).
+The check is here, and not in a template. A request without a user is led to the login. A user who is no operator, such
+as a tenant's member, gets a 404.
 """
 
 from collections.abc import Callable, Mapping
@@ -25,12 +26,12 @@ View = Callable[..., HttpResponseBase]
 
 
 def page_for(permission: str) -> Callable[[View], View]:
-    """A page that asks for this permission, such as "jobs.view_job"."""
+    """Make a view a page that needs this permission, such as "jobs.view_job"."""
     return lambda view: require_safe(_guarded(view, permission))
 
 
 def action_for(permission: str) -> Callable[[View], View]:
-    """An action that asks for this permission. An InvalidRequest leads back to the page that asked, with the reason."""
+    """Make a view an action that needs this permission. It answers an InvalidRequest on the page that asked."""
 
     def guarded(view: View) -> View:
         @wraps(view)
@@ -66,14 +67,14 @@ def _guarded(view: View, permission: str) -> View:
 
 
 class Permissions(PermWrapper):
-    """`perms` of the templates, which say {% if perms.jobs.view_job %} under whatever name the app has here."""
+    """The `perms` of templates. {% if perms.jobs.view_job %} works whatever the name of the app is here."""
 
     def __getitem__(self, app: str) -> PermLookupDict:
         return super().__getitem__(named(app) if app in OURS else app)
 
 
 def frame(request: HttpRequest, title: str) -> dict[str, Any]:
-    """What every page needs."""
+    """Return the context that every page needs."""
     around = {"title": title, "perms": Permissions(request.user), "single_keys": SINGLE_KEYS}
     return around | {"theme": theme(request), "next_theme": NEXT_THEME[theme(request)]}
 
@@ -81,12 +82,12 @@ def frame(request: HttpRequest, title: str) -> dict[str, Any]:
 def plain_page(
     request: HttpRequest, name: str, title: str, shown: Mapping[str, Any], *, status: int = 200
 ) -> HttpResponse:
-    """The page `jobs/ops/<name>.html`, which has no live regions."""
+    """Render the page `jobs/ops/<name>.html`, which has no live regions."""
     around = {**frame(request, title), "menu": menu(request), **shown}
     return rendering.page(request, f"jobs/ops/{name}.html", around, status=status)
 
 
-SINGLE_KEYS = (  # beside those of the menu; keys.js obeys them
+SINGLE_KEYS = (  # besides those of the menu; keys.js handles them
     ("/", "Search"),
     ("jk", "Next row, previous row"),
     ("x", "Select the row"),
@@ -95,11 +96,11 @@ SINGLE_KEYS = (  # beside those of the menu; keys.js obeys them
     ("?", "This help"),
 )
 THEMES = ("light", "dark")
-NEXT_THEME = {"": "dark", "dark": "light", "light": "system"}  # of the button
+NEXT_THEME = {"": "dark", "dark": "light", "light": "system"}  # the choice that the button offers
 
 
 def theme(request: HttpRequest) -> str:
-    """The chosen theme; "" for that of the system."""
+    """Return the theme that the user chose; "" for that of the system."""
     chosen = request.COOKIES.get("theme", "")
     return chosen if chosen in THEMES else ""
 
@@ -120,7 +121,12 @@ BENEATH = {"usage": "tenants", "webhooks": "tenants", "what-if": "tenants", "bat
 
 @dataclass(frozen=True)
 class Entry:
-    """count: a number beside the label that somebody should look at; "" for none."""
+    """An entry of the menu.
+
+    key: the key that opens it, after "g"
+    here: whether its page is open, or one beneath it
+    count: a number beside the label that operators should look at; "" for none
+    """
 
     label: str
     key: str
@@ -130,7 +136,10 @@ class Entry:
 
 
 def menu(request: HttpRequest, counts: Mapping[str, str] | None = None) -> list[Entry]:
-    """The entries, that of the open page marked. counts: by the name of the page."""
+    """Return the entries of the pages that the user may open.
+
+    counts: the numbers beside the labels, by the name of the page
+    """
     addresses = {name: reverse(f"jobs_ops:{name}") for name in (*(page[0] for page in PAGES), *BENEATH)}
     open_ones = (name for name, address in addresses.items() if request.path.startswith(address))
     here = max(open_ones, key=lambda name: len(addresses[name]), default="")

@@ -13,20 +13,20 @@ WHOLE = ("q", "id", "ids", "all")  # a form's only field, or none
 
 
 def done(request: HttpRequest, said: str) -> SeeOther:
-    """Back to the page that asked; the next look sees the change."""
+    """Redirect to the page that asked, with a message; the next look sees the change."""
     messages.success(request, said)
     snapshot.forget()
     return SeeOther(back(request))
 
 
 def refused(request: HttpRequest, why: str) -> SeeOther:
-    """Back to the page that asked, with the reason."""
+    """Redirect to the page that asked, with the reason."""
     messages.error(request, why)
     return SeeOther(back(request))
 
 
 def sentence(refused: InvalidRequest) -> str:
-    """A refusal in words. It names the filter to correct; what is wrong with a form as a whole needs no name."""
+    """Return a refusal as a sentence. It names the field to correct, unless it concerns the form as a whole."""
     message = refused.message if refused.field in WHOLE else str(refused)
     return f"{message[:1].upper()}{message[1:]}."
 

@@ -1,7 +1,7 @@
-"""What the pages draw: bars of ended attempts, lines of waiting times, their scales; strips and curves of use. Pure.
+"""The charts of the pages: bars of ended attempts, lines of waiting times, strips and curves of use. Pure.
 
-Bars and strips are SVG with what the pointer is told, drawn once for all viewers: in a template the 900 values of a
-chart took 5 ms of each refresh.
+Bars and strips are SVG with tooltips, drawn once for all viewers: in a template the 900 values of a chart took 5 ms of
+each refresh.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,9 +19,9 @@ from jobs.reading.statistics import Times, added
 WIDTH, HEIGHT = 600.0, 100.0  # of a chart
 KINDS = {"success": "good", "error": "bad", "dead": "bad", "crash": "bad"}  # the other outcomes: "calm"
 ORDER = ("good", "calm", "bad")  # from below
-OTHERS = {"calm": "to be tried again or cancelled", "bad": "badly"}
+OTHERS = {"calm": "to run again or cancelled", "bad": "failed or crashed"}
 DAY = timedelta(days=1)
-# Seconds, on the scale of waits: each mark is many times the one before it, so that no outlier flattens all.
+# Seconds, on the logarithmic scale of waits: an outlier does not flatten the other waits.
 LABELS = ("0.1 s", "1 s", "10 s", "1 min", "10 min", "1 h", "6 h", "1 d", "7 d", "30 d", "1 a")
 MARKS = dict(zip((0.1, 1, 10, 60, 600, 3600, 21_600, 86_400, 604_800, 2_592_000, 31_536_000), LABELS, strict=True))
 LEAST, APART = 0.1, 20.0  # seconds at the bottom of that scale; the height between two of its labels
@@ -29,7 +29,10 @@ LEAST, APART = 0.1, 20.0  # seconds at the bottom of that scale; the height betw
 
 @dataclass(frozen=True)
 class Ended:
-    """Attempts that ended in a minute, or in an hour, with one outcome; and how long they had waited."""
+    """The attempts that ended in a step with one outcome; and a histogram of how long they had waited.
+
+    at: the beginning of the step
+    """
 
     at: datetime
     outcome: str
@@ -39,10 +42,18 @@ class Ended:
 
 @dataclass(frozen=True)
 class Chart:
-    """again: attempts after which the job goes on, or was cancelled. top: of the scale of the bars.
+    """A chart of ended attempts and of their waits.
 
-    bars: links that search for their jobs. waits: what the pointer is told of each step. p50, p95: SVG paths with gaps
-    where nothing ended. marks: y and label of the scale of waits. moments: at the left, in the middle, at the right.
+    bars: a bar for each step, linked to a search for its jobs
+    total: the number of attempts
+    failed: the attempts that failed or crashed
+    again: the attempts after which the job goes on, or was cancelled
+    top: the number at the top of the scale of the bars
+    p50, p95: SVG paths of the waits, with gaps where nothing ended
+    waits: the tooltip of each step
+    marks: y and label of each mark on the scale of waits
+    times: the percentiles of all waits
+    moments: the times at the left, in the middle and at the right
     """
 
     bars: SafeString
@@ -59,12 +70,19 @@ class Chart:
     steps: int
 
     @property
+    def succeeded(self) -> int:
+        return self.total - self.again - self.failed
+
+    @property
     def half(self) -> int:
         return self.top // 2
 
 
 def chart(ended: Iterable[Ended], since: datetime, step: timedelta, count: int, address: str = "?q=") -> Chart:
-    """A chart of `count` steps that begin at `since`. address: of the search for jobs, as far as its own words."""
+    """Draw a chart of `count` steps that begin at `since`.
+
+    address: the address of the search for jobs, without the words for a step
+    """
     by_step: list[list[Ended]] = [[] for _ in range(count)]
     for one in ended:
         place = (one.at - since) // step
@@ -113,7 +131,7 @@ def _sums(ended: Iterable[Ended]) -> dict[str, int]:
 
 
 def _round(most: int) -> int:
-    """The least of 2, 4, 10, 20, 40, 100 ... that is not below: its half is a whole number."""
+    """Return the least of 2, 4, 10, 20, 40, 100 ... that is not below `most`: its half is a whole number."""
     power = 1
     while power * 10 < most:
         power *= 10
@@ -121,7 +139,10 @@ def _round(most: int) -> int:
 
 
 def _boxes(place: int, count: int, of: dict[str, int], top: int) -> SafeString:
-    """The bar of a step; "" if nothing ended. The script finds a low one, too, wherever the pointer is above it."""
+    """Draw the bar of a step; "" if nothing ended.
+
+    The script finds a low bar, too, when the pointer is somewhere above it.
+    """
     width = WIDTH / count
     x, boxes, y = f"{(place + 0.1) * width:.4g}", [], HEIGHT
     for kind in ORDER:
@@ -146,12 +167,12 @@ def _waited(at: datetime, time: Times) -> str:
 
 
 def _height(seconds: float | None, most: float) -> float | None:
-    """The share of the height, on the scale of waits."""
+    """Return the height of a wait on the scale of waits, from 0 to 1."""
     return None if seconds is None else log(max(seconds, LEAST) / LEAST) / log(most / LEAST)
 
 
 def _marks(most: float) -> list[tuple[float, str]]:
-    """The labels of the scale of waits from the top, as many as have room."""
+    """Return y and label of the marks on the scale of waits, from the top, as many as have room."""
     found: list[tuple[float, str]] = []
     for mark, label in reversed(MARKS.items()):
         y = HEIGHT * (1 - (_height(mark, most) or 0))
@@ -161,7 +182,7 @@ def _marks(most: float) -> list[tuple[float, str]]:
 
 
 def path(values: Sequence[float | None]) -> str:
-    """A line through the middles of the steps, as an SVG path; a lone value is a dash as wide as its step."""
+    """Draw a line through the middles of the steps, as an SVG path; a lone value is a dash as wide as its step."""
     width, parts, drawing = WIDTH / max(len(values), 1), [], False
     for place, value in enumerate(values):
         if value is None:
@@ -177,13 +198,16 @@ def path(values: Sequence[float | None]) -> str:
     return "".join(parts)
 
 
-LEVELS = ("some", "much", "full")  # of use
+LEVELS = ("some", "much", "full")  # levels of use
 MUCH, FULL = 0.5, 0.95  # shares from which a level begins; "some": above nothing
 CURVE_HEIGHT = 20
 
 
 def strip(shares: Sequence[float | None]) -> SafeString:
-    """A strip of these shares (0 to 1), a path for each level; None: nothing is known of that step; "" if of none."""
+    """Draw a strip of these shares (0 to 1), a path for each level; "" if no share is known.
+
+    shares: one for each step; None: unknown
+    """
     levels = [None if share is None else _level(share) for share in shares]
     known = len(levels) - levels.count(None)
     if not known:
@@ -207,7 +231,7 @@ def _level(share: float) -> str:
 
 
 def _runs(levels: Sequence[str | None], level: str) -> str:
-    """One rectangle for each run of equal steps, so that a quiet strip is short."""
+    """Draw one rectangle for each sequence of steps of this level, so that the SVG of a quiet strip is short."""
     parts, place = [], 0
     for one, steps in groupby(levels):
         length = len(list(steps))
@@ -218,7 +242,10 @@ def _runs(levels: Sequence[str | None], level: str) -> str:
 
 
 def curve(values: Sequence[float | None], words: str = "") -> SafeString:
-    """The area below these values, over a step for each; "" if they are all nothing. words: for who does not see it."""
+    """Draw the area below these values, one for each step; "" if none is above 0.
+
+    words: text for screen readers
+    """
     most = max((value for value in values if value is not None), default=0)
     if not most:
         return SafeString()

@@ -1,4 +1,4 @@
-"""Dead letters for people: filters, and groups of all that fit, by the shape of their error and their job type."""
+"""The dead letters of the page: filters, and groups of all matching ones, by shape of error and job type."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -20,11 +20,11 @@ FILTERS = ("tenant", "queue", "type", "source", "error", "like", "since", "until
 HOUR, HOURS = timedelta(hours=1), 24
 SINCE = ("1h", "24h", "7d", "30d")
 MAX_GROUPS = 100
-UNGROUPED = "not grouped"  # what a worker of an older release let die after the migration
+UNGROUPED = "not grouped"  # jobs that died in a worker of an older release, after the migration
 
 
 class Key(NamedTuple):
-    """What the letters of a group share; in the order of the index jobs_dead_groups."""
+    """The key of a group, in the order of the index jobs_dead_groups."""
 
     error_key: int | None
     source_type: str
@@ -33,9 +33,14 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True)
 class Group:
-    """The letters of one shape of error and one job type. example: the last error. tenants: their number.
+    """The dead letters of one shape of error and one job type.
 
-    hours: the deaths per hour of the last day, as a curve.
+    like: the shape of their errors
+    example: the last error
+    last: the moment of the last death
+    count: the number of letters
+    tenants: the number of tenants
+    hours: the deaths per hour of the last day, as a curve
     """
 
     like: str
@@ -48,14 +53,17 @@ class Group:
 
 
 def filters_of(given: Mapping[str, str]) -> dict[str, str]:
-    """The filters of a form or an address, without those that are empty."""
+    """Return the filters of a form or an address, without empty ones."""
     return {name: value for name, value in texts(given, FILTERS).items() if value}
 
 
 def matching(filters: Mapping[str, str], now: datetime, upto: datetime | None = None) -> QuerySet[DeadLetter]:
-    """The dead letters that fit all filters, latest death first; those up to a moment. now: the end of `since`.
+    """Return the dead letters that match all filters, latest death first.
 
-    Raises InvalidRequest, naming the filter and what is allowed.
+    Raises InvalidRequest, which names the filter and the allowed values.
+
+    now: the moment from which `since` and `until` count back
+    upto: leave out letters that died later
     """
     found = Filter(since="died_at")
     for name, value in filters.items():
@@ -68,7 +76,7 @@ def matching(filters: Mapping[str, str], now: datetime, upto: datetime | None = 
 
 
 def groups(letters: QuerySet[DeadLetter], now: datetime) -> tuple[list[Group], bool]:
-    """The MAX_GROUPS largest groups of all these letters; and whether there are others."""
+    """Return the MAX_GROUPS largest groups of all these letters; and whether there are others."""
     rows = list(counted(letters)[: MAX_GROUPS + 1])
     keys = [Key(*row[:3]) for row in rows[:MAX_GROUPS]]
     examples = _examples(letters, {key: row[5] for key, row in zip(keys, rows, strict=False)})
@@ -83,14 +91,20 @@ def groups(letters: QuerySet[DeadLetter], now: datetime) -> tuple[list[Group], b
 
 
 def counted(letters: QuerySet[DeadLetter]) -> QuerySet[DeadLetter, tuple[Any, ...]]:
-    """Key, number, number of tenants, and last death of each group, the largest first; from jobs_dead_groups alone."""
+    """Return the key, the number of letters and of tenants, and the last death of each group, the largest first.
+
+    The index jobs_dead_groups alone answers it.
+    """
     by_key = letters.order_by().values_list(*Key._fields)
     numbers = by_key.annotate(count=Count("*"), tenants=Count("tenant_id", distinct=True), last=Max("died_at"))
     return numbers.order_by("-count", "-last")
 
 
 def _examples(letters: QuerySet[DeadLetter], last: Mapping[Key, datetime]) -> dict[Key, str]:
-    """The latest error of each of these groups."""
+    """Return the latest error of each of these groups.
+
+    last: the moment of the last death of each group
+    """
     wanted = Q(pk__in=[])
     for key, died_at in last.items():
         wanted |= Q(**key._asdict(), died_at=died_at)
@@ -99,11 +113,11 @@ def _examples(letters: QuerySet[DeadLetter], last: Mapping[Key, datetime]) -> di
 
 
 def _hours(letters: QuerySet[DeadLetter], keys: Sequence[Key], now: datetime) -> dict[Key, list[int]]:
-    """The deaths of these groups in each of the last HOURS hours by the clock, the oldest first."""
+    """Return the deaths of these groups in each of the last HOURS hours (UTC), the oldest first."""
     begin = now.astimezone(UTC).replace(minute=0, second=0, microsecond=0) - (HOURS - 1) * HOUR
     counted: dict[Key, list[int]] = defaultdict(lambda: [0] * HOURS)
     hour = TruncHour("died_at", tzinfo=UTC)
-    shown = Q(error_key=None) | Q(error_key__in={key.error_key for key in keys})  # no list has NULL
+    shown = Q(error_key=None) | Q(error_key__in={key.error_key for key in keys})  # `in` never matches NULL
     lately = letters.order_by().filter(shown, died_at__gte=begin)
     for *key, at, deaths in lately.values_list(*Key._fields).annotate(hour=hour, deaths=Count("*")):
         counted[Key(*key)][min((at - begin) // HOUR, HOURS - 1)] += deaths

@@ -1,4 +1,4 @@
-"""The frame of the operators' pages, around their live regions: the menu, and what is wrong."""
+"""The frame of the operators' pages, around their live regions: the menu, and the conditions that hold."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -30,11 +30,11 @@ def page(
     every: int = REFRESH_SECONDS,
     ask: str = "",
 ) -> HttpResponse:
-    """The page `jobs/ops/<name>.html` with its regions, or the changed ones of them.
+    """Render the page `jobs/ops/<name>.html` with its regions; or only its changed regions, if the script asks.
 
-    shown: with the snapshot that it is of, if that is not the last one.
-    every: seconds between two questions of the script; 0: the page is not live. ask: the query that the script asks
-    with, if it is not the page's own.
+    shown: the context; it may contain the snapshot of the page, by default the last one
+    every: seconds between two requests of the script, or 0 for a page that is not live
+    ask: the query of these requests, if it is not that of the page
     """
     seen = snapshot.current()
     known = facts() if request.user.has_perm(named("jobs.view_worker")) else None
@@ -48,7 +48,7 @@ def page(
 
 
 def _counts(seen: Snapshot, hold: Sequence[Condition] | None) -> dict[str, str]:
-    """What somebody should look at."""
+    """Return the numbers beside the entries of the menu: of dead letters, and of conditions."""
     dead = seen.counts.dead if seen.counts else 0
     signs = {"dead": f"{dead:,}{'+' if dead >= looks.MAX_COUNT else ''}" if dead else ""}
     return signs | {"health": str(len(hold)) if hold else ""}
@@ -56,8 +56,8 @@ def _counts(seen: Snapshot, hold: Sequence[Condition] | None) -> dict[str, str]:
 
 @cached(CONDITIONS_SECONDS, before=None)
 def facts() -> Facts | None:
-    """What tells whether anything is wrong. None if the database has not answered in time: nobody knows."""
+    """Read the facts that decide whether anything is wrong; None if the database does not answer in time."""
     try:
-        return look()  # not the snapshot: what rests there is old, and its parts are of different moments
-    except Error:  # and not `waits`: the requests of tenants share the threads that viewers would wait in
+        return look()  # not the snapshot: its resting parts are old, and of different moments
+    except Error:  # and not `waits`: viewers would wait in the threads that the requests of tenants need
         return None

@@ -1,4 +1,4 @@
-"""What only the pages look at of the present, beside `jobs.reading.looking`: a few bounded statements. Reads only."""
+"""Looks at the present that only the pages need, besides `jobs.reading.looking`: bounded statements. Reads only."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -16,7 +16,10 @@ MAX_COUNT = 2_000  # jobs that are counted for one number
 
 @dataclass(frozen=True)
 class Counts:
-    """Each number is at most MAX_COUNT. now: the database's clock."""
+    """Numbers of jobs, each at most MAX_COUNT.
+
+    now: the clock of the database
+    """
 
     now: datetime
     scheduled: int
@@ -38,40 +41,40 @@ class Counts:
 
 
 def runs(schedule_ids: Collection[int], *, most: int) -> list[ScheduleRun]:
-    """The last runs of each of these schedules, latest first."""
+    """Return the last runs of these schedules, up to `most` of each, latest first."""
     return look_objects(ScheduleRun, "look_runs", ids=list(schedule_ids), most=most)
 
 
 def tenants(ids: Collection[int]) -> dict[int, Tenant]:
-    """Those of these tenants that exist, by id."""
+    """Return the tenants with these ids, as far as they exist, by id."""
     with looking():
         return look_tenants(ids)
 
 
 def lanes_of(tenants: set[int]) -> list[Lane]:
-    """The lanes of these tenants with jobs in line."""
+    """Return the lanes of these tenants with jobs in line."""
     with looking():
         return look_lanes(tenants=tenants)
 
 
 def counts() -> Counts:
-    """The numbers that are not in a line."""
+    """Count the jobs that are not in line."""
     return look_objects(Counts, "look_counts", most=MAX_COUNT, held_until=HELD_UNTIL)[0]
 
 
 def held_types() -> dict[tuple[str, str], int]:
-    """The held jobs of each paused type; among the first MAX_COUNT."""
+    """Count the held jobs of each paused type, among the first MAX_COUNT."""
     found = look("look_held_types", held_until=HELD_UNTIL, most=MAX_COUNT)
     return {(source_type, method): jobs for source_type, method, jobs in found}
 
 
 def look(name: str, /, **parameters: Any) -> list[tuple[Any, ...]]:
-    """The rows of a statement, which gives up after a second."""
+    """Return the rows of a statement, which gives up after a second."""
     with looking():
         return rows(name, **parameters)
 
 
 def look_objects(kind: type[Row], name: str, /, **parameters: Any) -> list[Row]:
-    """The same, each as one of these."""
+    """Return the rows of a statement as objects of this class. The statement gives up after a second."""
     with looking():
         return objects(kind, name, **parameters)

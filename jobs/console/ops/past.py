@@ -1,4 +1,4 @@
-"""What was counted of the past, mostly by the recorder (ADR 0019), kept for half a minute for all viewers."""
+"""The past on the pages, mostly counted by the recorder (ADR 0019), and cached for half a minute for all viewers."""
 
 import json
 from collections import defaultdict
@@ -23,7 +23,7 @@ MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 RANGES = {  # a step, and the number of steps; minutes are kept for three days
     **{"1h": (MINUTE, 60), "6h": (6 * MINUTE, 60), "24h": (24 * MINUTE, 60), "3d": (72 * MINUTE, 60)},
 }
-KEPT = timedelta(days=35)  # the hours of tenants; nothing is older
+KEPT = timedelta(days=35)  # for which the hours of tenants are kept; nothing is older
 OF_TENANT = {"24h": (HOUR, 24), "7d": (3 * HOUR, 56), "30d": (12 * HOUR, 60)}
 MINUTES, HOURS = 60, 24
 QUARTER, QUARTERS = 15, 96  # minutes of a step, and the steps of a day
@@ -35,7 +35,12 @@ MAX_WORKED = 20_000  # jobs of all workers
 
 @cached(PAST_SECONDS, before=None)
 def drawn(length: str, until: datetime | None, jobs: str) -> Chart | None:
-    """What ended; length: one of RANGES. until: a minute; None: this one. jobs: the address of their list."""
+    """Draw the chart of all ended attempts.
+
+    length: one of RANGES
+    until: the minute at which it ends; None for this minute
+    jobs: the address of the list of jobs
+    """
     step, count = RANGES[length]
     until = until or minute()
     since = until - count * step
@@ -45,20 +50,26 @@ def drawn(length: str, until: datetime | None, jobs: str) -> Chart | None:
 
 @cached(PAST_SECONDS, before={})
 def queues() -> Mapping[tuple[str, ...], Summary]:
-    """What ended in the last hour, by queue."""
+    """Summarise the attempts that ended in the last hour, by queue."""
     return summaries(queries.ended_in_queues(minute() - MINUTES * MINUTE), (), "queue")
 
 
 @cached(PAST_SECONDS, before=None)
 def failing_in(length: str, until: datetime | None = None) -> list[tuple[str, int, int]] | None:
-    """The job types with the most failed attempts: type, failed, all. length, until: as of `drawn`."""
+    """Return the job types with the most failed attempts: type, failed attempts, all attempts.
+
+    length, until: as in `drawn`
+    """
     until = until or minute()
     step, count = RANGES[length]
     return failing(look("look_failing", since=until - count * step, until=until))
 
 
 def failing(ended: Iterable[tuple[Any, ...]]) -> list[tuple[str, int, int]]:
-    """The job types with the most failed attempts: type, failed, all. ended: attempts by type, method and outcome."""
+    """Return the job types with the most failed attempts: type, failed attempts, all attempts.
+
+    ended: source type, method, outcome and number of attempts
+    """
     failed: dict[str, int] = defaultdict(int)
     attempts: dict[str, int] = defaultdict(int)
     for source_type, method, outcome, number in ended:
@@ -77,7 +88,11 @@ def _is_failure(outcome: str) -> bool:
 def past_of(
     tenant_id: int, slug: str, length: str, jobs: str
 ) -> tuple[Chart | None, Mapping[tuple[str, ...], Summary]]:
-    """What ended of this tenant, and its job types; length: one of OF_TENANT. jobs: the address of their list."""
+    """Draw the chart of the ended attempts of a tenant, and summarise them by job type.
+
+    length: one of OF_TENANT
+    jobs: the address of the list of jobs
+    """
     step, count = OF_TENANT[length]
     since = minute().replace(minute=0) + HOUR - count * step
     ended = look_objects(EndedInStep, "look_hours", tenant_id=tenant_id, since=since)
@@ -87,7 +102,12 @@ def past_of(
 
 @dataclass(frozen=True)
 class InADay:
-    """The last 24 hours of a tenant: what ended, and the seconds in which it had no free slot for its jobs."""
+    """The last 24 hours of a tenant.
+
+    attempts, failed: the numbers of ended and of failed attempts
+    wait: the percentiles of their waits
+    full: the seconds in which all its slots were in use while jobs waited
+    """
 
     attempts: int
     failed: int
@@ -101,7 +121,7 @@ class InADay:
 
 @cached(PAST_SECONDS, before={})
 def days_of(ids: frozenset[int]) -> Mapping[int, InADay]:
-    """The last 24 hours of each of these tenants that had any attempts, or no free slot."""
+    """Return the last 24 hours of each of these tenants that had attempts, or had no free slot at some time."""
     rows: dict[int, list[tuple[str, int, Sequence[int]]]] = defaultdict(list)
     for tenant_id, *ended in look("look_day", ids=list(ids), since=_day_ago()):
         rows[tenant_id].append((*ended,))
@@ -120,29 +140,33 @@ def days_of(ids: frozenset[int]) -> Mapping[int, InADay]:
 
 @cached(PAST_SECONDS, before={})
 def full() -> Mapping[int, int]:
-    """The seconds of the last 24 hours in which all slots of a tenant were in use while jobs waited."""
+    """Return the seconds of the last 24 hours in which all slots of a tenant were in use while jobs waited."""
     return {pk: minutes * MINUTES for pk, minutes in look("look_full", since=_day_ago())}
 
 
 def _day_ago() -> datetime:
-    """The begin of the first of the last HOURS hours by the clock."""
+    """Return the beginning of the first of the last HOURS whole hours."""
     return minute().replace(minute=0) - (HOURS - 1) * HOUR
 
 
 def minute() -> datetime:
-    """The begin of this minute."""
+    """Return the beginning of this minute."""
     return datetime.now(UTC).replace(second=0, microsecond=0)
 
 
 @cached(PAST_SECONDS, before=None)
 def fairness() -> float | None:
-    """Jain's index of the recorder's newest sample."""
+    """Return Jain's fairness index of the recorder's newest sample."""
     return look_sample().fairness
 
 
 @dataclass(frozen=True)
 class Worked:
-    """ended: jobs in the last minute. crashes: attempts in the last day whose process died with them."""
+    """The recent work of a worker.
+
+    ended: the jobs that ended in the last minute
+    crashes: the attempts of the last day whose process died, other than for their memory
+    """
 
     ended: int = 0
     crashes: int = 0
@@ -150,13 +174,13 @@ class Worked:
 
 @cached(PAST_SECONDS, before={})
 def worked() -> Mapping[UUID, Worked]:
-    """What each worker did lately; without those that did nothing."""
+    """Return the recent work of each worker; without workers that did nothing."""
     return {worker: Worked(*counted) for worker, *counted in look("look_worked", most=MAX_WORKED)}
 
 
 @dataclass(frozen=True)
 class Sample:
-    """A moment: objects by the id of a tenant or queue, or by the name of a pool, as the recorder wrote them."""
+    """A sample of the recorder: objects by the id of a tenant or queue, or by the name of a pool."""
 
     tenants: Mapping[str, Mapping[str, int]]
     queues: Mapping[str, Mapping[str, int]]
@@ -164,14 +188,14 @@ class Sample:
 
 
 def _samples(since: datetime, tenant_ids: Collection[int], *, step: int) -> Mapping[datetime, Sample]:
-    """What was under way, once in `step` minutes; of these tenants."""
+    """Return one sample for each `step` minutes, with all queues and pools, and with these tenants."""
     found = look("look_samples", since=since, ids=[str(pk) for pk in tenant_ids], step=step)
     return {at: Sample(*map(json.loads, texts)) for at, *texts in found}  # Django leaves JSON as a text
 
 
 @dataclass(frozen=True)
 class Use:
-    """The last hour, by name or id: strips of the use of pools and tenants, and curves of what waited in queues."""
+    """The last hour, by name or id: strips of the use of pools and tenants; curves of the waiting jobs of queues."""
 
     pools: Mapping[str, str] = field(default_factory=dict)
     tenants: Mapping[int, str] = field(default_factory=dict)
@@ -180,7 +204,7 @@ class Use:
 
 @cached(PAST_SECONDS, before=Use())
 def use_of_last_hour() -> Use:
-    """Slots and processes that were in use, by the recorder's samples."""
+    """Draw the slots and processes in use and the waiting jobs, from the samples of the recorder."""
     seen = snapshot.current()
     tenant_ids = {one.tenant.id for one in standings(seen)[:STRIPS]}
     first = minute() - (MINUTES - 1) * MINUTE
@@ -199,7 +223,7 @@ def use_of_last_hour() -> Use:
 
 
 def _share(sample: Sample | None, kind: str, key: str, limit: str) -> float | None:
-    """The part of its limit that a tenant or a pool had in use; None: nothing is known."""
+    """Return the part of its limit that a tenant or a pool had in use; None if there is no sample."""
     if sample is None:
         return None
     of = getattr(sample, kind).get(key)
@@ -209,7 +233,7 @@ def _share(sample: Sample | None, kind: str, key: str, limit: str) -> float | No
 
 @cached(PAST_SECONDS, before="")
 def use_of_day(tenant_id: int) -> str:
-    """The slots of a tenant, by quarters of an hour, as a strip."""
+    """Draw the slots in use of a tenant, by quarters of an hour, as a strip."""
     first = minute() - (QUARTERS - 1) * QUARTER * MINUTE
     first = first.replace(minute=first.minute // QUARTER * QUARTER)
     at = _samples(first, {tenant_id}, step=QUARTER)

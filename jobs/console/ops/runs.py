@@ -1,7 +1,7 @@
-"""A run: something to do with many jobs, a part at each request; and what it consists of, step by step: dead letters by
-their filters, or jobs by a search.
+"""A run: a verb that is applied to many jobs, a step at each request. It chooses dead letters by filters, or jobs by a
+search.
 
-What is left is carried in a signed text, so that no link can make an operator's browser continue what that operator has
+The browser carries the state of the run as a signed text. So no link can make it continue a run that its operator has
 not confirmed.
 """
 
@@ -21,17 +21,25 @@ from jobs.console.ops.dead_letters import filters_of, matching
 from jobs.pages.typed import number
 from tenants.bounds import LARGEST_ID
 
-SALT, MAX_AGE = "ops.run.3", 3600  # with the number of its form; seconds for which a run may continue
+SALT, MAX_AGE = "ops.run.3", 3600  # 3: the version of the fields of Run; seconds for which a run may continue
 
 
 @dataclass(frozen=True)
 class Run:
-    """What was chosen, and how far it is.
+    """The jobs that an operator chose, and how far the run is.
 
-    action: the name of its address. user: the operator's key, of any type. chosen: ids; or else `filters`
-    that fit, in the words of the page, and nothing beyond `upto`. at: the moment of the choice. bulk: the UUID of its
-    entries in the audit log. position: where the next step begins; None: at the start. total: jobs that were counted at
-    the start; more: there were others. outcomes: jobs by what came of them.
+    action: the name of its address
+    user: the primary key of the operator, as a text
+    back: the address of the page that asked
+    at: the moment of the choice
+    bulk: the UUID of its entries in the audit log
+    chosen: the ids of the jobs; without ids all that match `filters`
+    filters: the filters in the words of the page
+    upto: the last job that the page showed; later ones are left out
+    position: where the next step begins; None before the first step
+    total: the jobs that were counted at the start
+    more: whether there were others
+    outcomes: the number of jobs by outcome
     """
 
     action: str
@@ -53,11 +61,11 @@ class Run:
 
     @property
     def left(self) -> int:
-        """Of those that were counted."""
+        """Return how many of the counted jobs are left."""
         return max(self.total - self.done, 0)
 
     def in_words(self) -> str:
-        """The filters, for the audit log, as the pages take them: status:error tenant:acme"""
+        """Return the filters for the audit log, as the pages take them: status:error tenant:acme"""
         return " ".join(value if name == "q" else f"{name}:{value}" for name, value in self.filters.items())
 
     def signed(self) -> str:
@@ -65,7 +73,7 @@ class Run:
 
 
 def signed_run(text: str, action: str, user: str) -> Run | None:
-    """The run of this operator; None if the text is not of one, or is too old."""
+    """Return the run of this operator and action; None if the text is of no such run, or is too old."""
     try:
         run = Run(**signing.loads(text, salt=SALT, max_age=MAX_AGE))
     except signing.BadSignature:
@@ -74,31 +82,35 @@ def signed_run(text: str, action: str, user: str) -> Run | None:
 
 
 def ids(texts: Iterable[str]) -> list[int]:
-    """The ids of a form in ascending order, without anything that is none."""
+    """Return the ids of a form in ascending order, without texts that are no ids."""
     return sorted({found for text in texts if (found := number(text)) is not None})
 
 
 class Step(NamedTuple):
-    """The ids of the next jobs; and where the step after it begins, or None if this is the last one."""
+    """A step of a run.
+
+    ids: the next jobs
+    position: where the step after it begins; None if this is the last step
+    """
 
     ids: list[int]
     position: str | None
 
 
 class Letters:
-    """The earliest death first. upto: the last death that the page showed."""
+    """Dead letters by their filters, the earliest death first. `upto` is the last death that the page showed."""
 
-    folder, jobs = "dead", "dead job"  # of the addresses of its actions; as the pages call them
+    folder, jobs = "dead", "dead job"  # the folder of the addresses of its actions; the word of the pages
 
     def read(self, form: Mapping[str, str], now: datetime) -> tuple[dict[str, str], str]:
-        """`filters` and `upto` of a run of all that fit. Raises InvalidRequest."""
+        """Return `filters` and `upto` for a run of all matching letters. Raises InvalidRequest."""
         filters, upto = filters_of(form), _moment(form.get("upto", ""))
         if not filters or upto is None:
-            raise InvalidRequest("all", "filter the dead letters first; an action on every one there is is refused")
+            raise InvalidRequest("all", "filter the dead letters first; an action on all dead letters is refused")
         return filters, upto.isoformat()
 
     def step(self, run: Run, verb: Verb, most: int) -> Step:
-        """The next jobs that the verb can change. Raises InvalidRequest if a filter means nothing any more."""
+        """Return the next jobs that the verb can change. Raises InvalidRequest if a filter is no longer valid."""
         at = datetime.fromisoformat(run.at)
         if run.chosen:
             return Step(list(matching({}, at).filter(pk__in=run.chosen).values_list("pk", flat=True)), None)
@@ -111,14 +123,14 @@ class Letters:
 
 
 class Found:
-    """The newest job first. upto: the highest id that there was when the page was made."""
+    """Jobs by a search, the newest first. `upto` is the highest id that existed when the page was rendered."""
 
     folder, jobs = "jobs", "job"
 
     def read(self, form: Mapping[str, str], now: datetime) -> tuple[dict[str, str], str]:
         typed, upto = form.get("q", "").replace("\0", "").strip(), number(form.get("upto", ""), LARGEST_ID - 1)
         if not typed or terms.job_id(typed) is not None or upto is None:
-            raise InvalidRequest("all", "search for some jobs first; an action on every job there is is refused")
+            raise InvalidRequest("all", "search for some jobs first; an action on all jobs is refused")
         terms.read(typed, now)
         return {"q": typed}, str(upto)
 

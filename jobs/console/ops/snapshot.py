@@ -1,8 +1,8 @@
-"""What all pages show of the present moment: one look for any number of viewers, taken only when one asks.
+"""The snapshot of the present that all pages show: one look for any number of viewers, taken only when one asks.
 
-A web process looks at most every two seconds. A look that fails leaves its part as it was, and the part gets old: pages
-say so. A look that takes long (10,000 lanes) is not taken again before it has rested REST times as long, so that it
-takes less than a hundredth of the database's time.
+A web process looks at most every two seconds. A look that fails leaves its part as it was; the pages then show how old
+the part is. A look that takes long (10,000 lanes) rests REST times as long before the next one, so that it takes less
+than a hundredth of the database's time.
 """
 
 from collections import Counter
@@ -26,7 +26,11 @@ REST = 160.0  # times the time that a look took
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """at: when it was taken, by the clock of this machine. old: seconds since each part that failed was read."""
+    """A snapshot.
+
+    at: when it was taken, by the clock of this host
+    old: seconds since the last successful look, by the name of each part whose look failed
+    """
 
     at: datetime
     in_use: list[SlotsInUse] = field(default_factory=list)
@@ -39,7 +43,7 @@ class Snapshot:
 
     @cached_property
     def now(self) -> datetime:
-        """The database's clock."""
+        """Return the time by the clock of the database; by that of this host if the counts are missing."""
         return self.counts.now if self.counts else self.at
 
     @cached_property
@@ -55,26 +59,26 @@ class Snapshot:
 
     @cached_property
     def about(self) -> bool:
-        """Whether the number of waiting jobs is not exact."""
+        """Return whether the number of waiting jobs is only approximate."""
         return any(lane.about for lane in self.lanes)
 
     @cached_property
     def unseen(self) -> int:
-        """The lanes that were not looked at one by one."""
+        """Return the number of lanes that were only counted, and not looked at one by one."""
         return sum(lane.lanes for lane in self.lanes if lane.tenant_id is None)
 
     @cached_property
     def cuts(self) -> list[Cut]:
-        """Where the waiting jobs wait."""
+        """Return the waiting jobs by lane and gate."""
         return waits.cuts(self.lanes, self.queues)
 
     @cached_property
     def gates(self) -> list[tuple[Gate, int]]:
-        """The jobs at each gate, most first."""
+        """Return the number of jobs at each gate, most first."""
         return waits.by_gate(self.cuts)
 
     def opens_at(self, gate: Gate) -> datetime | None:
-        """When the next token of a rate limit is there; None for other gates."""
+        """Return when the next token of the rate limits of a gate arrives; None for other gates."""
         of: Iterable[Queue | Tenant] = ()
         if gate in (Gate.QUEUE_RATE, Gate.TENANT_RATE):
             of = self.queues.values() if gate == Gate.QUEUE_RATE else self.tenants.values()
@@ -83,12 +87,12 @@ class Snapshot:
 
     @cached_property
     def pools(self) -> list[Pool]:
-        """The pools of all queues and of all workers, by name."""
+        """Return the pools of all queues and of all workers, by name."""
         return waits.pools(self.lanes, self.queues, self.workers)
 
 
 def _part(look: Callable[[], Any]) -> Cached[[], Any]:
-    """A look of each snapshot, unless it rests."""
+    """Return a look that each snapshot takes, unless the look rests."""
 
     def bounded() -> Any:
         with looking.looking():
@@ -98,7 +102,7 @@ def _part(look: Callable[[], Any]) -> Cached[[], Any]:
 
 
 def _tenants() -> dict[int, Tenant]:
-    """Those with slots in use or jobs in line."""
+    """Look at the tenants with slots in use or jobs in line."""
     listed = [one.tenant_id for name in ("in_use", "lanes") for one in PARTS[name].last() or ()]
     return looking.look_tenants({pk for pk in listed if pk is not None})
 
@@ -115,13 +119,13 @@ PARTS: Mapping[str, Cached[[], Any]] = {
 
 @cached(REFRESH_SECONDS, before=Snapshot(datetime.min.replace(tzinfo=UTC)))
 def current() -> Snapshot:
-    """The last snapshot, or a new one."""
+    """Return the last snapshot; a new one if that is older than REFRESH_SECONDS."""
     found = {name: value for name, part in PARTS.items() if (value := part()) is not None}
     old = {name: age for name, part in sorted(PARTS.items()) if (age := part.age()) is not None}
     return Snapshot(datetime.now(UTC), **found, old=old)
 
 
 def forget() -> None:
-    """Look again at the next request: somebody has just changed something."""
+    """Drop the snapshot, so that the next request looks again: an operator has just changed something."""
     for kept in (*PARTS.values(), current):
         kept.forget()

@@ -23,7 +23,10 @@ SORTS: Mapping[str, Callable[[TenantStanding], tuple[Any, ...]]] = {
 
 
 def standings(snapshot: Snapshot, sort: str = ATTENTION) -> Sequence[TenantStanding]:
-    """Of the tenants with work that were looked at. sort: one of SORTS."""
+    """Return the standings of the tenants of a snapshot that have work.
+
+    sort: one of SORTS
+    """
     by_need = _by_need(snapshot)
     return by_need if sort == ATTENTION else sorted(by_need, key=SORTS[sort])
 

@@ -31,7 +31,7 @@ register = template.Library()
 
 @register.simple_tag
 def glossary() -> str:
-    """Where the glossary is; "" if this installation has no site of the documentation."""
+    """Return the address of the glossary; "" if this installation has no site of the documentation."""
     return documented("glossary") if settings.JOBS_DOCS_URL else ""
 
 
@@ -47,7 +47,7 @@ GATES = {
     Gate.NO_WORKER: "a live worker of the pool",
     Gate.POOL_FULL: "a free process of the pool",
     Gate.USER_FULL: "slots of the user itself",
-    Gate.NEXT: "nothing but the turn",
+    Gate.NEXT: "their turn in line",
 }
 
 register.filter(named)  # {{ "jobs.view_job"|named }}
@@ -63,13 +63,13 @@ register.filter("visible", printable)  # a stranger's text, without control char
 
 @register.filter
 def gate(one: Gate) -> str:
-    """What the jobs at a gate wait for."""
+    """Return what the jobs at a gate wait for."""
     return GATES[one]
 
 
 @register.filter
 def gates(found: Iterable[tuple[Gate, int]]) -> str:
-    """What so many jobs wait for each: "1,204: slots of the tenant itself; 3: nothing but the turn"."""
+    """Return how many jobs wait for what: "1,204: slots of the tenant itself; 3: their turn in line"."""
     return "; ".join(f"{jobs:,}: {GATES[one]}" for one, jobs in found)
 
 
@@ -78,25 +78,25 @@ register.simple_tag(in_admin)  # {% in_admin "jobs_schedule_change" one.pk as ch
 
 @register.filter
 def term(name: str) -> SafeString:
-    """A word of the pages, with what it means for the pointer."""
+    """Render a word of the pages with its meaning as a tooltip."""
     return format_html('<abbr title="{}">{}</abbr>', words.TERMS[name.lower()], name)
 
 
 @register.filter
 def terms(title: str) -> SafeString:
-    """The title of a column, in which {words} are explained for the pointer."""
+    """Render the title of a column; each {word} in it has its meaning as a tooltip."""
     return mark_safe(re.sub(r"\{(.+?)\}", lambda word: term(word[1]), title))  # noqa: S308 - of a template
 
 
 @register.filter
 def badge(state: str) -> SafeString:
-    """The state of a job or a tenant in its colour."""
+    """Render the state of a job or a tenant in its colour."""
     return format_html('<span class="state {}">{}</span>', slugify(state), state)
 
 
 @register.filter
 def setting(value: Any) -> str:
-    """The value of a limit: 3, 1,000,000, 0.5, yes, a name, or mail, critical; a dash for none."""
+    """Format the value of a limit: 3, 1,000,000, 0.5, yes, a name, or names with commas; a dash for none."""
     if value is None or value == []:
         return "–"
     if isinstance(value, bool):
@@ -108,57 +108,57 @@ def setting(value: Any) -> str:
 
 @register.filter
 def n(number: float | None) -> str:
-    """1,204; a dash for None."""
+    """Format a number: 1,204; a dash for None."""
     return "–" if number is None else f"{number:,.0f}"
 
 
 @register.filter
 def holding(in_use: int, limits: Any) -> str:
-    """The slots in use of a tenant with these limits: "5 + 2 borrowed"."""
+    """Format the slots in use of a tenant with these limits: "5 + 2 borrowed"."""
     own = limits.num_slots or 0
     return n(in_use) if in_use <= own or not limits.burst_slots else f"{n(own)} + {n(in_use - own)} borrowed"
 
 
 @register.filter
 def seconds(number: float) -> str:
-    """1,204.250: to the millisecond, for bills."""
+    """Format seconds to the millisecond, for bills: 1,204.250."""
     return f"{number:,.3f}"
 
 
 @register.filter
 def counted(number: int) -> str:
-    """1,204; 2,000+ for a number that was counted no further."""
+    """Format a number that was counted up to MAX_COUNT: 1,204, or 2,000+."""
     return f"{number:,}{'+' if number >= MAX_COUNT else ''}"
 
 
 @register.filter
 def span(seconds: float | str | None) -> str:
-    """A duration in its largest unit: 4 min; a dash for None, and for what a template did not find."""
+    """Format a duration in its largest unit: 4 min; a dash for None, and for a value that a template did not find."""
     return "–" if seconds is None or isinstance(seconds, str) else duration(seconds)
 
 
 @register.filter
 def share(part: int, whole: int) -> str:
-    """41 %"""
+    """Format a part of a whole: 41 %."""
     percent = part / whole * 100 if whole else 0.0
     return "< 1 %" if 0 < percent < 1 else f"{percent:.0f} %"
 
 
 @register.filter
 def ago(moment: datetime | None, now: datetime) -> str:
-    """The duration from a moment to now."""
+    """Format the duration from a moment to now."""
     return span(None if moment is None else (now - moment).total_seconds())
 
 
 @register.filter
 def ahead(moment: datetime | None, now: datetime) -> str:
-    """The duration from now to a moment."""
+    """Format the duration from now to a moment."""
     return span(None if moment is None else (moment - now).total_seconds())
 
 
 @register.filter
 def moment(at: datetime | None, now: datetime | None = None) -> SafeString | str:
-    """A time in UTC; with its date if that is not today's. The script adds the local time as a title."""
+    """Render a time in UTC; with its date if that is not today. The script adds the local time as a tooltip."""
     if at is None:
         return "–"
     written = f"{at:%H:%M:%S}" if now is not None and at.date() == now.date() else f"{at:%Y-%m-%d %H:%M:%S}"
@@ -167,13 +167,13 @@ def moment(at: datetime | None, now: datetime | None = None) -> SafeString | str
 
 @register.filter
 def as_json(value: Any) -> str:
-    """Indented JSON with masked secrets, and without characters that a screen would obey."""
+    """Format indented JSON with masked secrets, and without control characters."""
     return printable(json.dumps(masked(value), indent=2, ensure_ascii=False, sort_keys=True))
 
 
 @register.filter
 def short(value: object, most: int) -> str:
-    """A text of at most so many characters, the last one … if some are left out.
+    """Cut a text to at most so many characters; then the last one is "…".
 
     Django's `truncatechars` also normalises and translates: 40 µs, and a list uses it 300 times.
     """
@@ -183,7 +183,7 @@ def short(value: object, most: int) -> str:
 
 @register.simple_tag
 def bar(used: float | None, limit: float | None, kind: str = "") -> SafeString | str:
-    """How full something is, as a bar; the numbers stand beside it."""
+    """Draw how full something is, as a bar; the numbers stand beside it. "" if a number is missing."""
     if limit is None or used is None:
         return ""
     share = min(used / limit, 1) * 100 if limit else 0.0
@@ -198,7 +198,7 @@ def bar(used: float | None, limit: float | None, kind: str = "") -> SafeString |
 
 @register.simple_tag(takes_context=True)
 def adds(context: Any, name: str, value: str, most: int, label: str = "") -> SafeString | str:
-    """A text as the link that adds its filter to the page, or to its search; plain if no word can say it."""
+    """Render a text as a link that adds its filter to the page, or to its search; without a link if no word can."""
     whole, given = printable(label or value), context["request"].GET
     shown = short(whole, most)
     if "q" not in context:
@@ -213,7 +213,7 @@ def adds(context: Any, name: str, value: str, most: int, label: str = "") -> Saf
 
 @register.simple_tag(takes_context=True)
 def linked(context: Any, text: Any, permission: str, view: str, *args: Any) -> SafeString | str:
-    """A text as the link to a page, for those who have its permission."""
+    """Render a text as a link to a page, if the user has the permission for it."""
     if not context["request"].user.has_perm(named(permission)):
         return str(text)
     return format_html('<a href="{}">{}</a>', reverse(view, args=args), text)
@@ -221,5 +221,5 @@ def linked(context: Any, text: Any, permission: str, view: str, *args: Any) -> S
 
 @register.simple_tag(takes_context=True)
 def with_query(context: Any, **changes: Any) -> str:
-    """The query string of this page with some parameters changed, or removed by None."""
+    """Return the query string of this page with some parameters changed, or removed by None."""
     return query_with(context["request"].GET, **changes)

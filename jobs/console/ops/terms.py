@@ -1,4 +1,7 @@
-"""The search of jobs: words such as `status:error tenant:acme`, or calls as they are shown, must all fit; or an id."""
+"""The search of jobs: an id, a call as the lists show it, or filters such as `status:error tenant:acme`.
+
+A job must match all words of a search.
+"""
 
 from datetime import datetime
 
@@ -8,11 +11,11 @@ from jobs.console.operations.filters import NAMES, Filter
 from tenants.bounds import LARGEST_ID
 
 DIGITS = 19
-MOST_WORDS = 50  # of a search: each gets a link to the search without it
+MOST_WORDS = 50  # of a search: the page has a link to the search without each of them
 
 
 def job_id(typed: str) -> int | None:
-    """The id, if it is just a number. Raises InvalidRequest if no job can have it."""
+    """Return the id, if the text is only a number. Raises InvalidRequest if no job can have that id."""
     word = typed.strip()
     if not (word.isascii() and word.isdecimal()):
         return None
@@ -22,7 +25,7 @@ def job_id(typed: str) -> int | None:
 
 
 def read(typed: str, now: datetime) -> Filter:
-    """The meaning of a search. Raises InvalidRequest, naming the word and what is allowed."""
+    """Return the filter that a search means. Raises InvalidRequest, which names the word and the allowed values."""
     found, words = Filter(), storable(typed).split()
     if len(words) > MOST_WORDS:
         raise InvalidRequest("q", f"has {len(words):,} words; at most {MOST_WORDS} are allowed")
@@ -37,7 +40,7 @@ def read(typed: str, now: datetime) -> Filter:
 
 
 def with_word(typed: str, name: str, value: str) -> str:
-    """The search with this word more, in place of those of its name; "" if no word can say it."""
+    """Return the search with this word instead of those of the same name; "" if one word cannot hold the value."""
     if not value or len(value.split()) != 1 or value != value.strip():
         return ""
     return " ".join([*(word for word in typed.split() if _name(word) != name), f"{name}:{value}"])
@@ -49,5 +52,5 @@ def _name(word: str) -> str:
 
 
 def _is_call(name: str) -> bool:
-    """Whether it is the beginning of a call as the lists show it, which is searched by its type."""
+    """Return whether it begins a call as the lists show it, so that it means a search by job type."""
     return "." in name and not name.startswith("args.")

@@ -1,4 +1,4 @@
-"""The words of the operators' pages that need a line of explanation, told where they stand."""
+"""The words of the operators' pages that have an explanation as a tooltip."""
 
 from jobs.reading.standing import State
 
@@ -17,8 +17,8 @@ TERMS = {
     "p95": "95 of 100 took no longer",
 }
 TENANT_STATES = {
-    State.PAUSED: "somebody paused it",
-    State.NO_SLOTS: "it has 0 slots: nobody gave it any",
+    State.PAUSED: "an operator paused it",
+    State.NO_SLOTS: "it has 0 slots, so none of its jobs can start",
     State.STARVED: "it only lacks processes, and gets too little of its share",
     State.FULL: "it holds all its slots, and more jobs wait",
     State.LIMITED: "its rate limit holds its jobs",

@@ -1,4 +1,4 @@
-"""`manage.py check_health`: the conditions that operators should know of, for a monitor or a person."""
+"""`manage.py check_health`: print the conditions that operators should know of, for a monitor or a person."""
 
 import dataclasses
 import json
@@ -13,11 +13,11 @@ from jobs.store.away import told
 
 
 class Command(WritingCommand):
-    help = "Show what is not as it should be. Exits non-zero if anything is critical; --strict: if anything is found."
+    help = "Show the conditions that hold. Exits non-zero if one is critical; with --strict also for warnings."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--json", action="store_true", help="Print one JSON document.")
-        parser.add_argument("--strict", action="store_true", help="Fail for warnings, too.")
+        parser.add_argument("--strict", action="store_true", help="Exit non-zero for warnings, too.")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -40,6 +40,6 @@ class Command(WritingCommand):
                     self.stdout.write(f"{one.severity}: {one.code}: {one.text} See {one.runbook}")
                 if not fails:
                     self.stdout.write(sum_up if warnings else "Healthy.")
-        finally:  # what was found is worse than an output that cannot be written
+        finally:  # a finding matters more than an output that cannot be written
             if fails:
                 raise CommandError(f"{critical} critical, {sum_up}")

@@ -40,6 +40,6 @@ class Command(WritingCommand):
                 )
                 if not found:
                     self.stdout.write("No violations found.")
-        finally:  # what was found is worse than an output that cannot be written
+        finally:  # a finding matters more than an output that cannot be written
             if found:
                 raise CommandError("1 violation found." if len(found) == 1 else f"{len(found):,} violations found.")

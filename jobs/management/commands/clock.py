@@ -17,7 +17,7 @@ from jobs.worker.threads.watchdog import Progress
 
 
 class Command(BaseCommand):
-    help = "Run the clock alone until SIGTERM or Ctrl-C. Every worker runs one as well, so this is rarely needed."
+    help = "Run the clock alone until SIGTERM or Ctrl-C. Every worker runs a clock, too, so this is rarely needed."
 
     def handle(self, *args: Any, **options: Any) -> None:
         refuse_shared_sessions()

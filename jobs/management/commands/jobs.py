@@ -1,4 +1,4 @@
-"""`manage.py jobs`: of a project that is not set up yet, it can only tell what is missing."""
+"""`manage.py jobs`: in a project that is not set up yet, it can only report what is missing."""
 
 from django.apps import apps
 

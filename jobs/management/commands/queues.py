@@ -3,6 +3,6 @@ from jobs.console.cli.subcommands import SubcommandsCommand
 
 
 class Command(SubcommandsCommand):
-    help = "Make, show, pause and resume queues, and change their limits."
+    help = "Show, create, pause and resume queues, and change their limits."
     subcommands = (LIST, STATS, ADD, PAUSE, RESUME, SET)
     default = LIST

@@ -4,5 +4,5 @@ from jobs.console.cli.tenants_usage import USAGE
 
 
 class Command(SubcommandsCommand):
-    help = "Show and change the limits of tenants and what they used, add one, and mirror the project's."
+    help = "Show and change the limits of tenants, show their usage, add a tenant, or mirror the project's tenants."
     subcommands = (SLOTS, USAGE, ADD, MIRROR)

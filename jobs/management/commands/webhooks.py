@@ -1,4 +1,4 @@
-"""`manage.py webhooks`: where tenants' own systems are told how their jobs ended."""
+"""`manage.py webhooks`: the addresses of tenants to which the scheduler posts how their jobs ended."""
 
 from jobs.console.cli.subcommands import SubcommandsCommand
 from jobs.console.cli.webhooks import LIST, SUBCOMMANDS

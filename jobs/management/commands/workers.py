@@ -3,6 +3,6 @@ from jobs.console.cli.workers import DRAIN, LIST
 
 
 class Command(SubcommandsCommand):
-    help = "Show the workers, and drain one."
+    help = "Show the workers, or drain one."
     subcommands = (LIST, DRAIN)
     default = LIST

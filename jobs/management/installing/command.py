@@ -7,10 +7,10 @@ from django.core.management.base import CommandParser
 from jobs.console.cli.output import WritingCommand
 from jobs.management.installing.report import write
 
-HELP = "Say what this project still lacks for jobs, as settings with reasons. Fails if it lacks anything."
+HELP = "Print what this project still lacks for jobs, as settings with reasons. Fails if it lacks anything."
 
 
-CHECK: dict[str, Any] = {"action": "store_true", "required": True, "help": "Look, and change nothing."}
+CHECK: dict[str, Any] = {"action": "store_true", "required": True, "help": "Only check; change nothing."}
 
 
 class Command(WritingCommand):

@@ -1,4 +1,4 @@
-"""What there is already, for the report: one line of text each. Whatever is missing or broken is a text, too."""
+"""The facts of the report about what the project has, one line each. A missing or broken thing is a line, too."""
 
 import platform
 from collections.abc import Callable
@@ -40,10 +40,10 @@ def facts() -> list[tuple[str, str]]:
 
 
 def server() -> str:
-    """Its version and whether it compiles plans; or why it does not answer."""
+    """Return the version of PostgreSQL, and whether it compiles plans (jit)."""
     connection = connections[DEFAULT_DB_ALIAS]
     if connection.vendor != "postgresql":
-        return f"{connection.vendor}, which does not do"
+        return f"{connection.vendor}, but jobs need PostgreSQL"
     with _session(connection) as own:
         asked = own.execute("SELECT current_setting('server_version'), current_setting('jit')")
         number, jit = asked.fetchone() or ("0", "unknown")
@@ -52,7 +52,7 @@ def server() -> str:
 
 
 def answers() -> bool:
-    """Whether there is a PostgreSQL to ask."""
+    """Return whether the default database is a PostgreSQL that answers."""
     connection = connections[DEFAULT_DB_ALIAS]
     try:
         if connection.vendor == "postgresql":
@@ -64,7 +64,7 @@ def answers() -> bool:
 
 
 def _session(connection: BaseDatabaseWrapper) -> psycopg.Connection[Any]:
-    """One past the project's pool, if it has one: that waits half a minute for a server that does not answer."""
+    """Open a session without the project's pool, which waits half a minute for a server that does not answer."""
     return psycopg.connect(**connection.get_connection_params())
 
 
@@ -76,7 +76,7 @@ def _told(look: Callable[[], str]) -> str:
     try:
         return look()
     except Exception as error:  # anything may be missing here
-        return f"cannot be told: {type(error).__name__}: {str(error).partition(chr(10))[0]}"
+        return f"unknown: {type(error).__name__}: {str(error).partition(chr(10))[0]}"
 
 
 def _versions() -> str:
@@ -87,14 +87,14 @@ def _versions() -> str:
 
 def _broker() -> str:
     named = broker()
-    return urlsplit(named).scheme if named else "none is named"  # without its password
+    return urlsplit(named).scheme if named else "none is set"  # the scheme alone: the address may have a password
 
 
 def _celery() -> str:
     if is_configured():
         return f"{celery_app().main} carries jobs"
     theirs = host_app()
-    return f"{theirs.module} is there, and carries no jobs" if theirs else "none"
+    return f"{theirs.module} exists, but carries no jobs" if theirs else "none"
 
 
 def _admin() -> str:
@@ -103,7 +103,7 @@ def _admin() -> str:
 
 def _templates() -> str:
     first = _last(project.TEMPLATES[0]["BACKEND"]) if project.TEMPLATES else "no engine"
-    return f"{first} comes first; ours are rendered by Django's, whichever is first"
+    return f"{first} comes first; Django's engine renders ours, whichever is first"
 
 
 def _addresses() -> str:

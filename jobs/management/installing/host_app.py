@@ -15,7 +15,12 @@ MAKES = re.compile(r"=\s*[\w.]*Celery\w*\(")  # also a class derived from Celery
 
 @dataclass(frozen=True)
 class HostApp:
-    """module: the one that makes the app. file: its path in the project. imported: whether manage.py has loaded it."""
+    """A Celery app of the project.
+
+    module: the module that makes the app
+    file: the path of that module in the project
+    imported: whether manage.py has loaded it
+    """
 
     module: str
     file: str
@@ -23,7 +28,7 @@ class HostApp:
 
 
 def host_app() -> HostApp | None:
-    """Ask Celery for the app that the project has loaded, else look for one in its files."""
+    """Return the app that the project has loaded; else one that its files make; None if there is none."""
     return next(_loaded(), None) or next(_written(), None)
 
 
@@ -36,7 +41,7 @@ def _loaded() -> Iterator[HostApp]:
         and name.partition(".")[0] not in ("celery", "jobs")
         and any(value is app for value in list(vars(module).values()))
     ]
-    # Others have imported it from the one that makes it.
+    # The module that makes it comes first; the others have imported it from there.
     for module in sorted(holders, key=lambda module: not MAKES.search(read(module.__file__ or ""))):
         if module.__file__:
             yield HostApp(module.__name__, relative(module.__file__), imported=True)

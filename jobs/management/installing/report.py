@@ -15,7 +15,7 @@ from jobs.management.installing.host_app import host_app
 from jobs.management.installing.wanted import Wanted, wanted
 
 WIDTH = 80
-INDENT = 13  # of what is told of a fact
+INDENT = 13  # of the text beside the name of a fact
 CELERY = """import os
 
 from celery import Celery
@@ -44,8 +44,8 @@ IN_A_CLASS = (
 
 
 def write(say: Callable[[str], object]) -> bool:
-    """Tell what there is and what is missing; return whether nothing is."""
-    say("What there is")
+    """Print what the project has and what it lacks; return whether it lacks nothing."""
+    say("What the project has")
     for name, told in facts.facts():
         say(textwrap.fill(f"{name:{INDENT}}{told}", WIDTH, subsequent_indent=" " * INDENT))
     missing = wanted(server=facts.answers())
@@ -69,7 +69,7 @@ def write(say: Callable[[str], object]) -> bool:
 
 
 def _block(missing: list[Wanted]) -> Iterator[str]:
-    """Settings, with the reason above each. Two reasons for the same lines stand together."""
+    """Yield the lines of settings, with the reasons above them. Reasons for the same lines stand together."""
     for lines in dict.fromkeys(one.lines for one in missing):
         for one in missing:
             if one.lines == lines:
@@ -85,13 +85,13 @@ def _reason(one: Wanted) -> str:
 
 
 def _class_of_settings() -> str:
-    """The last one in the module of the settings, as django-configurations has them; empty if there is none."""
+    """Return the last class with settings, as of django-configurations, in their module; "" if there is none."""
     named = vars(sys.modules[project.SETTINGS_MODULE]).items()
     return next((name for name, one in reversed(named) if isinstance(one, type) and hasattr(one, "INSTALLED_APPS")), "")
 
 
 def _tell(one: Wanted, say: Callable[[str], object]) -> None:
-    """What no line of settings mends."""
+    """Print something missing that no line of settings adds: its hint, or the files of a Celery app."""
     say("")
     if one.id != "jobs.E005":
         say(textwrap.fill(f"{_reason(one)} {one.hint}", WIDTH))
@@ -106,7 +106,7 @@ def _tell(one: Wanted, say: Callable[[str], object]) -> None:
 
 
 def _files_of_celery() -> Iterator[tuple[str, str]]:
-    """The files to write or to add to, and the lines for each: of a second app if the project has one already."""
+    """Yield the files to write or to add to, with the lines for each; a second app if the project has one already."""
     theirs, inside = host_app(), is_package()
     importer = f"{package()}/__init__.py" if inside else f"{package()}.py"
     if theirs:

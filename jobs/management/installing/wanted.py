@@ -1,4 +1,4 @@
-"""What the project lacks: the messages of the system checks, and for each its lines of settings."""
+"""Find what the project lacks, from the messages of the system checks; with the lines of settings for each."""
 
 import os
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from jobs.checks import TAG
 TABLE = """CACHES["jobs"] = {  # or a Redis; then: manage.py createcachetable
     "BACKEND": "django.core.cache.backends.db.DatabaseCache",
     "LOCATION": "jobs_cache",
-    "OPTIONS": {"MAX_ENTRIES": 100_000},  # of 300, the default, many go early
+    "OPTIONS": {"MAX_ENTRIES": 100_000},  # the default, 300, drops many early
 }
 JOBS_CACHE = "jobs\""""
 POSTGRESQL = """DATABASES["default"] = {
@@ -27,11 +27,11 @@ POSTGRESQL = """DATABASES["default"] = {
     "CONN_MAX_AGE": None,
     "OPTIONS": {"prepare_threshold": 2},
 }"""
-# The lines that mend what a check found, by its id, in the order of a settings module. Others have only a hint.
+# The lines of settings that fix what a check found, by its id, in their order in the module. Others have only a hint.
 LINES = {
     "jobs.E024": 'INSTALLED_APPS = [*INSTALLED_APPS, "tenants"]',
     "jobs.W010": 'INSTALLED_APPS = [*INSTALLED_APPS, "django.contrib.postgres"]',
-    "shared": "",  # of the apps that lack
+    "shared": "",  # made of the missing apps
     "jobs.W007": 'MIDDLEWARE = [*MIDDLEWARE, "tenants.middleware.audited"]',
     "jobs.E026": 'MIDDLEWARE = [*MIDDLEWARE, "django.contrib.messages.middleware.MessageMiddleware"]',
     "jobs.E008": "USE_TZ = True",
@@ -46,12 +46,18 @@ LINES = {
     "jobs.E019": TABLE,
     "broker": 'CELERY_BROKER_URL = "postgresql://"',
 }
-NO_BROKER = "No broker is named. The database can be it; or give a redis:// or amqp:// address."
+NO_BROKER = "No broker is set. The database can be the broker; or give a redis:// or amqp:// address."
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """id: of the check. lines: for the settings; empty if the hint alone says what to do."""
+    """Something that the project lacks.
+
+    id: the id of the check
+    why: the reason
+    hint: what to do
+    lines: the lines of settings; "" if only the hint says what to do
+    """
 
     id: str
     why: str
@@ -60,16 +66,19 @@ class Wanted:
 
 
 def wanted(*, server: bool) -> list[Wanted]:
-    """What is missing. server: it answers, so the checks of the database may run. Raises nothing."""
+    """Return what is missing, in the order of its settings. Raises nothing.
+
+    server: whether PostgreSQL answers, so that the checks of the database can run
+    """
     package = project.SETTINGS_MODULE.partition(".")[0]
     found = [
         Wanted(one.id or "", one.msg, one.hint or "", LINES.get(one.id or "", "").replace("PROJECT", package))
         for one in _messages(server)
     ]
-    if any(one.id == "jobs.E001" for one in found):  # its lines say these, too
+    if any(one.id == "jobs.E001" for one in found):  # its lines contain the lines of these
         found = [one for one in found if one.id not in ("jobs.W002", "jobs.W003")]
     elif not server:
-        found.append(Wanted("server", "PostgreSQL does not answer, so what it needs is not known.", "", ""))
+        found.append(Wanted("server", "PostgreSQL does not answer, so the checks of the database did not run.", "", ""))
     if not broker():
         found.append(Wanted("broker", NO_BROKER, "", LINES["broker"]))
     found += [*_shared_apps(), *_worker()]
@@ -78,10 +87,10 @@ def wanted(*, server: bool) -> list[Wanted]:
 
 
 def _shared_apps() -> Iterator[Wanted]:
-    """django-tenants makes tables in the schema of all tenants for these apps alone."""
+    """Yield the apps that SHARED_APPS lacks: django-tenants makes shared tables for the apps in it alone."""
     shared = getattr(project, "SHARED_APPS", None)
     if shared is not None:
-        there = {name.partition(".apps.")[0] for name in shared}  # also by the path of its configuration
+        there = {name.partition(".apps.")[0] for name in shared}  # an app may be named by its configuration
         lacking = [f'"{app}"' for app in ("django.contrib.postgres", "tenants", "jobs") if app not in there]
         if lacking:
             lines = f"SHARED_APPS = [*SHARED_APPS, {', '.join(lacking)}]"
@@ -89,7 +98,7 @@ def _shared_apps() -> Iterator[Wanted]:
 
 
 def _worker() -> Iterator[Wanted]:
-    """Import what a worker does: a package of a version that nobody asked for may lack a name."""
+    """Import the modules of a worker. An import fails if an installed package has an unsuitable version."""
     if not apps.is_installed("tenants"):  # no model of ours can be imported
         return
     why = ""
@@ -99,7 +108,7 @@ def _worker() -> Iterator[Wanted]:
         except Exception as error:
             why = why or f"{type(error).__name__}: {error}"
     if why:
-        hint = "Bring the package that it names to a version that jobs work with; pip check may tell which."
+        hint = "Install a version of the named package that jobs work with; pip check may name it."
         yield Wanted("worker", f"A worker could not start: {why}.", hint, "")
 
 
@@ -109,13 +118,16 @@ def _messages(server: bool) -> Iterator[CheckMessage]:
         try:
             databases = [DEFAULT_DB_ALIAS] if server else None
             found = run_checks(tags=[tag], databases=databases, include_deployment_checks=True)
-        except Exception as error:  # of any check, also of a stranger's
+        except Exception as error:  # any check may fail, also one of another package
             yield CheckMessage(30, f"The checks of {tag} could not run: {type(error).__name__}: {error}", id=tag)
             continue
         yield from (one for one in found if (one.id or "").startswith(("jobs.", "tenants.")) and not one.is_silenced())
 
 
 def broker() -> str:
-    """Its address as the project says it; empty if nobody does: Celery would try a RabbitMQ on this machine."""
+    """Return the address of the broker that the project sets; "" if it sets none.
+
+    Celery would then try a RabbitMQ on this host.
+    """
     said = os.environ.get("CELERY_BROKER_URL") or getattr(project, "CELERY_BROKER_URL", "")
     return str(said or (is_configured() and celery_app().conf.broker_url) or "")

@@ -58,9 +58,9 @@ def test_a_filter_says_how_far_it_looked(change, monkeypatch):
     reader, newest = browser_of(staff("view_change")), Change.objects.latest("pk")
     page = reader.get(f"{LIST}?kind=jobs.job")
     assert [row.pk for row in page.context["cl"].result_list] == [newest.pk]
-    assert f"Looked at the newest 1, down to number {newest.pk}" in page.content.decode()
+    assert f"Searched the newest 1, down to number {newest.pk}" in page.content.decode()
     assert [row.pk for row in reader.get(f"{LIST}?q=7").context["cl"].result_list] == [change.pk], "a number"
-    assert "Looked at" not in reader.get(LIST).content.decode()
+    assert "Searched" not in reader.get(LIST).content.decode()
 
 
 def test_nobody_changes_it(change):

@@ -67,7 +67,7 @@ class TestSubmit:
 
     def test_a_function_without_the_dash_in_place_of_an_id_is_refused_with_what_to_type(self, tenant):
         words = ["submit", "tests.sample.tasks", "send_mail", "--tenant", "acme"]
-        assert refusal(*words).endswith("has a dash for its id: tests.sample.tasks - send_mail")
+        assert refusal(*words).endswith("has a dash as its id: tests.sample.tasks - send_mail")
         assert run_json(*words[:2], "-", *words[2:])["deduplicated"] is False
 
     def test_it_is_noted_and_nothing_if_an_identical_one_is_there(self, thing):

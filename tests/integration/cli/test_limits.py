@@ -206,7 +206,7 @@ class TestQueues:
         [
             (["pause", "no"], "queue: 'no' is unknown; known: "),
             (["pause"], "the following arguments are required: name"),
-            (["set", "emails"], "set: say what to change; see: manage.py queues set --help"),
+            (["set", "emails"], "set: name a limit to change; see: manage.py queues set --help"),
             (["set", "emails", "--weight", "0"], "argument --weight: must be a whole number from 1 to"),
             (["set", "emails", "--concurrency", "-1"], "; or none"),
             (["set", "emails", "--rate", "x/y"], "argument --rate: must be jobs/seconds"),

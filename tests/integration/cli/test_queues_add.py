@@ -51,7 +51,7 @@ def test_a_name_that_no_queue_can_have_is_refused() -> None:
 
 
 def test_who_changes_an_unknown_queue_hears_how_to_make_it() -> None:
-    assert refusal("queues", "set", "mail", "--concurrency", 2).endswith("to make it: manage.py queues add mail")
+    assert refusal("queues", "set", "mail", "--concurrency", 2).endswith("to create it: manage.py queues add mail")
 
 
 def test_the_queues_of_the_setting_are_made_once(settings) -> None:

@@ -120,7 +120,7 @@ class TestOne:
         run("change", schedule.pk, "--priority", "none", "--ends-at", "none", "--cron", "@daily", "--dry-run")
         schedule.refresh_from_db()
         assert schedule.every == 90.0
-        assert refusal("change", schedule.pk).startswith("change: say what to change")
+        assert refusal("change", schedule.pk).startswith("change: name what to change")
 
     def test_is_paused_resumed_run_and_deleted(self, schedule):
         assert "paused" in run("pause", schedule.pk, "--tenant", "acme")

@@ -74,7 +74,7 @@ def test_a_table_for_people(since, monkeypatch):
     assert "15s" in shown
     assert re.search(r"^TENANT +QUEUE +ATTEMPTS +SLOT S +WAITED", shown, re.M)
     assert re.search(r"^acme +default +4 +40 +15s", shown, re.M)
-    assert "A replay of what was is" in shown
+    assert "Accuracy: replaying the real limits misses" in shown
 
 
 def test_what_the_record_does_not_tell_is_said(since, tenant):

@@ -97,7 +97,7 @@ def test_one_that_nobody_closes_is_closed_by_a_button_or_a_command(client, night
         assert close in client.get(path).content.decode()
         by()
         assert Batch.objects.get().closed_at
-    assert f"Batch {nightly.id} is closed." in client.post(close, follow=True).content.decode()
+    assert f"Batch {nightly.id} is closed already." in client.post(close, follow=True).content.decode()
     with pytest.raises(CommandError, match="close: there is no open batch"):
         call_command("jobs", "batches", "--close", str(nightly.id))
 

@@ -145,7 +145,7 @@ def test_a_wrong_tenant_is_refused_among_the_dead_in_the_words_of_the_jobs(clien
     TenantFactory(slug="acme")
     of_jobs, of_dead = client.get("/ops/jobs/?q=tenant:acne"), client.get("/ops/dead/?tenant=acne")
     assert of_dead.context["wrong"] == of_jobs.context["wrong"] == "Tenant: 'acne' is unknown; known: acme."
-    assert "fits" not in of_dead.content.decode()
+    assert "matches." not in of_dead.content.decode()
 
 
 def test_tenants_come_in_the_order_that_is_asked_for(client):

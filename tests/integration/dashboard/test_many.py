@@ -93,7 +93,7 @@ class TestRuns:
 
     def test_an_unknown_run_is_not_found(self, auditor):
         page = auditor.get(f"/ops/runs/{uuid.uuid4()}/")
-        assert (page.status_code, "There is no such run" in page.content.decode()) == (404, True)
+        assert (page.status_code, "There is no such bulk action" in page.content.decode()) == (404, True)
 
 
 class TestDeadLetters:
@@ -116,7 +116,7 @@ class TestDeadLetters:
 
     def test_among_dead_letters_no_other_job_is_revived(self, admin, dead):
         failed = make_job(TenantFactory(), Status.ERROR)
-        assert "Only jobs that ended as error, dead or cancelled can be revived" in said(
+        assert "Only jobs with status error, dead or cancelled can be revived" in said(
             admin.post("/ops/dead/revive", {"ids": [failed.pk]})
         )
         assert status(failed) == "error"
@@ -273,4 +273,4 @@ class TestJobs:
         make_job(jobs[0].tenant, user_key="otto")
         page = text(admin.get(answer["Location"]))
         assert re.findall(r'name="ids" value="(\d+)"', page) == [str(job.pk) for job in reversed(jobs)]
-        assert re.search(r'<a href="\?q=tenant%3Aacme\+user%3Aines">\s*2 newer: show\s*</a>', page)
+        assert re.search(r'<a href="\?q=tenant%3Aacme\+user%3Aines">\s*Show 2 newer\s*</a>', page)

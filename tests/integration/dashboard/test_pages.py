@@ -111,7 +111,7 @@ class TestSearch:
         ],
     )
     def test_words_that_do_not_all_fit_find_nothing(self, client, jobs, typed):
-        assert "No job fits" in text(client.get("/ops/jobs/", {"q": typed}))
+        assert "No job matches" in text(client.get("/ops/jobs/", {"q": typed}))
 
     def test_what_a_row_shows_is_a_link_that_adds_a_filter_and_a_chip_removes_it(self, client, jobs):
         page = text(client.get("/ops/jobs/", {"q": "user:ines tenant:acme"}))

@@ -93,8 +93,8 @@ def test_charts_reach_back_as_far_as_is_asked_and_say_if_that_takes_too_long(cli
     monkeypatch.setattr(past, "look", too_many)
     monkeypatch.setattr(past, "look_objects", too_many)
     page = client.get("/ops/", {"range": "3d"}).content.decode()
-    assert "What ended could not be read" in page
-    assert "What fails could not be read" in page
+    assert "The ended attempts could not be read" in page
+    assert "The failures could not be read" in page
     assert "Nothing ended" not in page
 
 

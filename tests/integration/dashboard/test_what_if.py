@@ -33,12 +33,12 @@ def test_a_question_leads_to_a_page_that_looks_again_until_there_is_an_answer(in
     asked = ines.post(ASK, form(since))
     waiting = ines.get(asked["Location"])
     assert waiting["Refresh"] == "2"
-    assert "It is being replayed" in waiting.content.decode()
+    assert "The jobs are being replayed" in waiting.content.decode()
     what_if_process.answer(WhatIf.objects.get().pk)
     answered = ines.get(asked["Location"])
     shown = answered.content.decode()
     assert "Refresh" not in answered
-    assert "A replay of what was is 0 % off" in shown
+    assert "misses the mean wait by 0 %" in shown
     assert "shorter" in shown
     assert 'data-label="Slot-seconds" class="number">40</td>' in shown
     assert 'value="acme"' in shown, "the question is there, to be asked again with other limits"

@@ -54,7 +54,7 @@ def test_what_jobs_were_about_goes_and_that_they_ran_stays(tenant, monkeypatch):
     jobs = an_archived_and_a_recent_job(tenant)
     with monkeypatch.context() as away:
         away.setattr(results, "_cache", lambda: RedisCache("redis://127.0.0.1:1", {}))
-        with pytest.raises(CommandError, match="out of reach: ConnectionError; erase again when it is back"):
+        with pytest.raises(CommandError, match="out of reach: ConnectionError; erase the rest when it is back"):
             call_command("jobs", "erase", "--tenant", tenant.slug)
     KeptAnswer.objects.create(tenant=tenant, key="k", digest="d", body="secret")
     JobMemory.objects.create(tenant=tenant, source_type="x", source_method="y", content={"a": 1})

@@ -96,7 +96,7 @@ def test_among_dead_letters_it_is_skipped(admin_client, erased):
 def test_an_operator_is_told_on_the_pages(admin_client, erased, address, form):
     response = admin_client.post(address, {name: text.format(job=erased.pk) for name, text in form.items()})
     [message] = get_messages(response.wsgi_request)
-    assert str(message) == "Skipped 1 job: under way, ended well, or their arguments were erased."
+    assert str(message) == "Skipped 1 job: under way, succeeded, or their arguments were erased."
     assert Job.objects.get().status == Status.DEAD
 
 

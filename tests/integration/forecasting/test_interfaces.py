@@ -210,8 +210,8 @@ def test_a_blocked_job_is_said_to_have_no_start(tenant, owner, mate, operator):
     forecast(job)
     assert owner.get(f"/api/v1/jobs/{job.pk}").json()["starts"] == {"reason": "blocked"} | dict.fromkeys(NUMBERS)
     for client, address in ((mate, f"/jobs/{job.pk}/"), (operator, f"/ops/jobs/{job.pk}/")):
-        assert "When it starts cannot be said: other jobs have to end first." in told(client, address)
-    assert "cannot be said: other jobs have to end first" in run("jobs", "show", job.pk)
+        assert "There is no forecast of its start: other jobs have to end first." in told(client, address)
+    assert "unknown: other jobs have to end first" in run("jobs", "show", job.pk)
 
 
 def test_a_tenants_page_says_when_the_last_in_line_starts_and_when_one_would_that_comes_now(job):
@@ -248,12 +248,12 @@ def test_members_are_told_when_their_last_in_line_starts_and_nothing_of_other_li
     assert "last job in line" not in told(mate, "/jobs/")
 
 
-@pytest.mark.parametrize(("after", "words"), [(700, "as said"), (1000, "later than said")])
+@pytest.mark.parametrize(("after", "words"), [(700, "as forecast"), (1000, "later than forecast")])
 def test_once_it_has_started_the_page_says_how_it_held_to_whom_it_said_it(job, mate, operator, after, words):
     made_at = forecast(job)
     readers = ((mate, f"/jobs/{job.pk}/"), (operator, f"/ops/jobs/{job.pk}/"))
     for client, address in readers:
-        assert "as said" not in told(client, address)
+        assert "as forecast" not in told(client, address)
     Forecast.objects.update(made_at=made_at + 60 * SECOND)  # the first statement is kept, and not the last before
     for client, address in readers:
         assert clock(made_at + 960 * SECOND) in told(client, address)
@@ -269,12 +269,12 @@ def test_nobody_else_is_told_and_nothing_of_another_start(job, mate, operator):
     address = f"/jobs/{job.pk}/"
     told(mate, address)
     start(job, made_at + SECOND)
-    assert "as said" in told(mate, address)
-    assert "as said" not in told(operator, f"/ops{address}")  # who has read no statement
+    assert "as forecast" in told(mate, address)
+    assert "as forecast" not in told(operator, f"/ops{address}")  # who has read no statement
     other = make_job(job.tenant, Status.SUCCESS, start_time=made_at + SECOND)
-    assert "as said" not in told(mate, f"/jobs/{other.pk}/")
+    assert "as forecast" not in told(mate, f"/jobs/{other.pk}/")
     Job.objects.update(attempt=2)  # it ran again
-    assert "as said" not in told(mate, address)
+    assert "as forecast" not in told(mate, address)
 
 
 def test_no_browser_keeps_what_is_only_about(job, mate):

@@ -1,1 +1,1 @@
-"""One module for each page, with what its forms do: the verbs of the engine, which note in the audit log who did it."""
+"""The pages, one module each, with the actions of their forms: verbs of the engine, which write the audit log."""

@@ -1,4 +1,4 @@
-"""Batches: how far each is; and one, with its jobs, failures first, and to cancel it by one act."""
+"""The pages of batches: the list with their progress; one batch with its jobs, to cancel or close it."""
 
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -27,14 +27,14 @@ def show(request: HttpRequest) -> HttpResponse:
 
 @page_for("jobs.view_job")
 def one(request: HttpRequest, pk: int) -> HttpResponse:
-    """Its first jobs, failures first, and what may be done to all of them."""
+    """Show a batch with its first jobs, failures first, and the actions on all of them."""
     batch = _batch(pk)
     shown = {
         "batch": batch,
         "tenant": looks.tenants({batch.tenant_id}).get(batch.tenant_id),
         "after": store.waiting_for(pk, tenant_id=EVERY_TENANT),
         "jobs": listing.failures_first(batch, A_PAGE, tenant=None),
-        "all": {"q": f"batch:{pk}", "upto": listing.newest(), "all": 1},  # what an action on them asks for
+        "all": {"q": f"batch:{pk}", "upto": listing.newest(), "all": 1},  # the fields of an action on all jobs
     }
     every = 0 if batch.is_complete else live.REFRESH_SECONDS
     return live.page(request, "batch", f"Batch {pk}", ("head", "jobs"), shown, every=every)
@@ -42,7 +42,7 @@ def one(request: HttpRequest, pk: int) -> HttpResponse:
 
 @action_for("jobs.change_job")
 def cancel(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Cancel what waits of it, and ask what runs to stop; after a confirmation, if they are many."""
+    """Cancel the waiting jobs of a batch, and ask the running ones to stop; after a confirmation if they are many."""
     batch = _batch(pk)
     if batch.total - batch.ended > MAX_UNASKED and "sure" not in request.POST:
         return plain_page(request, "cancel_batch", "Cancelling", {"batch": batch})
@@ -56,7 +56,7 @@ def _batch(pk: int) -> Progress:
 
 @action_for("jobs.change_job")
 def close(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Nobody but its own jobs adds to it any more."""
+    """Close a batch: after that only its own jobs can add jobs to it."""
     if not close_batch(_batch(pk).id, tenant_id=EVERY_TENANT):
-        return refused(request, f"Batch {pk} is closed.")
-    return done(request, f"Batch {pk} is closed: what waits for it goes on when all of its jobs have ended.")
+        return refused(request, f"Batch {pk} is closed already.")
+    return done(request, f"Batch {pk} is closed: jobs that wait for it go on when all of its jobs have ended.")

@@ -1,4 +1,4 @@
-"""Dead letters: by shape of error and job type, and the latest one by one."""
+"""The page of dead letters: grouped by shape of error and job type, and the latest ones."""
 
 from django.http import HttpRequest, HttpResponse
 
@@ -16,7 +16,7 @@ A_PAGE = 50
 
 @page_for("jobs.view_deadletter")
 def show(request: HttpRequest) -> HttpResponse:
-    """`tenant`, `queue`, `type`, `source`, `error`, `like`, `since`, `until` (of the death): only letters that fit."""
+    """Show the dead letters that match the filters FILTERS of the address; `since` and `until` are about the death."""
     seen = snapshot.current()
     filters = filters_of(request.GET)
     wrong, found = "", DeadLetter.objects.none()
@@ -42,6 +42,6 @@ def show(request: HttpRequest) -> HttpResponse:
         "other_groups": other_groups,
         "letters": letters,
         "more": len(latest) > A_PAGE,
-        "upto": letters[0].died_at if letters else None,  # a selection has none that die later
+        "upto": letters[0].died_at if letters else None,  # so that a selection has no letters that die later
     }
     return live.page(request, "dead", "Dead letters", ("letters",), shown, every=0)

@@ -1,4 +1,4 @@
-"""Health: is anything wrong that nobody has to look for?"""
+"""The health page: the conditions that hold, odd states, repairs and the last changes."""
 
 from typing import Any
 
@@ -45,5 +45,5 @@ def show(request: HttpRequest) -> HttpResponse:
 
 @cached(PAST_SECONDS, before=([], []))
 def checks() -> tuple[list[Any], list[Any]]:
-    """Odd states, and limits that are exceeded; they read much."""
+    """Return the odd states of jobs and the exceeded limits; cached, since the statements read much."""
     return store.odd_states(BOUND)[:MAX_LISTED], store.excesses()[:MAX_LISTED]

@@ -1,4 +1,4 @@
-"""A job: why it waits or how it ended, its attempts, its arguments, and what may be done about it."""
+"""The page of a job: why it waits or how it ended, its attempts, its arguments, and the actions on it."""
 
 from django.http import Http404, HttpRequest, HttpResponse
 
@@ -61,7 +61,7 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _facts(job: AnyJob) -> list[tuple[str, str]]:
-    """Names and values; without what it has not."""
+    """Return the names and values of the facts that the job has."""
     worker = job.worker and Worker.objects.filter(pk=job.worker).values_list("name", flat=True).first()
     most = "" if job.max_retries is None else f" of {job.max_retries}"
     found = {
@@ -79,7 +79,10 @@ def _facts(job: AnyJob) -> list[tuple[str, str]]:
 
 
 def way(job: JobRow) -> list[tuple[str, bool, bool]]:
-    """(name, been there, here now) of each status before the end, and of the end; "ends" while it has none."""
+    """Return the statuses on the way of a job: name, whether it was there, whether it is there now.
+
+    The last one is its end; it is called "ends" while the job has not ended.
+    """
     claimed, is_blocked = job.attempt > 0, job.status == Status.BLOCKED
     again = claimed and job.status in (Status.SCHEDULED, Status.CREATED)
     been = {
@@ -95,7 +98,7 @@ def way(job: JobRow) -> list[tuple[str, bool, bool]]:
 
 
 def like_it(job: JobRow) -> list[tuple[str, str]]:
-    """Searches for jobs that are like it: what they have in common, and the words."""
+    """Return searches for similar jobs: what they have in common, and the words of the search."""
     tenant, kind = f"tenant:{job.tenant.jobs_slug}", f"type:{job.source_type}.{job.source_method}"
     error = job.last_error.partition(":")[0]
     found = [("same type and tenant", f"{tenant} {kind}")]

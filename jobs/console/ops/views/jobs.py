@@ -1,4 +1,4 @@
-"""Jobs: search them, newest first; each page reads a bounded number."""
+"""The page of jobs: search them, newest first; each page reads a bounded number."""
 
 from datetime import datetime
 
@@ -25,8 +25,12 @@ REFRESH_SECONDS = 5  # seconds
 
 @page_for("jobs.view_job")
 def show(request: HttpRequest) -> HttpResponseBase:
-    """`q`: the search. `before`: only jobs with lower ids. `upto`: only jobs that were there when the page was first
-    made; newer ones are counted. The script asks with it, so that rows never move by themselves.
+    """List the jobs that match a search.
+
+    `q`: the search
+    `before`: only jobs with lower ids
+    `upto`: only jobs up to this id, the highest when the page was first rendered. Newer ones are counted. The script
+        asks with it, so that rows never move by themselves.
     """
     seen = snapshot.current()
     typed = request.GET.get("q", "").strip()
@@ -66,7 +70,7 @@ def show(request: HttpRequest) -> HttpResponseBase:
 
 
 def _chips(request: HttpRequest, typed: str) -> list[tuple[str, str]]:
-    """(word, the address of the search without it); none of a search that is too long"""
+    """Return each word of a search with the address of the search without it; nothing if it has too many words."""
     words = typed.split()
     if len(words) > terms.MOST_WORDS:
         return []
@@ -75,21 +79,21 @@ def _chips(request: HttpRequest, typed: str) -> list[tuple[str, str]]:
 
 
 def _offers(typed: str, seen: Snapshot) -> list[str]:
-    """What may be typed further where a list is closed: statuses and queues."""
+    """Return the searches that the field offers: the typed one with a status, a queue or another word added."""
     words = [f"status:{status}" for status in (*Status, HELD)] + ["retried:yes", "since:1h"]
     words += sorted(f"queue:{queue.name}" for queue in seen.queues.values())[:MAX_OFFERED]
     return [f"{typed} {word}".strip() for word in words]
 
 
 def _submitted(page: Page) -> datetime | None:
-    """How far back a page looked that is not full."""
+    """Return how far back a page looked, if it is not full: when the last job that it looked at was submitted."""
     if page.before is None or len(page.jobs) == A_PAGE:
         return None
     return queries.all_jobs().filter(pk=page.before).values_list("created_at", flat=True).first()
 
 
 def _numbers(seen: Snapshot) -> list[tuple[str, str, str]]:
-    """(status, number, sign that there are more) for the statuses that are counted; the others have no number."""
+    """Return each status, its number of jobs, and "+" if there are more; uncounted statuses have no number."""
     most = looks.MAX_COUNT
     counts = seen.counts
     counted = {

@@ -1,6 +1,7 @@
-"""Change a limit of a tenant or a queue, or pause it. Only the fields of the form are changed.
+"""Change the limits of a tenant or a queue, pause or resume it, or ask what other limits would have done.
 
-Or ask what these limits would have done."""
+Only the fields of the form are changed.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -23,14 +24,15 @@ from jobs.pages.answers import SeeOther, existing
 from tenants.models import TenantQueue
 from tenants.tenant_model import tenant_of_slug
 
-# A box that is not ticked is not sent: nobody could tell it from one that the form has not.
+# Not a checkbox: a browser does not send an unticked one, so it would look like a field that the form lacks.
 YES_OR_NO = ((True, "yes"), (False, "no"))
 
 
 def form_of(row: Queue | TenantQueue, table: Sequence[Limit], data: Any = None) -> "ModelForm[Any]":
-    """The form of these limits. data: of those that are to be changed; the others stay as they are.
+    """Return the form of these limits.
 
-    So do those that were left as the page showed them: somebody may have changed them since.
+    data: the sent values; None for an unsent form. Limits without a value stay as they are. So do limits whose value
+        is still the one that the page showed: another operator may have changed them meanwhile.
     """
     switches: dict[str, Any] = {limit.name: Select(choices=YES_OR_NO) for limit in table if limit.kind is Kind.SWITCH}
     form = modelform_factory(type(row), fields=[limit.name for limit in table], widgets=switches)
@@ -62,7 +64,10 @@ def change_queue(request: HttpRequest, name: str) -> HttpResponse:
 def _change(
     request: HttpRequest, row: Queue | TenantQueue, table: Sequence[Limit], name: str, asked: tuple[str, str]
 ) -> HttpResponse:
-    """asked: whose limits they are, for the question what they would do."""
+    """Change the limits of a row, or ask what they would do; return to the page that asked.
+
+    asked: kind and name of the row in a what-if question
+    """
     form = form_of(row, table, request.POST)
     if not form.is_valid():
         return _unchanged(request, f"{name}: {_why(form)}")
@@ -79,7 +84,7 @@ def _change(
 
 
 def _unchanged(request: HttpRequest, why: str) -> HttpResponse:
-    transaction.set_rollback(True)  # nor does a tenant without a row get one
+    transaction.set_rollback(True)  # a tenant without a row does not get one
     return refused(request, why)
 
 

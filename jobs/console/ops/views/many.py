@@ -1,4 +1,4 @@
-"""Cancel, revive or discard many jobs: chosen ones, or all that fit; after a confirmation, a thousand at a request."""
+"""Cancel, revive or discard many jobs: chosen ones, or all that match; after a confirmation, 1,000 at a request."""
 
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ from jobs.reading import queries
 
 MAX_A_REQUEST = 1000  # jobs
 MAX_TICKED = 500  # boxes of one form
-MAX_UNASKED = 100  # jobs that are done without a confirmation
+MAX_UNASKED = 100  # jobs that are changed without a confirmation
 MAX_COUNTED = 10_000
 EXAMPLES = 3
 
@@ -45,7 +45,7 @@ class Action:
         ]
 
     def act(self, request: HttpRequest) -> HttpResponseBase:
-        """A form's choice: `ids`, or `all` that fit up to `upto`; or a `run` that was confirmed."""
+        """Begin a run with the choice of a form (`ids`, or `all` that match up to `upto`), or go on with a `run`."""
         if "run" in request.POST:  # refused if its tenant or queue was deleted meanwhile
             return self._continue(request, self._signed(request, request.POST["run"]))
         return self._begin(request, self._chosen(request))
@@ -62,12 +62,12 @@ class Action:
         return self._continue(request, run)
 
     def progress(self, request: HttpRequest) -> HttpResponse:
-        """How far a run is. The script presses the button until none is left; without it, a person does."""
+        """Show how far a run is. The script presses the button until no job is left; without it the operator does."""
         run = self._signed(request, request.GET.get("run", ""))
         return self._page(request, "progress", run, {"most": MAX_A_REQUEST})
 
     def _chosen(self, request: HttpRequest) -> Run:
-        """The form's choice. Raises InvalidRequest."""
+        """Return a run with the choice of the form. Raises InvalidRequest."""
         now = store.database_now()
         run = Run(self.name, str(request.user.pk), back(request), now.isoformat(), uuid4().hex)
         if "all" in request.POST:
@@ -90,7 +90,7 @@ class Action:
         if run.position is not None:
             return SeeOther(f"{reverse(f'jobs_ops:{self.name}-progress')}?run={run.signed()}")
         answer = done if self.verb.applied(outcomes) else refused
-        return answer(request, self.verb.told(outcomes) or "None was left.")
+        return answer(request, self.verb.told(outcomes) or "No job was left.")
 
     def _page(self, request: HttpRequest, name: str, run: Run, shown: dict[str, Any]) -> HttpResponse:
         address = reverse(f"jobs_ops:{self.name}")

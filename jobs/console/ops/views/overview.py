@@ -1,4 +1,4 @@
-"""Overview: does the work flow, and if not, what holds it?"""
+"""The overview: how the work flows, and what holds it back."""
 
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -18,7 +18,11 @@ REGIONS = ("old", "numbers", "pools", "waits", "ended", "waited", "busiest", "fa
 
 @page_for("jobs.view_job")
 def show(request: HttpRequest) -> HttpResponse:
-    """`range`: of the charts, one of past.RANGES; `until`: a minute of UTC at which they end, if that is not now."""
+    """Show the overview.
+
+    `range`: the length of the charts, one of past.RANGES
+    `until`: the minute (UTC) at which they end, if that is not now
+    """
     seen = snapshot.current()
     pools, gates = seen.pools, seen.gates
     tenants = standings(seen)

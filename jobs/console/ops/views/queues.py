@@ -1,4 +1,4 @@
-"""Queues: their limits, their use, and the paused job types; to pause and resume these."""
+"""The page of queues: their limits and their use; and the paused job types, to pause and resume them."""
 
 from typing import Any
 
@@ -20,7 +20,10 @@ from tenants.names import named
 
 @page_for("jobs.view_queue")
 def show(request: HttpRequest) -> HttpResponse:
-    """`change`: the queue whose form is shown. With those of 200 queues each refresh would take seconds."""
+    """Show the queues.
+
+    `change`: the queue whose form is shown. With the forms of 200 queues each refresh would take seconds.
+    """
     seen = snapshot.current()
     paused = list(PausedJobType.objects.order_by("source_type", "source_method"))
     ended, curves = past.queues(), past.use_of_last_hour().queues
@@ -56,14 +59,14 @@ def pause_type(request: HttpRequest) -> HttpResponse:
 
 @action_for("jobs.delete_pausedjobtype")
 def resume_type(request: HttpRequest) -> HttpResponse:
-    """Release the held jobs of a type. Refused if another operator was faster."""
+    """Release the held jobs of a type. An operator who comes second gets a refusal."""
     source_type, method = _type(request)
     released = resume_job_type(source_type, method)
     return done(request, f"Resumed {source_type}.{method}: {released:,} jobs are released.")
 
 
 def _form(name: str) -> dict[int, "ModelForm[Any]"]:
-    """By the id of the queue; none if there is no such queue."""
+    """Return the form of the queue by its id; empty if there is no such queue."""
     return {one.pk: form_of(one, OF_QUEUE) for one in Queue.objects.filter(name=name)} if name else {}
 
 

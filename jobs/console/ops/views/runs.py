@@ -1,6 +1,6 @@
-"""Runs: what was done to many jobs at once, by page, API or command, by whom, and how it went on.
+"""The pages of runs (bulk actions): changes of many jobs at once, by page, API or command, and their jobs since then.
 
-They are read from the audit log, where each has its entries.
+They are read from the audit log, where each run has its entries.
 """
 
 from collections import Counter, defaultdict
@@ -20,7 +20,7 @@ from jobs.reading.looking import looking
 from tenants.models import Change, ChangeSubject
 from tenants.names import kind_of, named
 
-MAX_RUNS, MAX_JOBS, MAX_TENANTS = 50, 100, 100  # that are listed
+MAX_RUNS, MAX_JOBS, MAX_TENANTS = 50, 100, 100  # how many are listed
 MAX_ENTRIES = 2000  # of the log that the list reads; a run has one for each verb and tenant
 MAX_FOLLOWED = 10_000  # jobs of a run whose present state is counted
 FAILED = ("dead", "error")
@@ -29,12 +29,12 @@ FAILED = ("dead", "error")
 @page_for("tenants.view_change")
 def show(request: HttpRequest) -> HttpResponse:
     shown = {"runs": latest()[:MAX_RUNS]}
-    return live.page(request, "runs", "Runs", (), shown, every=0)
+    return live.page(request, "runs", "Bulk actions", (), shown, every=0)
 
 
 @page_for("tenants.view_change")
 def one(request: HttpRequest, bulk: UUID) -> HttpResponse:
-    run = existing(_run(bulk), "There is no such run, or the log of it was deleted.")
+    run = existing(_run(bulk), "There is no such bulk action, or its log was deleted.")
     sees_jobs = request.user.has_perm(named("jobs.view_job"))
     largest = sorted(run.tenants.items(), key=lambda tenant: -tenant[1])[:MAX_TENANTS]
     names = looks.tenants({pk for pk, _ in largest if pk is not None})
@@ -44,12 +44,17 @@ def one(request: HttpRequest, bulk: UUID) -> HttpResponse:
         "since": since(bulk) if sees_jobs else None,
         "jobs": jobs_of(bulk, MAX_JOBS) if sees_jobs else [],
     }
-    return live.page(request, "past_run", "Run", (), shown, every=0)
+    return live.page(request, "past_run", "Bulk action", (), shown, every=0)
 
 
 @dataclass(frozen=True)
 class PastRun:
-    """outcomes: jobs by what was done to them. tenants: jobs by tenant. filters: in words; "" if jobs were named."""
+    """A run of the past.
+
+    filters: the filters in words; "" if the jobs were chosen one by one
+    outcomes: the number of jobs by what was done to them
+    tenants: the number of jobs by tenant
+    """
 
     bulk: UUID | None
     at: datetime
@@ -64,7 +69,7 @@ class PastRun:
 
 
 def latest() -> list[PastRun]:
-    """The latest runs first, those that the latest MAX_ENTRIES entries are about."""
+    """Return the runs of the latest MAX_ENTRIES entries, the latest first."""
     entries = list(_entries().order_by("-pk")[:MAX_ENTRIES])
     found = _runs(reversed(entries))
     if len(entries) == MAX_ENTRIES and len(found) > 1:
@@ -73,14 +78,19 @@ def latest() -> list[PastRun]:
 
 
 def _run(bulk: UUID) -> PastRun | None:
-    """The run; None if there is none, or the log of it was deleted."""
+    """Return the run; None if there is none, or if its entries were deleted."""
     found = _runs(_entries().filter(bulk=bulk).order_by("pk"))
     return found[0] if found else None
 
 
 @dataclass(frozen=True)
 class Since:
-    """What its jobs do now: by status; gone: they are in the history, or deleted. counted: no more were looked at."""
+    """The present state of the jobs of a run.
+
+    statuses: the number of jobs by status
+    gone: the number of jobs that are in the history, or deleted
+    counted: the number of jobs that were looked at
+    """
 
     statuses: Mapping[str, int]
     gone: int
@@ -92,7 +102,7 @@ class Since:
 
 
 def since(bulk: UUID) -> Since:
-    """The present state of the first MAX_FOLLOWED jobs of a run."""
+    """Return the present state of the first MAX_FOLLOWED jobs of a run."""
     with looking():
         ids = list(_subjects(bulk)[:MAX_FOLLOWED])
         counted = Job.objects.filter(pk__in=ids).values_list("status").annotate(n=Count("*")).order_by("-n")
@@ -101,7 +111,7 @@ def since(bulk: UUID) -> Since:
 
 
 def jobs_of(bulk: UUID, most: int) -> list[tuple[int, str]]:
-    """Some of its jobs with their present statuses, those that failed again first; without those in the history."""
+    """Return some jobs of a run with their present statuses, failed ones first; without jobs in the history."""
     found = dict(Job.objects.filter(pk__in=list(_subjects(bulk)[:MAX_FOLLOWED])).values_list("pk", "status"))
     return sorted(found.items(), key=lambda job: (job[1] not in FAILED, job[0]))[:most]
 
@@ -116,7 +126,7 @@ def _entries() -> "QuerySet[Change]":
 
 
 def _runs(entries: Iterable[Change]) -> list[PastRun]:
-    """entries: the first written first."""
+    """Return the runs of these entries, which are in the order in which they were written."""
     together: dict[UUID | None, list[Change]] = defaultdict(list)
     for entry in entries:
         together[entry.bulk].append(entry)

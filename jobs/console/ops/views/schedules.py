@@ -1,4 +1,4 @@
-"""Schedules: the recurring jobs of all tenants, what came of their last due times; to pause, resume and run one."""
+"""The page of schedules: the recurring jobs of all tenants with their last runs; to pause, resume and run one."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
@@ -39,7 +39,12 @@ VERBS: Mapping[str, tuple[Callable[[Schedule], Any], str]] = {
 
 @page_for("jobs.view_schedule")
 def show(request: HttpRequest) -> HttpResponse:
-    """`q`: a part of the schedule's name, or its tenant's slug. `sort`: one of SORTS. `page`: from 0."""
+    """List the schedules.
+
+    `q`: a part of the schedule's name, or the slug of its tenant
+    `sort`: one of SORTS
+    `page`: the number of the page, from 0
+    """
     typed = request.GET.get("q", "").strip()
     sort = request.GET.get("sort", "")
     sort = sort if sort in SORTS else "next"
@@ -71,7 +76,7 @@ def _with_runs(schedules: list[Schedule]) -> list[tuple[Any, ...]]:
 
 
 def _names(found: QuerySet[Schedule]) -> Any:
-    """A row for each name. rules: 1 if they are all the same."""
+    """Return a row for each name of the schedules; its `rules` is the number of different rules."""
     rule = Concat(Cast("every", TextField()), Value("/"), "cron", Value("/"), "tz", output_field=TextField())
     return found.values("name").annotate(
         tenants=Count("pk"),
@@ -93,7 +98,7 @@ def _with_rules(names: list[dict[str, Any]]) -> list[tuple[dict[str, Any], str]]
 
 @action_for("jobs.change_schedule")
 def act(request: HttpRequest, pk: int) -> HttpResponse:
-    """`verb`: pause, resume or run."""
+    """Do the `verb` of the form: pause, resume or run."""
     verb, did = VERBS.get(request.POST.get("verb", ""), (None, ""))
     schedule = existing(Schedule.objects.filter(pk=pk).first())
     if verb is None:
@@ -103,5 +108,5 @@ def act(request: HttpRequest, pk: int) -> HttpResponse:
     except (InvalidRequest, TooManyWaiting, Undecided) as error:
         return refused(request, f"{schedule.name}: {error}.")
     except Schedule.DoesNotExist:
-        raise Http404 from None  # somebody deleted it meanwhile
+        raise Http404 from None  # another user has deleted it meanwhile
     return done(request, f"{did} {schedule.name}.")

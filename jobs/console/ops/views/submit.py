@@ -1,4 +1,4 @@
-"""Submit a job: a new one, or one like another with other arguments."""
+"""The form to submit a job: a new one, or the call of another job with other arguments."""
 
 from typing import Any
 
@@ -19,13 +19,16 @@ from jobs.pages.typed import number
 from jobs.reading import listing, queries
 from tenants.names import named
 
-DEFAULT = ("", "that of the call")
+DEFAULT = ("", "as the job type says")
 FIELDS = ("tenant", "call", "object", "args", "queue", "priority", "user", "anyway")
 
 
 @page_for("jobs.add_job")
 def form(request: HttpRequest) -> HttpResponse:
-    """`like`: the id of a job whose call is filled in, without what is masked; for those who may see jobs."""
+    """Show the form.
+
+    `like`: the id of a job whose call is filled in, without masked values, if the user may see jobs
+    """
     given = number(request.GET.get("like", "")) or 0
     like = queries.any_job(given) if request.user.has_perm(named("jobs.view_job")) else None
     return _page(request, {} if like is None else _call_of(like), like=like)
@@ -44,7 +47,7 @@ def submit(request: HttpRequest) -> HttpResponse:
 
 
 def _asked(typed: dict[str, str]) -> dict[str, Any]:
-    """The call and its options. Raises InvalidRequest."""
+    """Return the call and its options. Raises InvalidRequest."""
     source_type, _, method = typed["call"].rpartition(".")
     priority = typed["priority"]
     if priority and not (priority.isascii() and priority.isdecimal() and len(priority) <= len(str(LAST_PRIORITY))):

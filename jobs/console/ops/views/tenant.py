@@ -1,4 +1,4 @@
-"""A tenant: what its slots do now, where its jobs wait, and its limits to change."""
+"""The page of a tenant: the jobs in its slots, where its jobs wait, its past, and the form of its limits."""
 
 from collections import Counter
 
@@ -20,7 +20,7 @@ from tenants.models import Change, Tenant, TenantQueue
 from tenants.names import kind_of, named
 from tenants.tenant_model import tenant_of_slug
 
-MAX_SLOTS = 100  # that are listed
+MAX_SLOTS = 100  # how many are listed
 MAX_CHANGES = 10
 
 
@@ -67,7 +67,7 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _slots(request: HttpRequest, tenant: Tenant) -> list[Job]:
-    """The jobs in the slots; none for those who may not see jobs. Index: jobs_one_job_per_slot."""
+    """Return the jobs in the slots; none for users who may not see jobs. Index: jobs_one_job_per_slot."""
     if not request.user.has_perm(named("jobs.view_job")):
         return []
     held = Job.objects.filter(tenant=tenant, slot__isnull=False).order_by("slot")

@@ -1,4 +1,4 @@
-"""Tenants: who has work, who waits, and for what; or all tenants by name."""
+"""The page of tenants: those with work, with their state and what their jobs wait for; or all tenants by name."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -23,7 +23,12 @@ FULL = "full, last 24 h"
 
 @page_for("tenants.view_tenantqueue")
 def show(request: HttpRequest) -> HttpResponse:
-    """`q`: a part of a name. `sort`: one of SORTS, or FULL. `state`: one of State; or "all", by name."""
+    """List the tenants.
+
+    `q`: a part of a name
+    `sort`: one of SORTS, or FULL
+    `state`: one of State; or "all" for all tenants by name
+    """
     seen = snapshot.current()
     name, state, sort = texts(request.GET, ("q", "state", "sort")).values()
     page = number(request.GET.get("page", ""), MAX_PAGE) or 0
@@ -57,7 +62,7 @@ def _fits(tenant: Tenant, name: str) -> bool:
 
 
 def _by_name(seen: Snapshot, with_work: Sequence[TenantStanding], name: str, page: int) -> list[TenantStanding]:
-    """A page of all tenants, and one more as a sign that there are more."""
+    """Return a page of all tenants by name, and one tenant more if there is another page."""
     working = {one.tenant.id: one for one in with_work}
     found: Any = all_tenants().order_by(TENANT_NAME)
     if name:

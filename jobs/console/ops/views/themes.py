@@ -1,4 +1,4 @@
-"""Light, dark, or as the system says: a cookie, so that a page comes in its colours from the start."""
+"""Choose the theme: light, dark, or that of the system. A cookie keeps it, so that a page has its colours at once."""
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
@@ -14,7 +14,7 @@ A_YEAR = 365 * 86_400  # seconds
 
 @require_POST
 def choose(request: HttpRequest) -> HttpResponse:
-    """`theme`: light, dark, or anything else for the system's."""
+    """Store the theme. `theme`: light or dark; any other value for the theme of the system."""
     if not is_operator(request.user):
         raise Http404
     response, pages = SeeOther(back(request)), reverse("jobs_ops:overview")

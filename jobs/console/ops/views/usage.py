@@ -1,4 +1,4 @@
-"""Usage: what tenants used in a period, for their bills."""
+"""The page of usage: what tenants used in a period, for their bills."""
 
 from dataclasses import replace
 
@@ -17,9 +17,11 @@ MOST_LINES = 1000
 
 @page_for("tenants.view_tenantqueue")
 def show(request: HttpRequest) -> HttpResponse:
-    """`from`, `to`: days; `by`: one of PARTS, or several with commas; `tenant`: only this one.
+    """Show the usage of a period.
 
-    Without `by`: by tenant, or by day if there are too many.
+    `from`, `to`: days; the last one is not included
+    `by`: how to group: one of PARTS, or several with commas; by default by tenant, or by day if there are too many
+    `tenant`: only this tenant
     """
     given = texts(request.GET, (*usage.NAMES, "tenant"))
     now = timezone.now()
@@ -32,7 +34,7 @@ def show(request: HttpRequest) -> HttpResponse:
         except InvalidRequest:
             if given["by"]:
                 raise
-            asked = replace(asked, by=("day",))  # a page that nobody has asked anything of does not refuse
+            asked = replace(asked, by=("day",))  # without `by` the page must not refuse
             found = usage.read(asked, tenant, now, MOST_LINES)
     except InvalidRequest as refused:
         return live.page(request, "usage", "Usage", (), {**shown, "wrong": answers.sentence(refused)}, every=0)

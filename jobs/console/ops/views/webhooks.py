@@ -1,4 +1,4 @@
-"""Webhooks: where tenants' own systems are told how their jobs ended, whether it works; and what may be done."""
+"""The page of webhooks: the addresses to which the scheduler posts how jobs ended, their state, and their actions."""
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html
@@ -19,7 +19,10 @@ MOST = 200
 
 @page_for("jobs.view_webhookendpoint")
 def show(request: HttpRequest) -> HttpResponse:
-    """`tenant`: only this one's. Those that fail come first."""
+    """List the webhooks, failing ones first.
+
+    `tenant`: only those of this tenant
+    """
     slug = texts(request.GET, ("tenant",))["tenant"]
     found = WebhookEndpoint.objects.select_related("tenant").order_by("failing_since", "pk")
     if slug:
@@ -29,11 +32,11 @@ def show(request: HttpRequest) -> HttpResponse:
 
 @action_for("jobs.add_webhookendpoint")
 def add(request: HttpRequest) -> HttpResponse:
-    """The next page tells the secret: nobody is shown it again."""
+    """Add a webhook. The next page shows its secret, and no later page does."""
     slug, url, types, batches = texts(request.POST, ("tenant", "url", "types", "batches")).values()
     named = [name.strip() for name in batches.split(",") if name.strip()]
     made, secret = endpoints.add(tenant_named(slug), url, types.replace(",", " ").split(), named)
-    told = "Webhook {} is told of jobs that are submitted from now on. Its secret is shown only now: <code>{}</code>"
+    told = "Webhook {} gets messages about jobs submitted from now on. Its secret is shown only now: <code>{}</code>"
     return done(request, format_html(told, made.pk, secret))
 
 
@@ -52,18 +55,18 @@ def switch_on(request: HttpRequest, pk: int) -> HttpResponse:
 @action_for("jobs.change_webhookendpoint")
 def switch_off(request: HttpRequest, pk: int) -> HttpResponse:
     endpoints.switch_off(_endpoint(pk))
-    return done(request, f"Webhook {pk} is off. What waits for it is kept for three days.")
+    return done(request, f"Webhook {pk} is off. Its waiting messages are kept for three days.")
 
 
 @action_for("jobs.change_webhookendpoint")
 def try_now(request: HttpRequest, pk: int) -> HttpResponse:
     endpoints.try_now(_endpoint(pk))
-    return done(request, f"Webhook {pk} is tried now.")
+    return done(request, f"Webhook {pk} will be tried now.")
 
 
 @action_for("jobs.change_webhookendpoint")
 def replace_secret(request: HttpRequest, pk: int) -> HttpResponse:
-    """The next page tells the secret: nobody is shown it again."""
+    """Replace the secret of a webhook. The next page shows the new one, and no later page does."""
     secret = endpoints.replace_secret(_endpoint(pk))
     told = "For a day webhook {} signs with both secrets. The new one is shown only now: <code>{}</code>"
     return done(request, format_html(told, pk, secret))

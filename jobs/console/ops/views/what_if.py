@@ -1,4 +1,4 @@
-"""What-if: ask what other limits would have done, and the answer. Nothing is changed."""
+"""The pages that ask what other limits would have done, and show the answer. They change no limits."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -20,8 +20,8 @@ from jobs.models import WhatIf
 from jobs.pages.answers import SeeOther, existing
 from jobs.pages.typed import texts
 
-ROOM = 3  # for so many changes more
-AGAIN = 2  # seconds until a page looks again
+ROOM = 3  # further changes that the form has fields for
+AGAIN = 2  # seconds until the page reloads
 Change = tuple[str, str, str, Any]  # kind, name, limit, value
 FIELDS = ("kind", "name", "limit", "value")
 CHOICES = [(kind, [(name, name) for name in names]) for kind, names in LIMITS.items()]
@@ -30,7 +30,11 @@ NONE: Change = ("", "", "", "")
 
 @page_for("tenants.view_tenantqueue")
 def show(request: HttpRequest) -> HttpResponse:
-    """`tenant`, `queue`, `pool`: of which limits would be others; by their names the limits, with their values."""
+    """Show the form, filled from the address.
+
+    `tenant`, `queue`, `pool`: the name of a subject whose limits would be different
+    a limit by its name: its value
+    """
     given: list[Change] = []
     for kind, subject in SUBJECTS.items():
         if name := request.GET.get(subject):
@@ -55,7 +59,11 @@ def one(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _form(request: HttpRequest, given: Sequence[Change], since: str = "", until: str = "", **more: Any) -> HttpResponse:
-    """given, since, until: to begin with. more: wrong: why nothing was asked; or an answer."""
+    """Render the page with the form.
+
+    given, since, until: the values in the form
+    more: `wrong`, the reason for a refusal; or an answer and its state
+    """
     shown = {
         "rows": given or [NONE],
         "room": [NONE] * ROOM,
@@ -77,7 +85,7 @@ def _given(changes: Mapping[str, Any]) -> Iterator[Change]:
 
 @action_for("tenants.view_tenantqueue")
 def ask(request: HttpRequest) -> HttpResponse:
-    """Then to the page of the answer. What cannot be asked is shown again, with the reason."""
+    """Store the question and redirect to the page of its answer; show the form with the reason if it is invalid."""
     columns = [[storable(text).strip() for text in request.POST.getlist(name)] for name in FIELDS]
     given = [(kind, name, limit, value) for kind, name, limit, value in zip(*columns, strict=False) if name]
     times = texts(request.POST, ("since", "until"))

@@ -1,4 +1,4 @@
-"""Workers: which processes there are, what each runs, and to drain one."""
+"""The page of workers: their state, the jobs that each runs, and a button to drain it."""
 
 from collections import defaultdict
 from datetime import datetime, timedelta
@@ -54,7 +54,7 @@ def show(request: HttpRequest) -> HttpResponse:
 
 
 def _latest_end(job: Job) -> datetime:
-    """When its time limit ends it, if it does not end before."""
+    """Return when the time limit of a job ends it, with the grace, if it does not end before."""
     limits = (job.timeout, job.queue.default_timeout, settings.JOBS_DEFAULT_TIMEOUT)
     seconds = next(limit for limit in limits if limit is not None)
     assert job.start_time is not None  # noqa: S101 - for the type checker: a worker has it
@@ -62,7 +62,7 @@ def _latest_end(job: Job) -> datetime:
 
 
 def _running(request: HttpRequest) -> dict[Any, list[Job]]:
-    """The running jobs by worker; none for those who may not see jobs."""
+    """Return the running jobs by worker; none for users who may not see jobs."""
     found: dict[Any, list[Job]] = defaultdict(list)
     if request.user.has_perm(named("jobs.view_job")):
         held = Job.objects.filter(slot__isnull=False, worker__isnull=False).order_by("ticket")
@@ -73,8 +73,8 @@ def _running(request: HttpRequest) -> dict[Any, list[Job]]:
 
 @action_for("jobs.change_worker")
 def drain_worker(request: HttpRequest, pk: UUID) -> HttpResponse:
-    """It takes no more jobs, and stops when those that it runs have ended."""
+    """Let a worker take no more jobs, and stop when its running jobs have ended."""
     worker = existing(Worker.objects.filter(pk=pk).first())
     if not drain.drain(pk):
-        return refused(request, f"{worker.name} is gone, or drains already.")
-    return done(request, f"{worker.name} takes no more jobs, and stops when those that it runs have ended.")
+        return refused(request, f"{worker.name} is gone, or is already draining.")
+    return done(request, f"{worker.name} takes no more jobs, and stops when its running jobs have ended.")
