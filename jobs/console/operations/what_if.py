@@ -141,7 +141,9 @@ def told(question: Question, most: int = MOST) -> dict[str, Any]:
     try:
         record = replay.read(question.since, question.until, most)
     except replay.TooMuch:
-        raise InvalidRequest("since", f"there are more than {most:,} attempts since then: ask for less time") from None
+        raise InvalidRequest(
+            "since", f"there are more than {most:,} attempts since then: ask for a shorter time"
+        ) from None
     pause = pauses(record.past)
     found = answer(record, pause, question.hypothesis())
     return {

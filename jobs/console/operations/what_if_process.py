@@ -66,7 +66,7 @@ def answer(pk: int) -> None:
     except InvalidRequest as refused:
         row.refused = str(refused)[:500]
     except MemoryError:
-        row.refused = "it takes too much memory; ask for less time"
+        row.refused = "the replay takes too much memory; ask for a shorter time"
     row.ended_at = store.database_now()
     row.save(update_fields=["answer", "refused", "ended_at"])
 

@@ -57,7 +57,8 @@ class TestMembers:
             assert run("members", "add", "ines", "acme") == "ines is a member of acme.\n"
         assert json.loads(run("members", "list", "--json")) == {"members": [{"user": "ines", "tenant": "acme"}]}
         assert run("members", "list", "--tenant", "other") == "There are no members.\n"
-        assert "already belongs to acme; first: manage.py members remove ines" in refusal("members", "add", "ines", "other")
+        refused = refusal("members", "add", "ines", "other")
+        assert "already belongs to acme; first: manage.py members remove ines" in refused
         run("members", "remove", "ines")
         assert not Member.objects.filter(user=user).exists()
         assert "member of no tenant" in refusal("members", "remove", "ines")

@@ -119,7 +119,7 @@ class TestLimits:
         response = admin.post("/ops/queues/mail/change", {"paused": "1"})
         queue = Queue.objects.get(name="mail")
         assert (queue.concurrency, queue.rate_limit, queue.rate_window, queue.paused) == (4, 10, 0.5, True)
-        assert "Queue mail: paused no → yes." in said(response)
+        assert "Queue mail is paused." in said(response)
         response = admin.post("/ops/queues/mail/change", {"default_timeout": "2.5", "backoff_grows": "False"})
         assert "Queue mail: default timeout none → 2.5, backoff grows yes → no." in said(response)
         response = admin.post("/ops/queues/mail/change", {"pool": "heavy", "concurrency": "1000000"})

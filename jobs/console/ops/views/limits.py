@@ -78,6 +78,8 @@ def _change(
         return _unchanged(request, f"{name}: nothing was changed.")
     values = {field: form.cleaned_data[field] for field in form.changed_data}
     limits.change(row, values)
+    if values.keys() == {"paused"}:
+        return done(request, f"{name} is {'paused' if values['paused'] else 'resumed'}.")
     named = {field: row._meta.get_field(field).verbose_name for field in values}  # type: ignore[union-attr]  # all plain
     said = (f"{name} {_told(form.initial[field])} → {_told(values[field])}" for field, name in named.items())
     return done(request, f"{name}: {', '.join(said)}.")
