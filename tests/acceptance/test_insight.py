@@ -50,7 +50,7 @@ def test_a_page_says_when_a_job_starts_that_it_did_and_what_more_slots_would_hav
     wait_until(lambda: Job.objects.get(pk=job).status == "success", "the last one ends")
     plain.reload()
     for page in (live, plain):  # whether it came late is this machine's affair
-        expect(page.get_by_text(re.compile("(as|later than) said"))).to_be_visible(timeout=PATIENCE)
+        expect(page.get_by_text(re.compile("(as|later than) forecast"))).to_be_visible(timeout=PATIENCE)
     for page in (live, plain):
         what_if(page, thing.tenant.slug)
 

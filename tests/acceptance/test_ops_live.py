@@ -158,7 +158,7 @@ def test_all_that_fit_are_cancelled_with_progress_and_stopped_half_way(context):
     copies(make_job(TenantFactory(slug="acme"), Status.SCHEDULED), 2_400)
     page = context().new_page()
     page.goto("jobs/?q=tenant:acme")
-    page.get_by_label("all that fit").check()
+    page.get_by_label("all matches").check()
     expect(page.locator("#selected")).to_have_text("all that fit")
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Cancel 2,401 jobs?")
