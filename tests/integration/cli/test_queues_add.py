@@ -41,7 +41,7 @@ def test_a_queue_is_made_with_its_limits_and_noted() -> None:
 def test_a_queue_that_is_there_stays_as_it_is() -> None:
     made("mail", "--concurrency", 2)
     assert made("mail", "--concurrency", 9)["concurrency"] == 2
-    assert "stays as it is" in run("queues", "add", "mail")
+    assert "is not changed" in run("queues", "add", "mail")
 
 
 def test_a_name_that_no_queue_can_have_is_refused() -> None:

@@ -150,7 +150,7 @@ def test_far_behind_the_place_is_not_counted(mate, tenant, monkeypatch):
     monkeypatch.setattr(shown, "MAX_LISTED_PLACE", 2)
     jobs = [make_job(tenant) for _ in range(4)]
     assert "Number 2 in line." in row(mate, jobs[1])
-    assert "More than 2 before it." in row(mate, jobs[3])
+    assert "More than 2 jobs before it." in row(mate, jobs[3])
 
 
 def test_however_many_jobs_wait_for_the_same_it_is_explained_once(mate, tenant):

@@ -56,7 +56,7 @@ function count() {
   const shown = document.getElementById("selected");
   const number = document.querySelectorAll("input[name=ids]:checked").length;
   const all = document.querySelector("input[name=all]:checked");
-  if (shown) shown.textContent = all ? "all that fit" : number ? `${number} selected` : "";
+  if (shown) shown.textContent = all ? "all matches" : number ? `${number} selected` : "";
 }
 
 try { on.checked = localStorage.getItem("ops.keys") !== "0"; } catch { on.checked = true; }
