@@ -1,6 +1,6 @@
-"""A cron expression in English: the usual forms in words, every other as it is. Pure.
+"""Put a cron expression into English: the usual forms in words, every other form unchanged. Pure.
 
-Words that are not exact would be worse than none: `*/7` is not every seven minutes, since each hour begins anew.
+Inexact words would be worse than none: `*/7` is not every seven minutes, since the count begins anew each hour.
 """
 
 import re
@@ -14,11 +14,11 @@ MONTHS = (
 )  # fmt: skip
 NUMBER_OF = {name[:3].upper(): str(number) for number, name in enumerate(DAYS)}
 NUMBER_OF |= {name[:3].upper(): str(number) for number, name in enumerate(MONTHS, 1)}
-MOST_TIMES = 4  # of a day that are listed
+MOST_TIMES = 4  # times of a day that are listed one by one
 
 
 def cron_in_words(expression: str) -> str:
-    """Tell a valid expression of five fields: "At 06:00 AM, Monday through Friday"."""
+    """Return a valid expression of five fields in words: "At 06:00 AM, Monday through Friday"."""
     fields = re.sub(r"[A-Z]{3}", lambda name: NUMBER_OF[name[0]], expression.upper()).split()
     minute, hour, day, month, weekday = fields
     told = [_time(minute, hour), _day(day, weekday), _month(month)]
@@ -53,7 +53,7 @@ def _day(day: str, weekday: str) -> str | None:
         days = sorted({number % 7 for number in _numbers(weekday)})
         return f"only on {_all(DAYS[number] for number in days)}" if days else _nothing(weekday)
     if weekday != "*":
-        return None  # due on either of them
+        return None  # cron is due if either of the two fits
     if span := _span(day):
         return f"between day {span[0]} and {span[1]} of the month"
     days = _numbers(day)
@@ -72,19 +72,22 @@ def _nothing(field: str) -> str | None:
 
 
 def _numbers(field: str) -> list[int]:
-    """Of "15,1": [1, 15]. Empty for another form."""
+    """Return the numbers of a list, sorted: [1, 15] for "15,1". Another form gives an empty list."""
     return sorted({int(one) for one in field.split(",")}) if re.fullmatch(r"[\d,]+", field) else []
 
 
 def _span(field: str) -> tuple[int, int] | None:
-    """Of "1-5"; not of "5-5", nor of "0-7", which begins and ends with Sunday."""
+    """Return both ends of a range such as "1-5"; None for other forms.
+
+    None also for "5-5", and for "0-7", which begins and ends with Sunday.
+    """
     found = re.fullmatch(r"(\d+)-(\d+)", field)
     span = (int(found[1]), int(found[2])) if found else (0, 0)
     return span if span[0] < span[1] and span != (0, 7) else None
 
 
 def _step(field: str, whole: int) -> int:
-    """Of "*" or "*/5", if the whole is a multiple of it; else 0."""
+    """Return the step of a field: 1 for "*", 5 for "*/5". 0 for other forms, or if the step does not divide `whole`."""
     found = re.fullmatch(r"\*(?:/(\d+))?", field)
     step = int(found[1] or 1) if found else 0
     return step if step and whole % step == 0 else 0

@@ -21,8 +21,10 @@ LOOK_AGAIN = 0.5  # seconds
 class CurrentJob:
     """The running job. Outside a job `id` is None, and all reports are discarded.
 
-    stats: JSON values shown to the customer with the job. timeout: seconds this attempt may run.
-    memory: what the job type keeps from run to run, for its tenant. object_memory: the same for its object alone.
+    stats: JSON values shown to the tenant with the job.
+    timeout: seconds this attempt may run.
+    memory: the values that the job type keeps from run to run, for its tenant.
+    object_memory: the values that the job type keeps from run to run, for the job's object alone.
     """
 
     id: int | None = None
@@ -32,7 +34,7 @@ class CurrentJob:
     stats: dict[str, Any] = field(default_factory=dict)
     memory: Memory = field(default_factory=Memory)
     object_memory: Memory = field(default_factory=Memory)
-    # Outside a job nobody hears of progress or asks it to stop, and it has no batch and no predecessors.
+    # Defaults for code outside a job: progress is discarded, no stop is requested, no batch, no predecessors.
     report_progress: Callable[[float, str], object] = lambda fraction, note: None
     ask_cancelled: Callable[[], bool] = lambda: False
     find_batch: Callable[[], Any] = lambda: None
@@ -47,7 +49,7 @@ class CurrentJob:
 
     @contextmanager
     def here(self) -> Iterator[None]:
-        """The body of this job runs in this process inside the block."""
+        """Note, inside the block, that the body of this job runs in this process."""
         _bodies.add(id(self))
         try:
             yield
@@ -56,14 +58,17 @@ class CurrentJob:
 
     @cached_property
     def batch(self) -> Any:
-        """The batch that this job belongs to, to add to it; None if it belongs to none."""
+        """The batch of this job, for example to add jobs to it; None if the job has no batch."""
         return self.find_batch()
 
     def results(self, **default: Any) -> dict[int, Any]:
-        """The results of the jobs that this one waited for, also in batches, by id in the order of their submission.
+        """Return the results of the jobs that this job waited for, by id, in the order of their submission.
 
-        gone: stands for a result that is gone: of a job that ended otherwise, or that the cache has lost. Without it
-        such a result raises ResultGone.
+        The jobs of batches that it waited for are among them.
+
+        gone: the value for a result that is gone: the job did not succeed, or the cache has lost its result.
+
+        Raises ResultGone if a result is gone and `gone` is not given.
         """
         found = self.find_results()
         lost = [job_id for job_id, value in found.items() if value is MISSING]
@@ -73,7 +78,7 @@ class CurrentJob:
 
     @property
     def cancel_requested(self) -> bool:
-        """Whether this job was asked to stop. Reads the database at most every LOOK_AGAIN seconds."""
+        """Return whether this job was asked to stop. Reads the database at most every LOOK_AGAIN seconds."""
         now = time.monotonic()
         if not self._cancelled and now - self._asked_at >= LOOK_AGAIN:
             self._asked_at = now
@@ -86,14 +91,14 @@ class CurrentJob:
             raise Cancelled("stopped on request")
 
 
-_bodies: set[int] = set()  # ids of those that run in this process
+_bodies: set[int] = set()  # id() of each CurrentJob whose body runs in this process
 _current: ContextVar[CurrentJob | None] = ContextVar("current_job", default=None)
 
 
 def current_job() -> CurrentJob:
-    """The running job; outside a job a stand-in, so that a method works in both cases.
+    """Return the running job; outside a job a stand-in, so that a method works in both cases.
 
-    Raises RuntimeError in a thread that does not know whose it is: what it reports would be lost.
+    Raises RuntimeError in a thread that does not know its job, while a body runs: its reports would be lost.
     """
     found = _current.get()
     if found is None and _bodies:
@@ -105,7 +110,7 @@ def current_job() -> CurrentJob:
 
 
 def caller() -> CurrentJob:
-    """The job that submits, or the stand-in: it may submit from any thread."""
+    """Return the job that submits, or the stand-in. Never raises: a body may submit from any thread."""
     return _current.get() or CurrentJob()
 
 

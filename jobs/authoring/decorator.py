@@ -12,9 +12,10 @@ from tenants.bounds import is_number
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 MARK = "job_spec"
-FAILED = "job_failed"  # of a function: what is told by which verb an attempt with which error was settled
-STANDS_IN = "job_stands_in"  # of a function: it runs another kind of task, which has its name in the module
-CELERY_TASK = "celery_task"  # of a function: the Celery task in whose place it runs
+# Attributes of a function marked @job:
+FAILED = "job_failed"  # a function that is called after a failed attempt, with the verb of its settling and the error
+STANDS_IN = "job_stands_in"  # true: it runs a task of another library, which has its name in the module
+CELERY_TASK = "celery_task"  # the Celery task that it runs as a job
 FUNCTIONS: dict[tuple[str, str], Callable[..., Any]] = {}  # by module and name
 IDENTICAL = ("join", "replace", "supersede", "debounce")
 OVERRIDABLE = frozenset({"timeout", "max_retries"})
@@ -22,7 +23,7 @@ OVERRIDABLE = frozenset({"timeout", "max_retries"})
 
 @dataclass(frozen=True, kw_only=True)
 class Spec:
-    """The options of @job. Code may override queue, priority, timeout and dedup; a tenant fewer (permit.py)."""
+    """The options of @job. A call in code may override queue, priority, timeout and dedup; a tenant: see permit.py."""
 
     title: str = ""
     queue: str = "default"
@@ -52,14 +53,14 @@ class Spec:
 
     def __post_init__(self) -> None:
         if self.recurs != (self.for_each_tenant is not None):
-            raise TypeError("@job: every or cron, and for_each_tenant, which says for whom it recurs, go together")
+            raise TypeError("@job: give every or cron together with for_each_tenant, which returns the tenants")
         if self.recurs:
             Recurrence(every=self.every, cron=self.cron, tz=self.tz)
         if self.catch_up not in CATCH_UP or self.overlap not in OVERLAP:
             raise TypeError(f"@job: catch_up is one of {', '.join(CATCH_UP)}; overlap is one of {', '.join(OVERLAP)}")
         if self.identical not in IDENTICAL or (self.identical != "join" and not self.dedup):
             raise TypeError(f"@job: identical is one of {', '.join(IDENTICAL)}, and all but join need dedup")
-        if not isinstance(self.retry, Retry | None):  # a number, or a policy that nobody called
+        if not isinstance(self.retry, Retry | None):  # a number, or `Retry.exponential` without a call
             raise TypeError(f"@job: retry is a policy such as Retry.exponential(max_retries=5), not {self.retry!r}")
         if self.result_ttl is not None and not is_number(self.result_ttl):
             raise TypeError(f"@job: result_ttl is a number of seconds, not {self.result_ttl!r}")
@@ -97,26 +98,39 @@ def job(
     overlap: str = ...,
 ) -> Callable[[Function], Function]: ...
 def job(function: Any = None, **options: Any) -> Any:
-    """Mark a method that may run as a job; below @classmethod for a job without an object. Or a function of a module.
+    """Mark a method, or a function of a module, that may run as a job.
 
-    title: what members call a function; without one, the first line of its docstring, or its name in words. queue: its
-    name. priority: 0 (first) to 10 (last). timeout: seconds that the job may run. expires: seconds
-    after which no attempt starts, from the moment when the job may start; then it is cancelled. dedup: return an
-    identical unfinished job instead of storing a second one. dedup_key: a function of the bound arguments; jobs with
-    equal return values (JSON) are identical; without it jobs with equal arguments are. identical: what becomes of an
-    identical job that is under way: "join" returns it; by "replace" the newest call wins, by "supersede" also over one
-    that runs; "debounce" gathers the calls in one job, due `delay` after the last. result_ttl: seconds that the result
-    is kept.
-    retry: the policy for failed attempts; without one a failure is final. memory: MiB that the process may use before
-    it is killed. log: whether operators see the end of what each attempt logs and prints. http: whether a tenant may
-    call the method over HTTP, on its own objects and with any arguments.
+    A job without an object: write the mark below @classmethod.
+
+    title: the name that members see; without it, the first line of the docstring, or the function's name in words.
+    queue: the name of the queue.
+    priority: 0 (first) to 10 (last).
+    timeout: seconds that the job may run.
+    expires: seconds from when the job may start; after them no attempt starts, and the job is cancelled.
+    dedup: True: return an identical unfinished job instead of storing a second one.
+    dedup_key: a function of the bound arguments; jobs with equal return values (JSON) are identical.
+        Without it jobs with equal arguments are identical.
+    identical: how an identical unfinished job is treated:
+        "join" returns it;
+        "replace": the newest call replaces it if it waits;
+        "supersede": the newest call replaces it even if it runs;
+        "debounce" gathers the calls in one job, due `delay` after the last call.
+    result_ttl: seconds that the result is kept.
+    retry: the policy for failed attempts; without one a failure is final.
+    memory: MiB that the process may use before it is killed.
+    log: whether operators see the end of what each attempt logs and prints.
+    http: whether a tenant may call the method over HTTP, on its own objects and with any arguments.
     override: which of "timeout" and "max_retries" such a call may set higher than here.
-    every: seconds between runs; or cron: five fields, or @daily and the like, in the time zone tz. The job then recurs,
-    as a job of the class without arguments, for each tenant that for_each_tenant() returns. jitter: seconds over which
-    the tenants' runs are spread. catch_up: of the times missed in an outage run "none", the last "one", or "all" up to
-    a bound. overlap: while the previous run is not over, "skip" a time, "queue" a run behind it, or "cancel" it.
-    Raises TypeError for what cannot run as a job (arguments without names, `async def`, a generator), and for an option
-    of another type. Raises InvalidRecurrence, a ValueError.
+    every: seconds between runs. With `every` or `cron` the job recurs, without an object and without arguments.
+    cron: five fields, or @daily and the like; an alternative to `every`.
+    tz: the time zone of `cron`.
+    for_each_tenant: a function that returns the tenants for which the job recurs.
+    jitter: seconds over which the tenants' runs are spread.
+    catch_up: which of the times missed in an outage still run: "none", the last "one", or "all" up to a bound.
+    overlap: while the previous run is not over, "skip" a time, "queue" a run behind it, or "cancel" it.
+
+    Raises TypeError for a function that cannot run as a job (arguments without names, `async def`, a generator), and
+    for an option of a wrong type. Raises InvalidRecurrence, a ValueError, for an invalid `every`, `cron` or `tz`.
     """
     spec = Spec(**options)
 
@@ -148,9 +162,9 @@ def _check_kind(function: Any) -> None:
 
 
 def signature(function: Callable[..., Any]) -> inspect.Signature:
-    """Of a function whose types may name what only type checkers import, or a class that is not made yet.
+    """Return the signature of a function, even if its annotations have names that are not imported or defined yet.
 
-    From Python 3.14 on, `inspect` would look for these names.
+    From Python 3.14 on, `inspect` would otherwise look these names up, and fail.
     """
     if sys.version_info >= (3, 14):
         from annotationlib import Format

@@ -7,12 +7,12 @@ from tenants.bounds import MAX_SECONDS, is_number
 class TenantError(Exception):
     """`raise TenantError("There is no such region.")`: a failure whose text the tenant may read.
 
-    Of other errors tenants see only the class. Derive your errors for people from it.
+    Tenants see only the class of any other error. Derive your errors for people from this class.
     """
 
 
 class Abandon(TenantError):
-    """`raise Abandon("why")`: no retry will help. The job dies at once, without asking its policy."""
+    """`raise Abandon("why")`: no retry will help. The job dies at once; its retry policy is not asked."""
 
 
 class RetryLater(Exception):
@@ -27,9 +27,9 @@ class RetryLater(Exception):
 
 
 def delay_of(error: BaseException) -> float:
-    """Seconds until the next try; of a group of RetryLater the longest.
+    """Return the seconds until the next try; for a group of RetryLater the longest.
 
-    Raises what a class derived from RetryLater raises, or ValueError.
+    Raises ValueError for an invalid number, and whatever the `seconds` of a derived class raise.
     """
     return max(float(_checked(one.seconds)) for one in leaves(error) if isinstance(one, RetryLater))
 
@@ -47,14 +47,14 @@ class Cancelled(Exception):
 class ResultGone(Exception):
     """`current_job().results()` raises it: a job that this one waited for has no result, or the cache has lost it.
 
-    ids: of these jobs.
+    ids: the ids of the jobs without a result.
     """
 
     def __init__(self, ids: list[int]) -> None:
         self.ids = ids
         named = f"job {ids[0]}" if len(ids) == 1 else f"jobs {', '.join(map(str, ids))}"
-        super().__init__(f"the result of {named} is gone: it ended otherwise, or the cache keeps it no longer")
+        super().__init__(f"the result of {named} is gone: the job did not succeed, or the cache has lost it")
 
 
 class StaleAttempt(Exception):
-    """This attempt does not run any more: it was taken back, and its memory refuses it. Do not catch it."""
+    """This attempt was taken back and counts no longer, so its memory refuses to be written. Do not catch it."""

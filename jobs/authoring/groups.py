@@ -2,17 +2,17 @@
 
 
 def leaves(error: BaseException) -> list[BaseException]:
-    """The errors in a group, in their order, and in the groups in it; any other error itself."""
+    """Return the errors in a group and in its nested groups, in order; for any other error that error alone."""
     found, left = [], [error]
     while left:
         one = left.pop()
         if isinstance(one, BaseExceptionGroup):
-            left += reversed(BaseExceptionGroup.exceptions.__get__(one))  # a class derived from it may say anything
+            left += reversed(BaseExceptionGroup.exceptions.__get__(one))  # a derived class may override it
         else:
             found.append(one)
     return found
 
 
 def means(error: BaseException, kind: type[BaseException]) -> bool:
-    """Whether it is of this class, or a group of errors that all are."""
+    """Return whether the error is of this class, or a group whose errors all are."""
     return all(isinstance(one, kind) for one in leaves(error))

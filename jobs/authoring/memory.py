@@ -9,13 +9,13 @@ class Missing(Enum):
     MISSING = "missing"
 
 
-MISSING: Final = Missing.MISSING  # what `compare_and_set` expects of a key without a value
+MISSING: Final = Missing.MISSING  # the `expected` of `compare_and_set` for a key without a value
 
 
 class Memory(Mapping[str, Any]):
-    """Values by name, each JSON. It reads like a dictionary; only the methods below change it.
+    """JSON values by name. A memory reads like a dictionary; only the methods below change it.
 
-    This one is the stand-in outside a job: it begins empty, and keeps its values for as long as it is there itself.
+    This class is the stand-in outside a job: it begins empty, and its values last as long as the object does.
     """
 
     def __init__(self) -> None:
@@ -26,7 +26,7 @@ class Memory(Mapping[str, Any]):
         return dict(self._values)
 
     def merge(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> None:
-        """Set these values, and leave the others. A value replaces the old one whole, an object too."""
+        """Set these values, and leave the others. A value replaces the old one as a whole, even if both are objects."""
         self._values |= {**(values or {}), **more}
 
     def delete(self, *keys: str) -> None:
@@ -41,7 +41,7 @@ class Memory(Mapping[str, Any]):
         return total
 
     def compare_and_set(self, key: str, expected: Any, new: Any) -> bool:
-        """Set a value if it is the expected one (MISSING: if there is none). Return whether it was."""
+        """Set `new` if the present value is `expected` (MISSING: if there is none). Return whether it was set."""
         if self._values.get(key, MISSING) != expected:
             return False
         self._values[key] = new

@@ -1,7 +1,7 @@
 """The due times of a recurring job: every so many seconds, or by a cron expression in a time zone. Pure.
 
-Cron is judged by `cronsim`, which follows Debian's cron at the changes of summer time: a time that does not exist is
-due right after the gap, one that exists twice is due once, and `*` in minute or hour follows the elapsed time.
+`cronsim` interprets cron expressions. At a change to or from summer time it follows Debian's cron: a time that does not
+exist is due right after the gap, one that exists twice is due once, and `*` in minute or hour follows the elapsed time.
 """
 
 import math
@@ -25,9 +25,9 @@ MACROS = {
     "@yearly": "0 0 1 1 *",
     "@annually": "0 0 1 1 *",
 }
-CATCH_UP = ("none", "one", "all")  # times that were missed while nothing ran
-OVERLAP = ("skip", "queue", "cancel")  # when the last run is not over
-CATCH_UP_HELP = "The times missed in an outage that still run: none, the last one, or all up to a hundred."
+CATCH_UP = ("none", "one", "all")  # which times run that were missed in an outage
+OVERLAP = ("skip", "queue", "cancel")  # what happens at a due time while the previous run is not over
+CATCH_UP_HELP = "Which of the times missed in an outage still run: none, the last one, or all up to a hundred."
 OVERLAP_HELP = "While the previous run is not over: skip a time, queue a run behind it, or cancel it."
 CRON_FIELDS = 5  # minute, hour, day of the month, month, day of the week
 MIN_INTERVAL = 1.0  # seconds between two due times
@@ -35,7 +35,11 @@ GOLDEN_RATIO = (math.sqrt(5) - 1) / 2  # multiples of it are spread evenly over 
 
 
 class InvalidRecurrence(ValueError):
-    """field: the field to correct: "every", "cron" or "tz". message: the mistake, and the allowed values."""
+    """The rule of a recurring job is invalid.
+
+    field: the field to correct: "every", "cron" or "tz".
+    message: the mistake, and the allowed values.
+    """
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(f"{field}: {message}")
@@ -46,7 +50,10 @@ class InvalidRecurrence(ValueError):
 class Recurrence:
     """A checked rule. Raises InvalidRecurrence.
 
-    every: seconds; or cron: five fields, or `@daily` and the like, in the zone tz. anchor: the start of `every`.
+    every: seconds between due times; None: `cron` decides.
+    cron: five fields, or `@daily` and the like; "": `every` decides.
+    tz: the time zone of `cron`.
+    anchor: the due times of `every` are whole periods before or after this moment.
     """
 
     every: float | None = None
@@ -73,7 +80,7 @@ class Recurrence:
             raise InvalidRecurrence("cron", f"{self.cron!r} is never due")
 
     def after(self, moment: datetime) -> Iterator[datetime]:
-        """The due times later than that moment, in order, in UTC."""
+        """Yield the due times later than that moment, in order, in UTC."""
         if self.every is not None:
             period = timedelta(seconds=self.every)
             due = _before(moment, self.anchor, period)
@@ -83,12 +90,12 @@ class Recurrence:
             yield due.astimezone(UTC)
 
     def last(self, most: int, since: datetime, upto: datetime) -> list[datetime]:
-        """The last `most` due times from `since` to `upto`, both included, in order: at a cost of so many."""
+        """Return the last `most` due times from `since` to `upto`, both included, in order. Computes no others."""
         latest = takewhile(lambda moment: moment >= since, self._backwards(upto))
         return list(islice(latest, most))[::-1]
 
     def in_words(self) -> str:
-        """The rule for people: "Every 15 minutes", or "At 06:00 AM, Monday through Friday (Europe/Berlin)"."""
+        """Return the rule for people: "Every 15 minutes", or "At 06:00 AM, Monday through Friday (Europe/Berlin)"."""
         if self.every is not None:
             return f"Every {_length(self.every)}"
         return f"{cron_in_words(self._fields())} ({self.tz})"
@@ -114,18 +121,18 @@ class Recurrence:
 
 
 def offset(number: int, jitter: float) -> timedelta:
-    """The delay of the schedule with that number: within `jitter` seconds, and always the same."""
+    """Return the delay of the schedule with that number: less than `jitter` seconds, and always the same."""
     return timedelta(seconds=jitter * (number * GOLDEN_RATIO % 1.0))
 
 
 def _before(moment: datetime, anchor: datetime, period: timedelta) -> datetime:
-    """The last due time up to that moment, in UTC: in a zone Python would count the hours that its clocks show."""
+    """Return the last due time up to that moment, in UTC. In a time zone, Python would subtract wall-clock times."""
     moment = moment.astimezone(UTC)
     return moment - (moment - anchor) % period
 
 
 def _length(seconds: float) -> str:
-    """90: "1 minute 30 seconds"; 3600: "hour", since nobody says "every 1 hour"."""
+    """Return a length in words: "1 minute 30 seconds" for 90; "hour" for 3600, to read "every hour"."""
     whole, fraction = divmod(seconds, 1)
     minutes, rest = divmod(int(whole), 60)
     hours, minutes = divmod(minutes, 60)

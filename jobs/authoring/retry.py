@@ -1,6 +1,6 @@
 """Retry policies: `Retry.exponential(max_retries=5)` and others decide when a failed attempt is repeated. Pure.
 
-n is the number of retries so far: the delay before the first retry is that of n = 0.
+n is the number of retries so far: the delay before the first retry is the one for n = 0.
 """
 
 import math
@@ -23,10 +23,13 @@ class Retry:
     """A retry policy.
 
     decide: returns the delay in seconds after an error and n retries, "exponential" for base * 2^n, or False to stop.
-    max_retries: after so many the job is dead. queue: the queue of retries; None: the job's own.
-    cap: the longest delay in seconds. jitter: 0 to 1, the random part of the delay ("full jitter" is 1,
-    https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/), so that jobs that failed together are
-    retried apart.
+    max_retries: the job is dead when an attempt fails after so many retries.
+    queue: the queue of retries; None: the job's own.
+    base: the first exponential delay, in seconds.
+    cap: the longest delay, in seconds.
+    jitter: the random part of the delay, 0 to 1, so that jobs that failed together are retried apart.
+        1 is "full jitter": https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
+
     Raises ValueError, naming the parameter, for a value out of range.
     """
 
@@ -96,10 +99,12 @@ class Retry:
         max_retries: int | None = None,
         draw: Callable[[], float] = random.random,
     ) -> float | None:
-        """Seconds until the next try after this number of retries; None if the job is dead.
+        """Return the seconds until the next try after this number of retries; None if the job is dead.
 
-        max_retries: overrides the policy's. draw: a random number from 0 to 1. Raises ValueError if a custom function
-        returns anything but seconds, "exponential" or False.
+        max_retries: overrides the policy's number.
+        draw: returns a random number from 0 to 1.
+
+        Raises ValueError if a custom function returns anything but seconds, "exponential" or False.
         """
         if retries >= (self.max_retries if max_retries is None else max_retries):
             return None

@@ -1,11 +1,11 @@
-"""The shape of an error: its class, and its text without what differs from one job to the next. Pure."""
+"""The shape of an error: its class, and its text without the parts that differ from job to job. Pure."""
 
 import re
 from functools import lru_cache
 from hashlib import blake2b
 
 MAX_SHAPE = 300  # characters of a shape
-MAX_READ = 1000  # characters of an error that are looked at
+MAX_READ = 1000  # characters of an error that are read
 NO_ERROR = "no error was noted"
 CLASS = re.compile(r"[\w.]{1,200}(?=:|$)")
 MASKS = (
@@ -19,7 +19,7 @@ MASKS = (
 
 @lru_cache(maxsize=1_000)
 def shape(error: str) -> str:
-    """Of "Class: text" the class, and the text with `#` for numbers and ids, and `…` for what is quoted."""
+    """Return the shape of "Class: text": the text has `#` for each number or id, and `…` for quoted text."""
     if not error:
         return NO_ERROR
     name = class_of(error)
@@ -27,15 +27,16 @@ def shape(error: str) -> str:
     for pattern, mask in MASKS:
         text = pattern.sub(mask, text)
     found = f"{name}{' '.join(text.split())}"[:MAX_SHAPE].strip()
-    return found if class_of(found) == name else f"… {found}"[:MAX_SHAPE].strip()  # what remained looks like a class
+    # Without its numbers, the text may begin like another class: then "…" stands before it.
+    return found if class_of(found) == name else f"… {found}"[:MAX_SHAPE].strip()
 
 
 def key_of(shape: str) -> int:
-    """The same for equal shapes, of 64 bits: what a dead job keeps of its shape, and what its index is sorted by."""
+    """Return a key of 64 bits, equal for equal shapes. A dead job stores it, and the index of its shape is by it."""
     return int.from_bytes(blake2b(shape.encode(errors="surrogatepass"), digest_size=8).digest(), signed=True)
 
 
 def class_of(error: str) -> str:
-    """The class of an error, or of a shape; "" if it has none."""
+    """Return the class of an error, or of a shape; "" if it has none."""
     found = CLASS.match(error)
     return found[0] if found else ""

@@ -1,16 +1,17 @@
-"""Lines of CSV for spreadsheets, which would run a cell that begins like a formula."""
+"""Write lines of CSV for spreadsheets, which would run a cell that begins like a formula."""
 
 import csv
 import io
 from collections.abc import Iterable
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # the last four: of full width
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # the last four: full-width
 
 
 def line(cells: Iterable[object]) -> str:
-    """A line without its end. A text that would be run gets an apostrophe before it, which spreadsheets do not show.
+    """Return a line of CSV without its line break.
 
-    All texts have quotes: otherwise a spreadsheet whose cells end at a semicolon would find a formula inside one.
+    A text that a spreadsheet would run gets an apostrophe before it, which spreadsheets do not show.
+    All texts are quoted: a spreadsheet that separates cells by semicolons would otherwise find a formula inside one.
     """
     text = io.StringIO()
     csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n").writerow(map(_harmless, cells))

@@ -1,6 +1,6 @@
-"""Text for people: durations and counts in words; and other people's text, made safe to store and show.
+"""Text for people: durations and counts in words; and text of other people, made safe to store and show.
 
-A terminal or a chat shows the control sequences in it, and does not obey them.
+A terminal or a chat shows the control sequences in such a text, and does not execute them.
 """
 
 import re
@@ -9,14 +9,14 @@ from unicodedata import category
 
 # Control characters except tab and line feed, and characters that change the writing direction.
 _COMMANDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-_MOST_MARKS = 6  # on one letter; no living language needs as many, and a hundred cover the lines of others
+_MOST_MARKS = 6  # on one letter; no living language needs more, and a hundred marks cover the lines around them
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "@\u200b"}
 _UNITS = (("d", "d", 86_400), ("h", "h", 3_600), ("min", "m", 60))
 _SHORT = 10  # seconds, below which a tenth matters
 
 
 def duration(seconds: float, *, tight: bool = False) -> str:
-    """In its largest unit: 4 min, or 4m if it must be tight."""
+    """Return a duration in its largest unit: "4 min"; "4m" if tight."""
     seconds, space = max(seconds, 0.0), "" if tight else " "
     for unit, letter, size in _UNITS:
         if seconds >= size:
@@ -26,17 +26,17 @@ def duration(seconds: float, *, tight: bool = False) -> str:
 
 
 def count_of_jobs(count: int) -> str:
-    """1 job, or 1,204 jobs."""
+    """Return a count with its noun: "1 job", or "1,204 jobs"."""
     return "1 job" if count == 1 else f"{count:,} jobs"
 
 
 def about(number: int, is_about: bool) -> str:
-    """1,204, or about 1,204 if it is not exact."""
+    """Return a number as text: "1,204", or "about 1,204" if it is not exact."""
     return f"{'about ' if is_about else ''}{number:,}"
 
 
 def printable(text: str) -> str:
-    """Escape the sequences that a terminal would obey: \\x1b[2J; and marks that pile up over the lines around."""
+    """Escape the sequences that a terminal would execute: \\x1b[2J; and marks that pile up over the lines around."""
     shown = _COMMANDS.sub(_escaped, text)
     return shown if shown.isascii() else _piled().sub(_escaped, shown)
 
@@ -47,23 +47,26 @@ def _escaped(found: re.Match[str]) -> str:
 
 @cache
 def _piled() -> re.Pattern[str]:
-    """What is beyond the most marks on one letter. Made at the first text that is not ASCII: it takes some 10 ms."""
+    """Return a pattern for the marks on one letter beyond _MOST_MARKS.
+
+    The first text that is not ASCII compiles it, which takes some 10 ms.
+    """
     marks = "".join(letter for letter in map(chr, range(0x300, 0x10000)) if category(letter) in ("Mn", "Me"))
     return re.compile(f"[{marks}](?<=[{marks}]{{{_MOST_MARKS + 1}}})[{marks}]*")
 
 
 def in_one_line(text: str) -> str:
-    """The same in one line, for places where a new line would look like another entry."""
+    """Return printable text in one line, for places where a new line would look like another entry."""
     return printable(text).replace("\n", "\\n")
 
 
 def in_json(document: str) -> str:
-    """An equivalent JSON document: escape the characters that json leaves alone and a terminal obeys."""
+    """Return an equivalent JSON document: escape the characters that json leaves alone and a terminal executes."""
     return _COMMANDS.sub(lambda found: f"\\u{ord(found[0]):04x}", document)
 
 
 def in_chat(text: str) -> str:
-    """For Slack and Mattermost: without links and without mentions (<!channel>, @all)."""
+    """Return text for Slack and Mattermost, without links and without mentions (<!channel>, @all)."""
     return re.sub("[&<>@]", lambda found: _ENTITIES[found[0]], printable(text))
 
 
