@@ -1,4 +1,4 @@
-"""Arguments as JSON: check their values and their size, and compare those of two calls."""
+"""Check arguments as JSON, their values and their size, and compare the arguments of two calls."""
 
 import hashlib
 import json
@@ -11,9 +11,9 @@ from typing import Any
 from jobs.calls.refusals import InvalidRequest, TooLarge
 from jobs.conf import settings
 
-LONGEST_PLACE = 200  # characters of a name: it is written anew for each value within, and may be a million long
+LONGEST_PLACE = 200  # characters of a place such as args.a[3].b: it is built anew for each value, and a key may be long
 MAX_DEPTH = 50  # levels of nesting; deeper values overflow the parsers on the way
-EXPONENT = re.compile(r"[0-9]e[+-][0-9]")  # as Python writes it: of a number, or perhaps in a text
+EXPONENT = re.compile(r"[0-9]e[+-][0-9]")  # an exponent as Python writes it; it may also be part of a text
 MAX_INTEGER_BITS = 10_000  # about 3,000 digits; Python refuses to read or write 4,300 or more
 
 _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
@@ -38,14 +38,15 @@ def stats_as_json(stats: Any) -> Any:
 
 
 def _size(value: Any, text: str) -> int:
-    """Bytes of the value in JSON as PostgreSQL writes it: jsonb writes 1e+308 with all of its digits. text: its JSON,
-    in ASCII, so one character is one byte.
+    """Return the bytes of the value in JSON as PostgreSQL writes it: jsonb writes 1e+308 with all of its digits.
+
+    text: the value's JSON in ASCII, so one character is one byte.
     """
     return len(text) + (_written_out(value) if EXPONENT.search(text) else 0)
 
 
 def _written_out(value: Any) -> int:
-    """The digits that jsonb adds to numbers with exponents."""
+    """Return how many digits jsonb adds to the numbers with exponents in a value."""
     if isinstance(value, float):
         text = float.__repr__(value)
         return len(f"{Decimal(text):f}") - len(text)
@@ -83,12 +84,12 @@ def as_json(value: Any, field: str = "args", depth: int = 0) -> Any:
 
 
 def _root(field: str) -> str:
-    """The name without the place: a deep one is too long to read."""
+    """Return the name before the place: "args" for args.a[3]. The place of a deep value is too long to read."""
     return re.split(r"[.\[]", field, maxsplit=1)[0]
 
 
 def _is_plain(value: Any) -> bool:
-    """Accept most values at once, so that the name of their place need not be built."""
+    """Return whether the value needs no further check. For most values the name of their place is then never built."""
     kind = type(value)
     if kind is str:
         return value.isascii() and "\x00" not in value

@@ -41,9 +41,11 @@ def compose_by_name(
 ) -> JobRequest:
     """Check a request from outside: only @job methods, only the tenant's own objects.
 
-    by_tenant: the tenant asks, not an operator, so its permissions apply. find: how its object is found, if many
-    were loaded together. options: those of `compose`.
-    Raises InvalidRequest. A foreign object and a missing one give the same error.
+    by_tenant: the tenant asks, not an operator, so its permissions apply.
+    find: the function that finds the object; another one if the objects of many calls were loaded together.
+    options: those of `compose`.
+
+    Raises InvalidRequest. Another tenant's object and a missing one give the same error.
     """
     target = registry.resolve(source_type, source_method, http=by_tenant)
     if by_tenant:
@@ -156,9 +158,9 @@ def _ids(field: str, jobs: JobIds) -> tuple[int, ...]:
 
 
 def user_key(user: Any) -> str:
-    """The key of a user: of a Django user its primary key; empty for one who is not logged in.
+    """Return the key of a user: the primary key of a Django user; empty for an anonymous user or None.
 
-    Raises InvalidRequest for an object that is no user: its text may be that of another one.
+    Raises InvalidRequest for an object that is no user: two such objects may have the same text.
     """
     key = getattr(user, "pk", user)
     if key is user and not isinstance(key, str | int | uuid.UUID | None):
@@ -167,9 +169,9 @@ def user_key(user: Any) -> str:
 
 
 def _identity(target: Target, common: JobRequest, args: dict[str, Any]) -> uuid.UUID:
-    """The identity of a job: its call and its moment. A job for tomorrow does not answer a request for today.
+    """Return the identity of a job: its call and its moment. A job for tomorrow does not answer a request for today.
 
-    If the newest call wins, it does so whenever the others are due.
+    If the newest call wins (all but "join"), the moment does not count: it replaces jobs that are due at any time.
     """
     same = _said_identical(target, args) if target.spec.dedup_key else target.signature.complete_json(args)
     moment = str(common.at - EPOCH) if common.at else float(common.delay or 0)
@@ -181,9 +183,10 @@ def _identity(target: Target, common: JobRequest, args: dict[str, Any]) -> uuid.
 
 
 def _said_identical(target: Target, args: dict[str, Any]) -> Any:
-    """What the method's own `dedup_key` says of the call, as JSON: anything else might stand for several calls.
+    """Return what the method's own `dedup_key` returns for the call, as JSON.
 
-    Tenants may read what is wrong, so they read only the class of an error; its cause has the rest.
+    Another value than JSON might be equal for several calls. Raises InvalidRequest, also if `dedup_key` fails. Tenants
+    may read that message, so it has only the class of the error; the exception's cause has the rest.
     """
     assert target.spec.dedup_key is not None  # noqa: S101 - for the type checker
     try:
@@ -195,7 +198,7 @@ def _said_identical(target: Target, args: dict[str, Any]) -> Any:
 
 
 def _tenant_id(target: Target, instance: models.Model | None, tenant: Tenant | None) -> int:
-    """The owner: the object's tenant. For a class-level job: the given tenant, or the one of the running job."""
+    """Return the owner: the object's tenant. For a job without an object: the given tenant, or the running job's."""
     if tenant is not None:
         if isinstance(tenant, models.Model):
             sources.check_place("tenant", tenant)
@@ -204,7 +207,7 @@ def _tenant_id(target: Target, instance: models.Model | None, tenant: Tenant | N
         except NotMirrored as error:
             raise InvalidRequest("tenant", str(error)) from None
     if instance is not None:
-        path = path_of(target.model or type(instance))  # as the worker: a proxy may name another
+        path = path_of(target.model or type(instance))  # the same path as in the worker: a proxy may have another
         owner = path.tenant_id(instance)
         if owner is None:
             remedy = "; run: manage.py tenants mirror" if path.mirrored else ""

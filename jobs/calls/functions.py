@@ -1,4 +1,4 @@
-"""The functions that may run as jobs: those marked @job at the top level of a module."""
+"""Find the functions that may run as jobs: those marked @job at the top level of a module."""
 
 import sys
 from collections.abc import Callable
@@ -16,12 +16,17 @@ HIDDEN = "is not the function marked @job: something else has its name, such as 
 
 
 def find(module: str, name: str, *, http: bool = False, of_a_job: bool = False) -> Callable[..., Any] | None:
-    """The function of that name; None if there is none. http: only if HTTP may call it. of_a_job: a stored job has it.
+    """Return the function of that name; None if there is none.
 
-    Who looks may not have imported its module yet. What a job names is imported, as whoever submitted it did;
-    what people name, if it belongs to an installed app; a tenant's request imports none but the apps' modules `tasks`.
+    http: return it only if HTTP may call it.
+    of_a_job: a stored job names it.
+
+    This process may not have imported the module yet. The module of a stored job is imported: its submitter did so too.
+    A module that people name is imported if it belongs to an installed app. For a request over HTTP only the apps'
+    modules `tasks` are imported.
+
     Raises UnknownTarget if the module's own code fails, or if a decorator hides the function. Tenants may read that
-    message, so of an error it has the class alone; its cause has the rest.
+    message, so it has only the class of an error; the exception's cause has the rest.
     """
     if (module, name) not in FUNCTIONS:
         if http:
@@ -33,24 +38,27 @@ def find(module: str, name: str, *, http: bool = False, of_a_job: bool = False) 
 
 
 def check_can_be_imported(module: str) -> None:
-    """Raises InvalidRequest for a module that no worker finds: `__main__`, a notebook's, or one made while running."""
+    """Raise InvalidRequest for a module that no worker can import: `__main__`, a notebook, or one made at run time."""
     spec = getattr(sys.modules.get(module), "__spec__", None)
     if spec is None or spec.name != module:
         raise InvalidRequest("source_type", f"no worker can import {module}: move the function into a module of a file")
 
 
 def known(*, http: bool = False) -> dict[tuple[str, str], Callable[..., Any]]:
-    """All of them by module and name: those of the apps' modules `tasks`, and those imported otherwise."""
+    """Return the functions by module and name: those of the apps' modules `tasks`, and those imported otherwise.
+
+    http: only those that HTTP may call.
+    """
     discover()
     standing = {named: _standing(*named) for named in FUNCTIONS}
     return {named: one for named, one in standing.items() if one is not None and (getattr(one, MARK).http or not http)}
 
 
 def whole(module: str, name: str) -> Callable[..., Any] | None:
-    """The function marked @job with the decorators above the mark: what has its name in the module. None: no such job.
+    """Return a function marked @job with the decorators above the mark, as its module has it; None if there is none.
 
-    Raises UnknownTarget if it is not found there: to run what was marked would leave out a transaction, a lock or a
-    permission.
+    Raises UnknownTarget if the module has something else under its name. The marked function alone might lack a
+    transaction, a lock or a check of permissions.
     """
     if (module, name) not in FUNCTIONS:
         return None
@@ -60,7 +68,7 @@ def whole(module: str, name: str) -> Callable[..., Any] | None:
 
 
 def hidden() -> list[str]:
-    """The functions marked @job of the modules imported so far that are not found under their names."""
+    """Return the functions marked @job, of the modules imported so far, that are not found under their names."""
     return [f"{module}.{name}" for module, name in FUNCTIONS if _standing(module, name) is None]
 
 
@@ -74,7 +82,7 @@ def _standing(module: str, name: str) -> Callable[..., Any] | None:
 
 
 def discover() -> list[str]:
-    """Import the module `tasks` of each app. Return those whose own code fails: the functions of the others run."""
+    """Import the module `tasks` of each app. Return the modules whose own code fails; the others can be used."""
     broken = []
     for app in apps.get_app_configs():
         module = f"{app.name}.tasks"

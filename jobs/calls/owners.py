@@ -1,7 +1,7 @@
-"""Whose an object of a job is: the path from its model to the tenant.
+"""Find the tenant of a job's object, by the path from the object's model to the tenant.
 
-`jobs_tenant` of the model names it, "order__shop" or "pk"; without one it is "tenant". It ends at the tenant model, or
-at the mirrored model.
+The model's attribute `jobs_tenant` is that path, for example "order__shop" or "pk"; without it the path is "tenant". It
+ends at the tenant model, or at the mirrored model.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,7 +21,12 @@ WITHOUT_TEXT = {models.CompositePrimaryKey: "several columns", models.BinaryFiel
 
 @dataclass(frozen=True)
 class Path:
-    """names: of the references, in their order. key: of what it ends at: a tenant, or a mirrored row."""
+    """The path from a model to the tenant.
+
+    names: the names of the references, in their order.
+    key: the primary key of the model at the end of the path: of tenants, or of mirrored rows.
+    mirrored: the path ends at the mirrored model.
+    """
 
     names: tuple[str, ...]
     key: "models.Field[Any, Any]"
@@ -32,7 +37,10 @@ class Path:
         return "__".join((*self.names, "pk"))
 
     def tenant_id(self, instance: models.Model) -> int | None:
-        """Of the object's tenant; None if it has none. One query for each reference but the last that is not loaded."""
+        """Return the id of the object's tenant; None if it has none.
+
+        Each reference before the last that is not loaded takes a query; so does the tenant of a mirrored row.
+        """
         *through, last = self.names or ("pk",)
         at: Any = instance
         for name in through:
@@ -41,13 +49,13 @@ class Path:
         return mirror.ids_by_key([key]).get(key) if self.mirrored and key is not None else key
 
     def keys(self, tenant_ids: Iterable[int]) -> Mapping[int, Any]:
-        """The keys that the objects of these tenants refer to, by tenant."""
+        """Return the keys to which the objects of these tenants refer, by tenant."""
         return mirror.keys_by_id(tenant_ids) if self.mirrored else {pk: pk for pk in tenant_ids}
 
 
 @cache
 def path_of(model: type[models.Model]) -> Path:
-    """Raises InvalidRequest if it ends at no tenant, or if no text can name the model's objects."""
+    """Return the model's path. Raises InvalidRequest if it ends at no tenant, or if no text can name its objects."""
     for kind, what in WITHOUT_TEXT.items():
         if isinstance(model._meta.pk, kind):
             unfit = f"has a key of {what}, which names no object of a job"
@@ -77,7 +85,7 @@ def _referred(model: type[models.Model], name: str, said: str) -> type[models.Mo
 
 
 def _key(instance: models.Model, name: str) -> Any:
-    """The key of what the object refers to, without loading it if the reference is the key."""
+    """Return the key of the row to which the object refers, without loading that row if the reference is its key."""
     if name == "pk":
         return instance.pk
     field: Any = instance._meta.get_field(name)

@@ -1,6 +1,6 @@
-"""The options that a tenant may give a job from outside. Operators and code may give more.
+"""Check the options that a tenant may give a job over HTTP. Operators and code may give more.
 
-The registry decides which methods it may name at all: `@job(http=True)`.
+The registry decides which methods a tenant may name at all: `@job(http=True)`.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ from tenants.models import Tenant
 
 
 def check(target: Target, tenant: Tenant, options: dict[str, Any]) -> None:
-    """Raises InvalidRequest, naming the range that is allowed."""
+    """Raise InvalidRequest, naming the allowed values, if the tenant may not give one of these options."""
     _check_queue(target.spec.queue, tenant, options.get("queue"))
     spec = target.spec
     retries = None if spec.retry is None else spec.retry.max_retries
@@ -21,7 +21,7 @@ def check(target: Target, tenant: Tenant, options: dict[str, Any]) -> None:
 
 
 def _check_queue(own: str, tenant: Tenant, queue: str | None) -> None:
-    """Another queue may have higher limits or be served first, so operators decide which ones a tenant may name."""
+    """Raise InvalidRequest unless operators let the tenant name this queue: it may have higher limits or go first."""
     if queue is None or queue == own:
         return
     also = tenant.jobs_queue.queues if hasattr(tenant, "jobs_queue") else []  # loaded once for a whole batch
@@ -31,7 +31,11 @@ def _check_queue(own: str, tenant: Tenant, queue: str | None) -> None:
 
 
 def _check_most(name: str, options: dict[str, Any], own: float | None, highest: float, may_raise: bool) -> None:
-    """A lower value is always allowed; a higher one only if the method lets callers override it, up to the setting."""
+    """Raise InvalidRequest if the value is too high.
+
+    A lower value than the method's own is always allowed; a higher one only if the method lets callers override it, and
+    up to the setting.
+    """
     asked = options.get(name)
     most = highest if own is None or may_raise else min(own, highest)
     if asked is not None and asked > most:

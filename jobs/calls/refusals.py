@@ -73,6 +73,6 @@ class TooManyWaiting(RuntimeError):
 
 
 def by_field(error: ValidationError) -> dict[str, str]:
-    """What Django refuses, in English as all else that is said here, whatever the project speaks."""
+    """Return Django's error messages by field, in English like all our messages, whatever the project's language."""
     with translation.override(None):
         return {field: " ".join(told) for field, told in error.message_dict.items()}

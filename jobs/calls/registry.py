@@ -1,4 +1,4 @@
-"""The methods of models and the functions of modules that may run as jobs: those marked @job. No other can be named."""
+"""Find the methods of models and the functions of modules that may run as jobs: those marked @job, and no others."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -20,7 +20,8 @@ from jobs.calls.signature import Signature, signature_of
 class Target:
     """A method or function that may run as a job, with its @job options.
 
-    model: None for a function. class_level: it has no object.
+    model: the model of the method; None for a function.
+    class_level: its jobs have no object.
     """
 
     model: type[models.Model] | None
@@ -39,7 +40,7 @@ class Target:
 
     @property
     def title(self) -> str:
-        """What people call it: its title, the first line of its docstring, or its name in words."""
+        """The name for people: the title, else the first line of the docstring, else the name in words."""
         first = (inspect.getdoc(self.function) or "").partition("\n")[0].rstrip(".")
         return self.spec.title or first or in_words(self.method)
 
@@ -48,7 +49,7 @@ class Target:
         return signature_of(self.function, method=self.model is not None)
 
     def on(self, instance: models.Model | None) -> Callable[..., Any]:
-        """The callable: of the object, of the class, or the function."""
+        """Return the callable: the method of the object or of the class, or the function."""
         if self.model is None:
             return self.function
         called: Callable[..., Any] = getattr(self.model if self.class_level else instance, self.method)
@@ -66,7 +67,10 @@ class Target:
 
 @cache
 def source_types(*, http: bool = False) -> dict[str, type[models.Model]]:
-    """All models with a @job method, by source type. http: only those with a method that HTTP may call."""
+    """Return all models with a @job method, by source type.
+
+    http: only those with a method that HTTP may call.
+    """
     return {model._meta.label_lower: model for model in apps.get_models() if methods(model, http=http)}
 
 
@@ -75,15 +79,16 @@ def targets() -> list[Target]:
 
 
 def of_models() -> list[Target]:
-    """The methods. Those that a proxy has from its model are the model's."""
+    """Return the targets on models. A method that a proxy model inherits counts once, as its model's."""
     every = (target(model, method) for model in source_types().values() for method in methods(model))
     return list({str(one): one for one in every}.values())
 
 
 def resolve(source_type: str, source_method: str, *, http: bool = False, of_a_job: bool = False) -> Target:
-    """The target of that name. Raises UnknownTarget, listing the known names. http: only those that HTTP may call.
+    """Return the target of that name. Raises UnknownTarget, listing the known names.
 
-    of_a_job: a stored job names it, so that its module may be imported, wherever that is.
+    http: only a target that HTTP may call.
+    of_a_job: a stored job names it, so its module may be imported, even outside the installed apps.
     """
     known = source_types(http=http)
     if source_type in known:
@@ -101,9 +106,9 @@ def resolve(source_type: str, source_method: str, *, http: bool = False, of_a_jo
 
 
 def target_of(function: Callable[..., Any]) -> Target:
-    """The target of a function. Raises InvalidRequest unless it is marked @job, at the top level of its module.
+    """Return the target of a function. Raises InvalidRequest unless it is marked @job, at the top level of its module.
 
-    Raises TypeError for what is no function, such as a mock.
+    Raises TypeError for an object that is no function, such as a mock.
     """
     if not hasattr(function, "__qualname__"):
         raise TypeError(f"async_ takes a @job function or method, not {function!r}; a test patches what a job calls")
@@ -118,7 +123,7 @@ def target_of(function: Callable[..., Any]) -> Target:
 
 
 def target(model: type[models.Model], method: str, *, http: bool = False) -> Target:
-    """The target on a model. Raises UnknownTarget unless the method is marked @job (http: with http=True)."""
+    """Return the target on a model. Raises UnknownTarget unless the method is marked @job (http: with http=True)."""
     found = _marked(inspect.getattr_static(model, method, None))
     if found is None or (http and not found[1].http):
         if not http and (why := unheeded(model).get(method)):
@@ -128,7 +133,7 @@ def target(model: type[models.Model], method: str, *, http: bool = False) -> Tar
 
 
 def home(model: type[models.Model], method: str) -> type[models.Model]:
-    """The model whose job type the method is: a proxy is no model of its own, unless it overrides the method."""
+    """Return the model whose job type the method is. A proxy counts as its model, unless it overrides the method."""
     concrete = model._meta.concrete_model
     if concrete is None or concrete is model:
         return model
@@ -138,7 +143,7 @@ def home(model: type[models.Model], method: str) -> type[models.Model]:
 
 
 def is_inherited(target: Target) -> bool:
-    """Whether a model with a table of its own has the same method from another such model."""
+    """Return whether the model inherits the method from another model with a table of its own."""
     above = [] if target.model is None else target.model._meta.get_parent_list()
     statics = (_marked(inspect.getattr_static(parent, target.method, None)) for parent in above)
     return any(static is not None and static[0] is target.function for static in statics)
@@ -149,15 +154,15 @@ def _no_job(method: str, known: list[str]) -> UnknownTarget:
 
 
 def methods(model: type[models.Model], *, http: bool = False) -> list[str]:
-    """The names of the methods marked @job (http: with http=True)."""
-    # As `inspect.getattr_static` finds them, in a fortieth of the time: each process looks before its first job.
+    """Return the names of the methods marked @job (http: with http=True)."""
+    # The result of `inspect.getattr_static`, in a fortieth of its time: each process needs it before its first job.
     statics = {name: static for kind in reversed(model.__mro__) for name, static in vars(kind).items()}
     marked = ((name, _marked(static)) for name, static in statics.items())
     return sorted(name for name, found in marked if found is not None and (found[1].http or not http))
 
 
 def unheeded(model: type[models.Model]) -> dict[str, str]:
-    """The methods that are no jobs although something of their name is marked @job, each with the reason."""
+    """Return the methods that are no jobs although something of their name is marked @job, each with the reason."""
     found: dict[str, str] = {}
     for kind in reversed(model.__mro__):
         for name, static in vars(kind).items():
@@ -173,9 +178,10 @@ def unheeded(model: type[models.Model]) -> dict[str, str]:
 
 
 def _marked(static: Any) -> tuple[Callable[..., Any], Spec, bool] | None:
-    """What stands in a class, if it is marked: its function, its mark, and whether it is of the class.
+    """Return the function and the mark of an attribute of a class, and whether it is a classmethod; None without mark.
 
-    Only its own mark counts, and only its type is asked: a proxy may answer to any name, fail, or load what is lazy.
+    Only a mark of its own counts, and only its type is looked at: a proxy object may have attributes of any name, fail,
+    or load a lazy value.
     """
     if issubclass(type(static), staticmethod):
         return None
@@ -186,7 +192,7 @@ def _marked(static: Any) -> tuple[Callable[..., Any], Spec, bool] | None:
 
 
 def in_words(name: str) -> str:
-    """send_mail: Send mail"""
+    """Return a name in words: "Send mail" for send_mail."""
     return name.replace("_", " ").strip().capitalize()
 
 

@@ -16,7 +16,7 @@ from tenants.bounds import MAX_SECONDS, is_number, is_whole
 
 LAST_PRIORITY = 10
 MOST_PREDECESSORS = 1000
-JOIN, REPLACE, SUPERSEDE, DEBOUNCE = IDENTICAL  # what becomes of an identical job that is under way
+JOIN, REPLACE, SUPERSEDE, DEBOUNCE = IDENTICAL  # how an identical unfinished job is treated: see @job
 MAX_WHOLE = 1_000_000  # MiB, retries
 
 
@@ -24,11 +24,20 @@ MAX_WHOLE = 1_000_000  # MiB, retries
 class JobRequest:
     """A job to submit. Raises InvalidRequest if a value is out of range.
 
-    delay, timeout: seconds. memory: MiB. at: an aware datetime; `submit` checks by the database's clock that it lies in
-    the future. expires, expires_at: no attempt starts so many seconds after the job is due, or from that moment on.
-    max_retries: overrides the policy's number. identical: one of IDENTICAL. dedup_key: None is never identical to
-    another. after: the jobs that must have ended well first, and after_end: ended in any way. after_patience: seconds
-    in which one that ended badly may be revived. predecessors: all of these jobs. batch_id: the batch it belongs to.
+    delay: seconds until the job is due.
+    at: the moment when it is due, an aware datetime; `submit` checks by the database's clock that it is in the future.
+    expires: seconds from when the job is due; after them no attempt starts.
+    expires_at: the moment from which on no attempt starts, an aware datetime.
+    timeout: seconds that the job may run.
+    memory: MiB that the process may use.
+    max_retries: overrides the policy's number.
+    identical: one of IDENTICAL.
+    dedup_key: equal for identical jobs; None: the job is identical to no other.
+    after: the ids of jobs that must have succeeded first.
+    after_end: the ids of jobs that must have ended first, in any way.
+    after_patience: seconds in which a job of `after` that did not succeed may be revived.
+    predecessors: the jobs of `after` and `after_end`.
+    batch_id: the batch that the job belongs to.
     """
 
     tenant_id: int
@@ -55,7 +64,7 @@ class JobRequest:
     predecessors: tuple[int, ...] = field(init=False, default=(), repr=False, compare=False)
     args_text: str = field(init=False, repr=False, compare=False)  # as JSON: serialised once
 
-    # The fields beside the call itself; jobs that are submitted together mostly share them.
+    # The fields beside the object and the arguments; jobs that are submitted together mostly share them.
     KIND: ClassVar = (
         *("tenant_id", "queue", "priority", "user_key", "source_type", "source_method"),
         *("timeout", "memory", "max_retries", "delay", "at", "expires", "expires_at", "identical", "predecessors"),
@@ -103,13 +112,13 @@ class JobRequest:
         object.__setattr__(self, "predecessors", predecessors)
 
     def behind(self, after: Iterable[int]) -> "JobRequest":
-        """The same job, after these. It is identical to another only if that waits for the same jobs."""
+        """Return the same request, to run after these jobs. It is identical only if it waits for the same jobs."""
         also = tuple(sorted({*self.after, *after}))
         key = None if self.dedup_key is None else uuid.uuid5(self.dedup_key, f"after {also}")
         return replace(self, after=also, dedup_key=key)
 
     def within(self, batch_id: int) -> "JobRequest":
-        """The same job, in a batch. It is identical only to another of that batch."""
+        """Return the same request, in a batch. It is identical only to requests of that batch."""
         key = None if self.dedup_key is None else uuid.uuid5(self.dedup_key, f"batch {batch_id}")
         return replace(self, batch_id=batch_id, dedup_key=key)
 
@@ -121,12 +130,12 @@ class JobRequest:
 
     @property
     def kind(self) -> tuple[object, ...]:
-        """Equal for requests that differ only in object, arguments and identity."""
+        """A key that is equal for requests that differ only in object, arguments and identity."""
         return _kind_of(self)
 
     @property
     def identity(self) -> tuple[int, uuid.UUID | None]:
-        """Equal for identical requests."""
+        """A key that is equal for identical requests."""
         return self.tenant_id, self.dedup_key
 
 
@@ -151,7 +160,7 @@ def _check_whole(field: str, value: int | None, *, least: int) -> None:
 
 
 def _in_utc(field: str, at: datetime) -> datetime:
-    """The same moment in UTC: PostgreSQL does not know all the zones that Python knows."""
+    """Return the moment in UTC: PostgreSQL does not know all the time zones that Python knows."""
     if not isinstance(at, datetime):
         raise InvalidRequest(field, f"must be a date and time with a time zone, not {at!r}")
     if timezone.is_naive(at):
@@ -163,7 +172,7 @@ def _in_utc(field: str, at: datetime) -> datetime:
 
 
 def requests_of(some: Iterable[JobRequest]) -> list[JobRequest]:
-    """Raises TypeError for what is no request: the id of a call that was submitted already, or a call itself."""
+    """Return the requests as a list. Raises TypeError for other values: the id of a submitted job, or a call itself."""
     found = list(some)
     for one in found:
         if not isinstance(one, JobRequest):

@@ -1,4 +1,4 @@
-"""The signature of a method. `inspect` takes longer than the rest of a submit, so its answer is cached."""
+"""The signature of a method. `inspect` takes longer than the rest of a submit, so signatures are cached."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -11,7 +11,7 @@ from jobs.calls.refusals import InvalidRequest
 
 
 class Signature:
-    """The arguments of a method by their names, without self or cls; or of a function, which has neither."""
+    """The arguments of a method by name, without self or cls; or the arguments of a function, which has neither."""
 
     def __init__(self, function: Callable[..., Any], *, method: bool = True) -> None:
         self._inspected = signature(function)
@@ -25,7 +25,7 @@ class Signature:
         self._json_defaults = {name: said for name, said in self.defaults.items() if _is_json(said)}
         self._required = self._names - self.defaults.keys()
         plain = [parameter.replace(annotation=parameter.empty) for parameter in parameters]
-        self.shown = str(inspect.Signature(plain))  # without types, which are for programmers
+        self.shown = str(inspect.Signature(plain))  # without annotations, which are for programmers
 
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments of a call by name. Raises Python's own TypeError if they do not fit."""
@@ -40,7 +40,7 @@ class Signature:
     def complete_json(self, bound: Mapping[str, Any]) -> dict[str, Any]:
         """Fill in the defaults that are JSON: f() and f(region=None) are the same call.
 
-        No call can spell another default out: leaving it out is the call's own.
+        A call cannot give any other default explicitly, so to leave that argument out is a call of its own.
         """
         return {**self._json_defaults, **bound}
 

@@ -1,4 +1,4 @@
-"""The object of a job: a row of its model that belongs to its tenant."""
+"""Find the object of a job: a row of its model that belongs to its tenant."""
 
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext, suppress
@@ -19,58 +19,63 @@ from tenants.prepared import prepared_on
 
 Found = TypeVar("Found")
 Find = Callable[[Target, Any, int], models.Model | None]
-MALFORMED = (ValueError, TypeError, OverflowError, ValidationError)  # what Django says of an id that cannot be one
+MALFORMED = (ValueError, TypeError, OverflowError, ValidationError)  # Django's errors for an impossible id
 
 
 def find(target: Target, source_id: Any, tenant_id: int, *, of_a_job: bool = False) -> models.Model | None:
-    """The tenant's object; None if the id is missing, malformed or another tenant's. of_a_job: a stored job names it.
+    """Return the tenant's object; None if the id is missing, malformed or another tenant's.
+
+    of_a_job: a stored job names it, so another spelling of its id counts.
 
     Raises InvalidRequest if its model has no path to a tenant.
     """
     if target.model is None:
         return None
-    path_of(target.model)  # raises outside of what means a wrong id
+    path_of(target.model)  # here, since inside `try` its error would mean a wrong id
     try:
         found = _find(target.model, source_id, tenant_id)
     except MALFORMED:
         return None
-    # Other spellings of the id (" 9", "0_9") do not count: nobody was given them. But a job has that of the object on
-    # which it was called: 1.5 for 1.50, or a moment in another zone.
+    # Other spellings of the id (" 9", "0_9") do not count: we never return them to a caller. But a stored job has the
+    # spelling of the object on which it was called: 1.5 for 1.50, or a moment in another zone.
     if found is None or str(found.pk) == str(source_id):
         return found
     return found if of_a_job and found.pk == found._meta.pk.to_python(source_id) else None
 
 
 def find_in_sight(target: Target, source_id: Any, tenant_id: int) -> models.Model | None:
-    """As `find`; None also if this session does not see its table."""
+    """Return the tenant's object like `find`; None also if this session does not see its table."""
     return in_sight(partial(find, target, source_id, tenant_id))
 
 
 def check_place(field: str, instance: models.Model) -> None:
-    """Raises InvalidRequest for a row of a database in which no job looks: it would run on another row of that key."""
+    """Raise InvalidRequest for a row of a database in which jobs do not look for it.
+
+    The job would run on another row with the same key.
+    """
     model = instance.__class__
     looked_in = router.db_for_write(model)
     if instance._state.db == looked_in:
         return
-    written_in = router.db_for_write(model, instance=instance)  # of a replica's row: the primary, if a router knows it
+    written_in = router.db_for_write(model, instance=instance)  # for a replica's row: the primary, if a router knows it
     if written_in != looked_in:
         raise InvalidRequest(field, f"is in the database {written_in}; a job would look in {looked_in}")
 
 
 def key_text(instance: models.Model) -> str:
-    """Its key as text, in the one spelling: a UUID may have been given as another."""
+    """Return the object's key as text, in one spelling: a UUID may have been given in another one."""
     return str(instance._meta.pk.to_python(instance.pk))
 
 
 def is_beside_jobs(target: Target) -> bool:
-    """Whether its objects are in the database of the jobs: with that, both are away."""
+    """Return whether its objects are in the database of the jobs, so that an outage of that database concerns both."""
     return target.model is not None and router.db_for_write(target.model) == DEFAULT_DB_ALIAS
 
 
 def find_all(wanted: Iterable[tuple[type[models.Model], Any, int]]) -> Find:
     """Load the objects of many calls, each a model, an id and a tenant, with one query for each model.
 
-    Returns what finds them as `find` does.
+    Returns a function that finds them like `find`.
     """
     asked: dict[type[models.Model], tuple[set[Any], set[int]]] = {}
     for model, source_id, tenant_id in wanted:
@@ -91,12 +96,12 @@ def find_all(wanted: Iterable[tuple[type[models.Model], Any, int]]) -> Find:
 
 
 def in_sight(query: Callable[[], Found]) -> Found | None:
-    """What the query finds; None if its table is in none of this session's schemas.
+    """Return what the query finds; None if its table is in none of this session's schemas.
 
-    Where each tenant has a schema of its own, only a body is sure to be in that one (JOBS_AROUND).
+    Where each tenant has a schema of its own, only the session of a job's body is sure to be in it (JOBS_AROUND).
     """
     try:
-        # In a transaction, the error would end that, too.
+        # In a transaction, the error would end the transaction, too.
         with transaction.atomic() if connection.in_atomic_block else nullcontext():
             return query()
     except ProgrammingError as error:
@@ -106,17 +111,20 @@ def in_sight(query: Callable[[], Found]) -> Found | None:
 
 
 def _manager(model: type[models.Model]) -> models.Manager[models.Model]:
-    """Where it is written: a replica may not have it yet."""
+    """Return the model's manager for the database where it is written: a replica may not have the row yet."""
     return model._default_manager.db_manager(router.db_for_write(model))
 
 
 def _find(model: type[models.Model], source_id: Any, tenant_id: int) -> models.Model | None:
-    """Every job does this. To build and plan the query anew takes three times as long as the rest of it."""
+    """Return the owner's row with that id; None if there is none.
+
+    Every job does this. To build and plan the query anew would take three times as long as the rest.
+    """
     manager, path = _manager(model), path_of(model)
     owner = path.keys([tenant_id]).get(tenant_id)
     if owner is None:
         return None
-    # A manager of the model's own may make another query each time. In a transaction, an error would end that, too.
+    # A custom manager may make another query each time. In a transaction, an error would end the transaction, too.
     if type(manager) is models.Manager and not connections[manager.db].in_atomic_block:
         return _query(model, manager.db).first(source_id, owner)
     return next(iter(manager.filter(pk=source_id).filter(**{path.lookup: owner})), None)
@@ -124,7 +132,11 @@ def _find(model: type[models.Model], source_id: Any, tenant_id: int) -> models.M
 
 @dataclass(frozen=True)
 class _Query:
-    """The compiled query of a model. converters: as Django's compiler has them, by the position of their column."""
+    """The compiled query of a model.
+
+    names: the attributes of the columns, in their order.
+    converters: the converters of Django's compiler, each with its column, by the position of the column.
+    """
 
     model: type[models.Model]
     database: str
