@@ -1,4 +1,4 @@
-"""The API as Ninja serves it: what a body may be, problem documents for each error, an honest OpenAPI document."""
+"""Assemble the API with Ninja: strict bodies, a problem document for each error, a complete OpenAPI document."""
 
 import json
 from collections import Counter
@@ -30,7 +30,7 @@ RETRY_AFTER = {"description": "Seconds after which to try again.", "schema": {"t
 
 
 class ProblemAPI(NinjaAPI):
-    """Ninja with short operation ids, and with problem documents also where it has no exception hook."""
+    """Ninja's API with short operation ids, and with problem documents also where Ninja has no exception hook."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -44,13 +44,13 @@ class ProblemAPI(NinjaAPI):
         for pattern in cast(list[Any], patterns):
             root = pattern.name == "api-root"  # the docs page derives the API's address from it
             answered = problems.no_such_address if root else _with_405_as_problem(pattern.callback)
-            pattern.callback = login_not_required(kept_by_nobody(answered))  # Ninja asks for the key or the session
+            pattern.callback = login_not_required(kept_by_nobody(answered))  # Ninja checks the key or the session
         return patterns, app_name, namespace
 
     def validation_error_from_error_contexts(
         self, error_contexts: list[ValidationErrorContext[Any]]
     ) -> ValidationError:
-        """Ninja's errors; an error about an unknown field also lists the known fields."""
+        """Return Ninja's errors; an error about an unknown field also lists the known fields."""
         error = super().validation_error_from_error_contexts(error_contexts)
         models = [c.model for c in error_contexts for _ in c.pydantic_validation_error.errors()]
         for refused, model in zip(error.errors, models, strict=True):
@@ -64,7 +64,7 @@ class ProblemAPI(NinjaAPI):
     def get_openapi_schema(
         self, *, path_prefix: str | None = None, path_params: dict[str, Any] | None = None
     ) -> OpenAPISchema:
-        """Made once for each address: it takes most of a second, and anybody may ask for it."""
+        """Return the OpenAPI document. It is made once for each address: any client may ask, and it takes a second."""
         return self._schema_at(self.get_root_path(path_params or {}) if path_prefix is None else path_prefix)
 
     @cache  # noqa: B019 - there is one API, as long as its process
@@ -83,7 +83,7 @@ class ProblemAPI(NinjaAPI):
 
 
 def _add_problems_of_all(path: str, operation: dict[str, Any]) -> None:
-    """Document the problems that any request may get, one about something by its name, and one with a body."""
+    """Document the problems of any request, and those of requests with an id in the address or with a body."""
     problem = {"$ref": "#/components/schemas/Problem"}
     of_named = {404} if "{" in path else set()
     with_body = {408, 413, 415} if "requestBody" in operation else set()
@@ -93,7 +93,7 @@ def _add_problems_of_all(path: str, operation: dict[str, Any]) -> None:
 
 
 def _fields(model: Any, path: tuple[str | int, ...]) -> list[str]:
-    """The fields of the object at a path in a model: ("batch", "jobs", 3) is of a list, and so of a mapping."""
+    """Return the fields of the object at a path in a model. The path may lead through lists: ("batch", "jobs", 3)."""
     for step in path:
         inside = get_args(model)
         model = inside[-1] if inside else model.model_fields[step].annotation
@@ -101,7 +101,7 @@ def _fields(model: Any, path: tuple[str | int, ...]) -> list[str]:
 
 
 def _without_unknown_names(view: View) -> View:
-    """Refuse parameters that are misspelt or given twice: a list that ignored a filter would have other rows."""
+    """Refuse parameters that are misspelt or given twice: a list that ignored a filter would have wrong rows."""
     models = [model for model in ViewSignature("", view).models if model.__ninja_param_source__ == "query"]
     names = [name for model in models for name in model.__ninja_flatten_map__]
 
@@ -123,11 +123,11 @@ def _without_unknown_names(view: View) -> View:
 def _unfit(values: list[Any]) -> str | None:
     if len(values) > 1:
         return "given twice; give it once"
-    return "must be UTF-8" if "\ufffd" in values[0] else None  # which stands for bytes that are none
+    return "must be UTF-8" if "\ufffd" in values[0] else None  # Django puts this character for invalid bytes
 
 
 def _waiting_briefly(view: View) -> View:
-    """A request waits only briefly for what a transaction of the host's code has locked."""
+    """Let a request wait only briefly for rows that a transaction of the host's code has locked."""
 
     @wraps(view)
     def brief(request: HttpRequest, **values: Any) -> Any:
@@ -140,7 +140,7 @@ def _waiting_briefly(view: View) -> View:
 def _with_405_as_problem(view: View) -> View:
     """Answer a wrong method with a problem: Ninja answers in plain text, before its exception hooks.
 
-    HEAD runs as GET; the server leaves out the body, and nobody waits for the end of a stream.
+    HEAD runs as GET; the server leaves out the body, and a stream is not sent.
     """
 
     def answer(response: HttpResponseBase) -> HttpResponseBase:
@@ -165,10 +165,10 @@ def _with_405_as_problem(view: View) -> View:
 
 
 class DocsPage(Swagger):
-    """Ninja's template and files may be anywhere that Django finds them.
+    """The docs page, with Ninja's template and files wherever Django finds them.
 
-    Ninja itself asks for its app among INSTALLED_APPS, which every worker would then import. Without its template, the
-    page has the files of a CDN, as ninja does it.
+    Ninja itself requires its app in INSTALLED_APPS, and every worker would then import it. If Django finds no such
+    template, the page loads its files from a CDN, as in Ninja.
     """
 
     def render_page(self, request: HttpRequest, api: NinjaAPI, **kwargs: Any) -> HttpResponse:
@@ -183,7 +183,7 @@ JSON = "application/json"
 
 
 class StrictParser(Parser):
-    """Raises ValueError for a body that is not JSON, and a problem for a wrong content type."""
+    """A parser that raises ValueError for a body that is not JSON, and a problem for a wrong content type."""
 
     def parse_body(self, request: HttpRequest) -> Any:
         if request.content_type != JSON:
@@ -213,7 +213,7 @@ class TwiceError(ValueError):
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     document = dict(pairs)
     if len(document) < len(pairs):
-        times = Counter(name for name, _ in pairs)  # looks at each once: there may be 200,000
+        times = Counter(name for name, _ in pairs)  # one pass: there may be 200,000 names
         twice = next(name for name, number in times.items() if number > 1)
         raise TwiceError(f"{twice[:100]!r} appears twice in one object")
     return document

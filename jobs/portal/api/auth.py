@@ -21,7 +21,11 @@ from tenants.models import Tenant
 
 @dataclass(frozen=True)
 class Caller:
-    """user_key: the user of all its jobs; None: each request names one. way: how it came in, to ask again later."""
+    """An authenticated caller.
+
+    way: how the caller came in, to check later that this way is still open.
+    user_key: the user of all the caller's jobs; None: each request names one.
+    """
 
     tenant: Tenant
     way: Way
@@ -29,13 +33,13 @@ class Caller:
 
 
 class CallerRequest(HttpRequest):
-    """A request that passed the authentication below."""
+    """A request that has passed the authentication below."""
 
     auth: Caller
 
 
 class Bearer(HttpBearer):
-    @sensitive_variables("token")  # of `authenticate`, too
+    @sensitive_variables("token")  # it hides the token of `authenticate`, too
     def __call__(self, request: HttpRequest) -> Any:
         # Replaces Ninja's own, which logs a header with a mistyped "Bearer" in debug mode, and thus the secret.
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
@@ -59,12 +63,12 @@ class TenantKey(Bearer):
 
 
 def is_logged_in(request: HttpRequest) -> bool:
-    """Whether a middleware has found a user in the session; False also without one."""
+    """Return whether a middleware has found a user in the session; False also without such a middleware."""
     return bool(getattr(getattr(request, "user", None), "is_authenticated", False))
 
 
 class MemberSession(SessionAuth):
-    """Let the pages use the same endpoints as programs. Unsafe methods need the CSRF token."""
+    """Authenticate a member by the session, so that pages can use the API. Unsafe methods need the CSRF token."""
 
     def __call__(self, request: HttpRequest) -> Caller | None:
         if "Authorization" in request.headers:
@@ -86,7 +90,7 @@ class MemberSession(SessionAuth):
 def refuse_forgery(request: HttpRequest) -> None:
     """Raise a problem if a session's request lacks its CSRF token.
 
-    Runs after authentication, unlike in SessionAuth: a stranger without cookies gets a 401, not a 403.
+    This check runs after authentication, unlike in SessionAuth: a stranger without cookies gets a 401, not a 403.
     """
     if check_csrf(request) is not None:
         raise ProblemError(403, "The CSRF token is missing or wrong: send it as X-CSRFToken.")

@@ -10,27 +10,27 @@ from jobs.store import Progress
 
 
 class NewBatch(inputs.Body):
-    """Jobs that belong together, and what runs when they have ended."""
+    """Jobs that belong together, and the jobs that run when they have ended."""
 
     name: inputs.Text = Field(min_length=1, examples=["nightly"])
-    # fail_fast: to tell all that is wrong with a thousand takes half a minute
+    # fail_fast: to report every error of a thousand jobs takes half a minute
     jobs: list[inputs.Submission] = Field([], max_length=inputs.MOST_AT_ONCE, fail_fast=True)
     on_success: inputs.Submission | None = Field(
-        None, description="A job that runs once, when all have ended well; also after a revival."
+        None, description="A job that runs once, when all have succeeded; also if some succeed only after a revival."
     )
     on_end: inputs.Submission | None = Field(None, description="A job that runs once, when all have ended.")
-    close: StrictBool = Field(True, description="False: you add more jobs, and close it then.")
+    close: StrictBool = Field(True, description="False: it stays open; add more jobs, then close it.")
 
 
 class Batch(Schema):
-    """A batch, and what became of its jobs; a second old at most."""
+    """A batch, with the numbers of its jobs by state; they are at most a second old."""
 
-    id: int = Field(description="A job waits for it by this number, in `after` or `after_end`.")
+    id: int = Field(description="A job that names this id in `after` or `after_end` waits for the batch.")
     name: str
     user: str
     created_at: datetime
-    closed_at: datetime | None = Field(description="Null: it is open, so it is not over.")
-    cancelling: bool = Field(description="True: a cancel is going through its jobs. It needs no further request.")
+    closed_at: datetime | None = Field(description="Null: it is open, so it is not complete.")
+    cancelling: bool = Field(description="True: its jobs are being cancelled. This needs no further request.")
     complete: bool = Field(description="True: it is closed, and all of its jobs have ended.")
     total: int
     waiting: int
@@ -39,8 +39,8 @@ class Batch(Schema):
     error: int
     dead: int
     cancelled: int
-    share: float = Field(description="The share of its jobs that has ended, 0 to 1.")
-    oldest: datetime | None = Field(description="When the first of its jobs that has not ended was submitted.")
+    share: float = Field(description="The share of its jobs that have ended, 0 to 1.")
+    oldest: datetime | None = Field(description="When the oldest of its unfinished jobs was submitted.")
 
     @classmethod
     def of(cls, progress: Progress) -> "Batch":

@@ -1,4 +1,4 @@
-"""Batches over HTTP: make one, add to it while it is open, see how far it is, cancel it."""
+"""The endpoints of batches: make one, add to it while it is open, read its progress, cancel it."""
 
 from django.db import transaction
 from django.http import HttpResponse
@@ -46,7 +46,7 @@ def make_batch(request: CallerRequest, batch: NewBatch) -> HttpResponse:
 )
 @idempotency.repeatable
 def add_to_batch(request: CallerRequest, batch_id: inputs.PathId, batch: inputs.Submissions) -> HttpResponse:
-    """Add 1 to 1000 jobs to an open batch, all or none. 409: it is closed."""
+    """Add 1 to 1000 jobs to an open batch, all or none. 409: the batch is closed."""
     tenant_id = request.auth.tenant.pk
     found = one(tenant_id, batch_id)
     requests = [composed(request.auth, f"jobs[{index}]", each) for index, each in enumerate(batch.jobs)]
@@ -62,9 +62,10 @@ def add_to_batch(request: CallerRequest, batch_id: inputs.PathId, batch: inputs.
 )
 @idempotency.repeatable
 def close_batch(request: CallerRequest, batch_id: inputs.PathId) -> HttpResponse:
-    """Close a batch: only its own jobs add to it now, and it is over when all have ended. 409: it is closed.
+    """Close a batch: from now on only its own jobs can add to it, and it is complete when all have ended.
 
-    One to which nothing is added for 30 days (`JOBS_DEAD_TTL`) is closed by itself when all have ended.
+    409: it is closed already. A batch to which nothing was added for 30 days (`JOBS_DEAD_TTL`) is closed automatically
+    when all of its jobs have ended.
     """
     tenant_id = request.auth.tenant.pk
     if not whole_batch.close_batch(one(tenant_id, batch_id).id, tenant_id=tenant_id):
@@ -74,7 +75,7 @@ def close_batch(request: CallerRequest, batch_id: inputs.PathId) -> HttpResponse
 
 @router.get("batches", response=Batches)
 def list_batches(request: CallerRequest, wanted: Query[WantedBatches]) -> Batches:
-    """Your batches, newest first, a page at a time."""
+    """List your batches, newest first, a page at a time."""
     found, before = listing.batches(wanted.limit, tenant_id=request.auth.tenant.pk, before=wanted.before)
     older = pages.onward(reverse("jobs_api:batches"), wanted, before=before)
     return Batches(batches=[Batch.of(one) for one in found], next=older)
@@ -89,9 +90,9 @@ def read_batch(request: CallerRequest, batch_id: inputs.PathId) -> Batch:
 @router.post("batches/{batch_id}/cancel", response={202: Batch}, openapi_extra=idempotency.PARAMETER)
 @idempotency.repeatable
 def cancel_batch(request: CallerRequest, batch_id: inputs.PathId) -> HttpResponse:
-    """Cancel those of its jobs that wait, and ask those that run to stop. `on_end` runs when they have ended.
+    """Cancel the waiting jobs of a batch, and ask its running jobs to stop. `on_end` runs when they have ended.
 
-    Of very many some are left when you get the answer: it goes on by itself as long as the batch says `cancelling`.
+    In a very large batch some are left when you get the answer. The cancel goes on while `cancelling` is true.
     """
     tenant_id = request.auth.tenant.pk
     whole_batch.cancel_batch(one(tenant_id, batch_id).id, tenant_id=tenant_id)
@@ -101,9 +102,9 @@ def cancel_batch(request: CallerRequest, batch_id: inputs.PathId) -> HttpRespons
 @router.post("batches/{batch_id}/revive", response={202: Batch}, openapi_extra=idempotency.PARAMETER)
 @idempotency.repeatable
 def revive_batch(request: CallerRequest, batch_id: inputs.PathId) -> HttpResponse:
-    """Give those of its jobs that did not end well a new series of attempts, 5000 at a time.
+    """Give the jobs of a batch that have ended but not succeeded a new series of attempts, 5000 at a time.
 
-    429: not all fit into your backlog.
+    429: not all of them fit into your backlog.
     """
     tenant_id = request.auth.tenant.pk
     whole_batch.revive_batch(one(tenant_id, batch_id).id, tenant_id=tenant_id)
@@ -111,7 +112,7 @@ def revive_batch(request: CallerRequest, batch_id: inputs.PathId) -> HttpRespons
 
 
 def one(tenant_id: int, batch_id: int) -> Progress:
-    """That batch of the tenant's. Raises ProblemError."""
+    """Return that batch of the tenant. Raises ProblemError if the tenant has no such batch."""
     return existing(store.read_batch(batch_id, tenant_id=tenant_id), "batch")
 
 

@@ -1,4 +1,4 @@
-"""The changes to what is the caller's tenant's; another tenant's changes are like none at all."""
+"""The endpoint of the audit log of the caller's tenant; changes of other tenants never appear."""
 
 from datetime import datetime
 from typing import Any
@@ -15,7 +15,7 @@ from tenants.models import Change
 router = Router(tags=["changes"])
 
 FILTERS = {"kind", "subject_id"}
-OPERATOR = "operator"  # its people's names and addresses are no concern of a tenant
+OPERATOR = "operator"  # in place of an operator's name and address, which tenants do not see
 
 
 class WantedChanges(Schema):
@@ -28,13 +28,13 @@ class WantedChanges(Schema):
 
 
 class ChangeToYours(Schema):
-    """Something that a person or a program did to what is yours."""
+    """A change that a person or a program made to something of yours."""
 
     id: int
     at: datetime
     who: str = Field(description="A user of yours, your slug for a program with a key, or `operator`.")
     key: str = Field(description="The prefix of your key. Empty: a user's session, or an operator.")
-    address: str = Field(description="Of your user or program. Empty: an operator.")
+    address: str = Field(description="The network address of your user or program. Empty: an operator.")
     verb: str = Field(description="For example added, changed, deleted, cancelled, revived.")
     kind: str
     subject_id: str
@@ -49,7 +49,7 @@ class ChangePage(Schema):
 
 @router.get("changes", url_name="changes", response=ChangePage)
 def list_changes(request: CallerRequest, wanted: Query[WantedChanges]) -> dict[str, Any]:
-    """What was done to your jobs, schedules, keys, members and limits, by whom, a page at a time."""
+    """List the changes to your jobs, schedules, keys, members and limits, with who made them, a page at a time."""
     tenant_id = request.auth.tenant.pk
     filters = wanted.model_dump(include=FILTERS, exclude_none=True)
     found = Change.objects.filter(about(**filters), tenant_id=tenant_id)
@@ -61,5 +61,6 @@ def _shown(change: Change, tenant_id: int) -> dict[str, Any]:
     of = {name: getattr(change, name) for name in ChangeToYours.model_fields}
     if change.actor_tenant_id != tenant_id:
         of |= {"who": OPERATOR, "key": "", "address": ""}
-        of["values"] = {name: value for name, value in change.values.items() if name != "filter"}  # may name errors
+        # A filter may name errors.
+        of["values"] = {name: value for name, value in change.values.items() if name != "filter"}
     return of

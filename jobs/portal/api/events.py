@@ -1,4 +1,4 @@
-"""The changes of a job or a batch as they happen: server-sent events, beside the long poll."""
+"""The endpoints that send the changes of a job or a batch as they happen, as server-sent events."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
@@ -30,9 +30,9 @@ DESCRIBED: dict[str, Any] = {
     ],
     "responses": {
         200: {
-            "description": "Of a job: events `status` and `end` with a Job, `progress` with its `progress` and "
+            "description": "For a job: `status` and `end` with a Job, `progress` with its `progress` and "
             "`progress_note`, `starts` with its `starts` while it waits. "
-            "Of a batch: `progress` and `end` with a Batch.",
+            "For a batch: `progress` and `end` with a Batch.",
             "content": {MEDIA_TYPE: {"schema": {"type": "string"}}},
         }
     },
@@ -52,7 +52,7 @@ def follow_job(request: CallerRequest, job_id: inputs.PathId) -> StreamingHttpRe
 
 @router.get("batches/{batch_id}/events", url_name="batch_events", openapi_extra=DESCRIBED)
 def follow_batch(request: CallerRequest, batch_id: inputs.PathId) -> StreamingHttpResponse:
-    """Follow a batch: how far it is now, then each change as a server-sent event, until `end`: all have ended."""
+    """Follow a batch: its progress now, then each change as a server-sent event, until the event `end`."""
     progress = batches.one(request.auth.tenant.pk, batch_id)
     watch = BatchWatch(progress.tenant_id, progress.id, request.headers.get(LAST_SEEN, ""))
     return _answer(request, watch.tell(progress), watch.look)
@@ -63,7 +63,7 @@ def _answer(
 ) -> StreamingHttpResponse:
     tenant_id = request.auth.tenant.pk
     place = throttle.Place(tenant_id)
-    # nginx would keep small parts back, and so would Django where it compresses; other proxies know the media type.
+    # nginx would hold small parts back, and so would Django's compression; other proxies know the media type.
     headers = {"X-Accel-Buffering": "no", "Content-Encoding": "identity"}
     stream = _stream(request.auth.way, place, first, look)
     parts = stream if isinstance(request, ASGIRequest) else _in_this_thread(stream)
@@ -71,7 +71,7 @@ def _answer(
 
 
 def _in_this_thread(stream: AsyncGenerator[str, None]) -> Iterator[str]:
-    """The parts as they come, for a WSGI server: Django would send it all of them at the end."""
+    """Yield the parts as they come, for a WSGI server. Django itself would send all of them at the end."""
     with asyncio.Runner() as runner:
         try:
             while part := runner.run(anext(stream, "")):
@@ -83,7 +83,7 @@ def _in_this_thread(stream: AsyncGenerator[str, None]) -> Iterator[str]:
 async def _stream(
     way: Way, place: throttle.Place, first: Event | None, look: Callable[[], Awaitable[Event | None]]
 ) -> AsyncGenerator[str, None]:
-    """The text of the stream. It runs in the event loop, and holds no thread and no connection."""
+    """Yield the text of the stream. This runs in the event loop, and holds no thread and no connection."""
     events = follow(first, look, lambda: ways.ask(way))
     try:
         async with aclosing(events):

@@ -1,4 +1,4 @@
-"""The changes of a job or a batch as server-sent events: what a client has not been told yet, at a bounded pace."""
+"""Follow a job or a batch: send a client, at a bounded pace, the changes that it does not have yet."""
 
 import asyncio
 import time
@@ -23,10 +23,10 @@ from jobs.reading.together import Together
 from jobs.store import EVERY_TENANT, Progress
 from tenants.auth import open_ways
 
-MAX_STREAM_SECONDS = 300.0  # seconds of one stream; the client then comes again, and proves again who it is
+MAX_STREAM_SECONDS = 300.0  # seconds of one stream; the client then connects again, and authenticates again
 BEAT = 15.0  # seconds without an event, after which a comment shows proxies and clients that the stream lives
-CHECK = 5.0  # seconds between two looks whether the caller may still come in
-RENEW = 10.0  # seconds after which a job that waits may be told anew when it starts: no forecast comes sooner
+CHECK = 5.0  # seconds between two checks whether the caller still has access
+RENEW = 10.0  # seconds between two events `starts` of a waiting job: forecasts are not made more often
 RECONNECT = 2000  # milliseconds until a browser tries again
 
 
@@ -36,7 +36,12 @@ class Gone(Exception):
 
 @dataclass(frozen=True)
 class Event:
-    """A change. name: status, progress, starts, end. id: what the client sends as `Last-Event-ID`, to go on from it."""
+    """A change of a job or a batch.
+
+    name: status, progress, starts or end.
+    id: the value that the client sends as `Last-Event-ID`, to go on from this event.
+    data: the JSON of the event.
+    """
 
     name: str
     id: str
@@ -47,15 +52,18 @@ class Event:
 
 
 class Watch:
-    """What one client has been told of one job. seen: the id of the last event that it has; "" for none."""
+    """The changes of one job for one client.
+
+    seen: the id of the last event that the client has; "" for none.
+    """
 
     def __init__(self, tenant_id: int, job_id: int, seen: str, clock: waiting.Clock = time.monotonic) -> None:
         self._job, self._seen, self._clock = (tenant_id, job_id), seen, clock
         self._starts: dict[str, Any] | None = None
-        self._starts_at = clock()  # when it was last looked at
+        self._starts_at = clock()  # when the forecast was last read
 
     async def look(self) -> Event | None:
-        """What changed since the last event; None if nothing did. Raises Gone and the errors of the database."""
+        """Return the change since the last event; None if there is none. Raises Gone and the errors of the database."""
         state = await waiting.states.ask(self._job)
         if state is not None and _head(_id(state)) == _head(self._seen):
             return self._progress(state) or await self._renewed(state)
@@ -65,9 +73,9 @@ class Watch:
         return await sync_to_async(self.tell)(job)
 
     def tell(self, job: JobRow) -> Event | None:
-        """The same, of a job that has just been read."""
+        """Return the change since the last event, for a job that has just been read."""
         state = State(job.status, job.attempt, job.cancel_requested_at is not None, job.progress, job.progress_note)
-        final = state.status in FINAL  # then told once more, even to a client that has it: nothing else will come
+        final = state.status in FINAL  # then sent even to a client that has it: no other event follows
         if not final and _head(_id(state)) == _head(self._seen):
             return self._progress(state)
         self._seen = _id(state)
@@ -82,7 +90,7 @@ class Watch:
         return Event("progress", self._seen, {"progress": state.progress, "progress_note": state.progress_note})
 
     async def _renewed(self, state: State) -> Event | None:
-        """When it starts, if it waits, and another forecast says so."""
+        """Return an event with the new forecast of its start; None if the job does not wait, or nothing has changed."""
         if state.status != Status.CREATED or self._clock() - self._starts_at < RENEW:
             return None
         self._starts_at = self._clock()
@@ -94,20 +102,23 @@ class Watch:
 
 
 class BatchWatch:
-    """What one client has been told of one batch."""
+    """The changes of one batch for one client.
+
+    seen: the id of the last event that the client has; "" for none.
+    """
 
     def __init__(self, tenant_id: int, batch_id: int, seen: str) -> None:
         self._batch, self._seen = (tenant_id, batch_id), seen
 
     async def look(self) -> Event | None:
-        """What changed since the last event; None if nothing did. Raises Gone and the errors of the database."""
+        """Return the change since the last event; None if there is none. Raises Gone and the errors of the database."""
         progress = await batches.ask(self._batch)
         if progress is None:
             raise Gone
         return self.tell(progress)
 
     def tell(self, progress: Progress) -> Event | None:
-        """The same, of a batch that has just been read."""
+        """Return the change since the last event, for a batch that has just been read."""
         counts = (progress.total, progress.running, progress.success, progress.error, progress.dead, progress.cancelled)
         now = ".".join(str(number) for number in (*counts, int(progress.closed_at is not None)))
         if now == self._seen and not progress.is_complete:
@@ -117,24 +128,24 @@ class BatchWatch:
 
 
 def _progress_of(keys: Collection[tuple[int, int]]) -> dict[tuple[int, int], Progress]:
-    """Of each batch, if it is that tenant's."""
+    """Return the progress of each batch, by tenant and id, if the batch is that tenant's."""
     found = store.read_batches([batch_id for _, batch_id in keys], tenant_id=EVERY_TENANT, most=len(keys))
     return {(one.tenant_id, one.id): one for one in found}
 
 
-forecasts = Together(starts_of, every=waiting.LAST_PAUSE)  # of all that wait, and that somebody follows in this process
-ways = Together(open_ways, every=CHECK / 10)  # of all callers who wait in this process
-batches = Together(_progress_of, every=waiting.FIRST_PAUSE)  # of all that somebody follows in this process
+forecasts = Together(starts_of, every=waiting.LAST_PAUSE)  # of the waiting jobs that clients of this process follow
+ways = Together(open_ways, every=CHECK / 10)  # of the callers whose requests wait in this process
+batches = Together(_progress_of, every=waiting.FIRST_PAUSE)  # of the batches that clients of this process follow
 
 
 def _id(state: State) -> str:
-    """The state as an event's id: 1.running.0.8c736521, the last part for the progress."""
+    """Return the id of an event: 1.running.0.8c736521, from attempt, status, stop request and progress."""
     progress = zlib.crc32(f"{state.progress} {state.progress_note}".encode())
     return f"{state.attempt}.{state.status}.{state.stopping:d}.{progress:08x}"
 
 
 def _head(event_id: str) -> str:
-    """An id without its progress."""
+    """Return an id without the part for the progress."""
     return event_id.rpartition(".")[0]
 
 
@@ -145,10 +156,10 @@ async def follow(
     sleep: waiting.Sleep = asyncio.sleep,
     clock: waiting.Clock = time.monotonic,
 ) -> AsyncGenerator[str, None]:
-    """Yield a stream: this event, then those that looks find; until the end, or MAX_STREAM_SECONDS.
+    """Yield a stream: this event, then the events that `look` finds, until the event `end`, or MAX_STREAM_SECONDS.
 
-    A lost permission, or the end of the server, ends it too.
-    While the database is away the stream stays open: it goes on when the database does.
+    The stream also ends when the caller loses access (`may_know`), or when the server stops.
+    While the database is away the stream stays open, and goes on when the database is back.
     """
     began = told = checked = clock()
     pause = waiting.FIRST_PAUSE

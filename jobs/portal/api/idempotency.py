@@ -1,4 +1,4 @@
-"""`Idempotency-Key`: a client that lost an answer repeats its request, and gets the same answer for 24 hours."""
+"""`Idempotency-Key`: a client that lost an answer can repeat its request, and gets the same answer for 24 hours."""
 
 import hashlib
 import re
@@ -18,7 +18,7 @@ from jobs.store import answers
 
 View = Callable[..., HttpResponse]
 Kind = TypeVar("Kind", bound=Callable[..., Any])
-KEEPING: set[Callable[..., Any]] = set()  # the views that know the header
+KEEPING: set[Callable[..., Any]] = set()  # the views that accept the header
 HEADER = "Idempotency-Key"
 KEY = r"[!-~]{1,255}"
 PARAMETER: dict[str, Any] = {
@@ -35,7 +35,7 @@ PARAMETER: dict[str, Any] = {
 
 
 def repeatable(view: View) -> View:
-    """An endpoint that returns the answer kept for this key, if any. Refusals are not kept: a client can try again."""
+    """Let an endpoint return the answer kept for this key, if any. Refusals are not kept: a client can try again."""
 
     @wraps(view)
     def once(request: CallerRequest, **values: Any) -> HttpResponse:
@@ -46,7 +46,7 @@ def repeatable(view: View) -> View:
 
 
 def keeping(view: Kind) -> Kind:
-    """Mark a view that knows the header. One that changes nothing need not keep its answer."""
+    """Mark a view that accepts the header. A view that changes nothing need not keep its answer."""
     KEEPING.add(unwrap(view))
     return view
 

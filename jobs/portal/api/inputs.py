@@ -28,13 +28,13 @@ from tenants.bounds import is_whole
 
 
 class Storable:
-    """A text that PostgreSQL can store; its schema says so."""
+    """A text that PostgreSQL can store; its schema excludes the character U+0000."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return no_info_after_validator_function(_without_nul, handler(source))
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        # A page of documentation would else show a text that it makes of the pattern: '<i63cyzE9S%}f].
+        # Without an example, the docs page would invent one from the pattern: '<i63cyzE9S%}f].
         return {"examples": ["text"]} | handler(schema) | {"pattern": r"^[^\u0000]*$"}
 
 
@@ -45,7 +45,7 @@ def _without_nul(text: str) -> str:
 
 
 def as_moment(written: Any) -> Any:
-    """Read a moment in ISO 8601. The caller checks its time zone."""
+    """Return a moment read from ISO 8601. The caller checks its time zone."""
     # Pydantic would read 1700000000 as seconds since 1970; refuse it, since the client may mean a delay.
     if written is None:
         return None
@@ -58,7 +58,7 @@ def as_moment(written: Any) -> Any:
 
 
 def _either(written: Any, handler: ValidatorFunctionWrapHandler) -> Any:
-    """Seconds or a moment: one refusal, of the field, and not one of each kind."""
+    """Validate seconds or a moment, with one error for the field instead of one for each of the two types."""
     try:
         return handler(written)
     except ValidationError:
@@ -68,7 +68,7 @@ def _either(written: Any, handler: ValidatorFunctionWrapHandler) -> Any:
 
 
 def _whole(number: Any) -> Any:
-    """The same number without a fraction of zeros: 3.0 and 1e3 are integers in JSON Schema too."""
+    """Return a float without fraction as an integer: 3.0 and 1e3 are integers in JSON Schema, too."""
     return int(number) if isinstance(number, float) and number.is_integer() else number
 
 
@@ -78,21 +78,21 @@ def _key(source_id: Any) -> Any:
 
 
 def _in_digits(written: Any) -> Any:
-    """A number in an address, in plain digits: not +1, 1.0 or ١, each of which Python reads as 1."""
+    """Return a whole number of an address if it is in plain digits: not +1, 1.0 or ١, which Python reads as 1."""
     if isinstance(written, str) and not re.fullmatch("-?[0-9]{1,100}", written):
         raise ValueError("must be an integer in decimal digits")
     return written
 
 
 def _in_decimals(written: Any) -> Any:
-    """The same with a fraction: not 1_0, nan or ١.5."""
+    """Return a number of an address if it is in plain decimals: not 1_0, nan or ١.5."""
     if isinstance(written, str) and not re.fullmatch(r"-?[0-9]{0,100}\.?[0-9]{1,100}([eE][+-]?[0-9]{1,9})?", written):
         raise ValueError("must be a number in decimal digits")
     return written
 
 
 class Body(BaseModel):
-    """A request's body: unknown fields are errors, and the list of errors is bounded."""
+    """The body of a request: unknown fields are errors, and the list of errors is bounded."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -106,7 +106,7 @@ class Body(BaseModel):
 
 
 def left_out(description: str) -> Any:
-    """A field that may be omitted but is never null; its schema says so."""
+    """Return a field that may be omitted but is never null; its schema has no default."""
     return Field(None, description=description, json_schema_extra=_without_default)
 
 
@@ -124,7 +124,7 @@ RowId = Annotated[int, Field(ge=1), BeforeValidator(_in_digits)]
 Moment = Annotated[datetime, BeforeValidator(as_moment)]
 Expiry = Annotated[Annotated[StrictFloat, Field(ge=0.1, allow_inf_nan=False)] | Moment | None, WrapValidator(_either)]
 IN_DECIMALS = BeforeValidator(_in_decimals)
-AS_INTEGER = BeforeValidator(_whole)  # after the bounds: otherwise pydantic's schema does not tell them
+AS_INTEGER = BeforeValidator(_whole)  # after the bounds: otherwise pydantic's schema lacks them
 Integer = Annotated[StrictInt, AS_INTEGER]
 Priority = Annotated[StrictInt, Field(ge=0, le=LAST_PRIORITY), AS_INTEGER]
 Retries = Annotated[StrictInt, Field(ge=0, le=MAX_WHOLE), AS_INTEGER]
@@ -133,11 +133,11 @@ JobIds = Annotated[
 ]
 MOST_AT_ONCE = 1000  # jobs in one request
 ARGS = "The method's keyword arguments; as JSON at most 256 KiB, unless the operator has set another limit."
-CALL = {"source_type", "source_id", "source_method", "args"}  # the other fields say how to run it
+CALL = {"source_type", "source_id", "source_method", "args"}  # the other fields are options
 
 
 class Call(Body):
-    """A `@job` method of one of your objects, or of a class if `source_id` is null."""
+    """A call of a `@job` method of one of your objects, or, if `source_id` is null, of a class or a module."""
 
     source_type: Text = Field(examples=["reports.datareport"])
     source_id: SourceId | None = Field(None, examples=["42"])
@@ -151,9 +151,10 @@ EXAMPLE: dict[str, Any] = {"source_type": "reports.datareport", "source_id": "42
 
 
 class Submission(Call):
-    """A call to make."""
+    """A call to make, with its options."""
 
-    model_config = ConfigDict(json_schema_extra={"example": EXAMPLE})  # whole: `delay` and `at` exclude each other
+    # A whole example, since `delay` and `at` exclude each other.
+    model_config = ConfigDict(json_schema_extra={"example": EXAMPLE})
 
     delay: Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)] | None = Field(
         None, description="Seconds to wait; not together with `at`."
@@ -161,7 +162,7 @@ class Submission(Call):
     at: Moment | None = Field(None, description="The moment to start, in the future, with a time zone.")
     expires: Expiry = Field(
         None,
-        description="No attempt starts so many seconds after the job may start, or from this moment on: then the job is"
+        description="Seconds from when the job may start, or a moment: after it no attempt starts, and the job is"
         " cancelled. Default: the method's own.",
     )
     dedup: StrictBool | None = Field(
@@ -169,9 +170,9 @@ class Submission(Call):
     )
     identical: Literal["join", "replace", "supersede", "debounce"] | None = Field(
         None,
-        description="What becomes of an identical job that is under way: it is the answer (join); it is replaced if it"
-        " waits (replace), or also asked to stop if it runs (supersede); or it waits on, until `delay` seconds after"
-        " the last call (debounce). Default: the method's own.",
+        description="How an identical unfinished job is treated. join: it is returned. replace: it is replaced if it"
+        " waits. supersede: as replace, and it is asked to stop if it runs. debounce: it starts `delay` seconds after"
+        " the last call. Default: the method's own.",
     )
     user: Name | None = Field(
         None, description="Your user that the job is for. With a session: always the logged-in user."
@@ -183,18 +184,19 @@ class Submission(Call):
         None, description="The most retries after failures. Default: the number of the method or its queue."
     )
 
-    after: JobIds | None = Field(None, description="Jobs of yours that must have ended well first.")
-    after_end: JobIds | None = Field(None, description="Jobs of yours that must have ended first, well or not.")
+    after: JobIds | None = Field(None, description="Ids of your jobs or batches that must have succeeded first.")
+    after_end: JobIds | None = Field(None, description="Ids of your jobs or batches that must have ended first.")
     after_patience: Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)] | None = Field(
-        None, description="Seconds in which one of them that ended badly may be revived; then this job is cancelled."
+        None,
+        description="Seconds in which a job of `after` that failed may be revived; then this job is cancelled.",
     )
 
     def call(self) -> dict[str, Any]:
-        """Which method, of what, with which arguments."""
+        """Return the fields of the call: the method, its object and its arguments."""
         return self.model_dump(include=CALL)
 
     def options(self) -> dict[str, Any]:
-        """The options that the client gave; the method and its queue supply the others."""
+        """Return the options that the client gave; the method and its queue supply the others."""
         return self.model_dump(exclude=CALL, exclude_none=True)
 
 
@@ -204,14 +206,14 @@ class Submissions(Body):
     jobs: list[Submission] = Field(min_length=1, max_length=MOST_AT_ONCE, fail_fast=True)
 
 
-# A union with `Status` would be two fields in the words of a refusal.
+# Not a union with `Status`: an error about a union names two fields.
 State = Literal["blocked", "scheduled", "created", "queued", "running", "success", "error", "dead", "cancelled", "held"]
 
 
 class Wanted(Schema):
     """Filters of the list of jobs."""
 
-    status: State | None = Field(None, description="`held`: those that are scheduled until their job type is resumed.")
+    status: State | None = Field(None, description="`held`: scheduled jobs whose job type is paused.")
     source_type: Text | None = None
     source_id: Name | None = None
     source_method: Name | None = None

@@ -1,4 +1,4 @@
-"""The endpoints. Each acts only on the caller's tenant; another tenant's job looks as if it did not exist."""
+"""The endpoints of jobs. Each acts only on the caller's tenant; another tenant's job looks as if it did not exist."""
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager, suppress
@@ -66,14 +66,17 @@ def compose(caller: Caller, submission: inputs.Submission) -> JobRequest:
 
 
 def composed(caller: Caller, where: str, submission: inputs.Submission) -> JobRequest:
-    """The same for one of several, which has that place in the document. Raises ProblemError."""
+    """Check one submission of several. Raises ProblemError, naming its place in the document.
+
+    where: the place, such as "jobs[3]".
+    """
     with named(where):
         return compose(caller, submission)
 
 
 @contextmanager
 def named(where: str) -> Iterator[None]:
-    """A refusal names the place in the document."""
+    """Let a refusal in the block name the place in the document."""
     try:
         yield
     except InvalidRequest as refused:
@@ -96,14 +99,17 @@ def submit_jobs(request: CallerRequest, batch: inputs.Submissions) -> HttpRespon
 
 
 def _told(one: Submitted) -> dict[str, Any]:
-    """The values of a `BatchJob`."""
+    """Return the values of a `BatchJob`."""
     url = reverse("jobs_api:job", kwargs={"job_id": one.id})
     return {"id": one.id, "status": one.status, "deduplicated": one.deduplicated, "url": url}
 
 
 @router.get("jobs", response=schemas.JobPage)
 def list_jobs(request: CallerRequest, wanted: Query[inputs.Wanted]) -> schemas.JobPage:
-    """Your jobs, newest first, a page at a time. A page may be empty and have a next one: it looks at 10,000 jobs."""
+    """List your jobs, newest first, a page at a time.
+
+    A page searches 10,000 jobs: it may be empty although there is a next page.
+    """
     filters = wanted.model_dump(include=FILTERS, exclude_none=True)
     others = Q(**{COLUMNS.get(name, name): value for name, value in filters.items()})
     sought = Sought(request.auth.tenant, batch=wanted.batch, others=others)
@@ -118,7 +124,7 @@ def list_jobs(request: CallerRequest, wanted: Query[inputs.Wanted]) -> schemas.J
 def read_job(
     request: CallerRequest, job_id: inputs.PathId, wait: Wait = 0, seen: Seen | None = None
 ) -> HttpResponseBase:
-    """Read a job. With `wait`, the answer comes as soon as the status changes, or when the time is over."""
+    """Read a job. With `wait`, the answer comes when the status changes, or after so many seconds."""
     job = _job_of(request.auth.tenant.pk, job_id)
     if not wait:
         return schemas.answer(200, schemas.read(job))
@@ -169,9 +175,9 @@ def cancel_job(request: CallerRequest, job_id: inputs.PathId) -> HttpResponse:
 )
 @idempotency.repeatable
 def revive_job(request: CallerRequest, job_id: inputs.PathId) -> HttpResponse:
-    """Give a job that ended badly a new series of attempts.
+    """Give a job that failed or was cancelled a new series of attempts.
 
-    409: it is under way, it ended well, an operator ended it, or its arguments were erased. 429: your backlog is full.
+    409: it is under way, it succeeded, an operator ended it, or its arguments were erased. 429: your backlog is full.
     """
     tenant_id = request.auth.tenant.pk
     revived = revive(job_id, tenant_id=tenant_id)
@@ -186,7 +192,7 @@ def _job_of(tenant_id: int, job_id: int) -> models.AnyJob:
 
 
 def _stored(asked: JobRequest, submitted: Submitted) -> models.Job:
-    """The new job, from known values: no query reads it back."""
+    """Return the new job, made of known values: no query reads it back."""
     same = ("tenant_id", "source_type", "source_id", "source_method", "args", "priority", "user_key", "max_retries")
     return models.Job(
         id=submitted.id,

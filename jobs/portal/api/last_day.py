@@ -24,23 +24,23 @@ class Outcomes(Schema):
 
 
 class Percentiles(Schema):
-    """Seconds, about: the true value lies within half of it. Null: nothing ended."""
+    """Approximate seconds: the true value lies within half of it. Null: no attempt ended."""
 
-    p50: float | None = Field(description="Half of the attempts took at most so long.")
-    p95: float | None = Field(description="95 of 100 attempts took at most so long.")
+    p50: float | None = Field(description="Half of the attempts took at most so many seconds.")
+    p95: float | None = Field(description="95 of 100 attempts took at most so many seconds.")
 
 
 class Counted(Schema):
     outcomes: Outcomes
-    run_seconds: float = Field(description="The run times of all these attempts together.")
+    run_seconds: float = Field(description="The run times of all these attempts together, in seconds.")
     run: Percentiles = Field(description="From start to end.")
     wait: Percentiles = Field(description="From ready to start.")
 
 
 class CountedNow(Counted):
     waiting: int = Field(
-        description="Jobs that wait now; of all tenants, about. "
-        f"By job type, at most {last_day.MAX_COUNTED:,} of a queue count."
+        description="Jobs that wait now; for all tenants an estimate. "
+        f"By job type, at most {last_day.MAX_COUNTED:,} jobs of a queue are counted."
     )
     running: int = Field(description="Jobs that hold a slot now: queued or running.")
 
@@ -60,7 +60,7 @@ class TypeDay(CountedNow):
 
 
 class LastDay(Schema):
-    """What has ended in the last 24 hours, by queue and by job type."""
+    """The attempts that ended in the last 24 hours, by queue and by job type."""
 
     since: datetime = Field(description="The full hour from which attempts count: at least 24 hours ago.")
     counted_at: datetime | None = Field(description="When they were last counted: about every minute. Null: never.")
@@ -77,7 +77,7 @@ class LastDay(Schema):
 
 
 class QueuesLastDay(LastDay):
-    """The same for all tenants."""
+    """The attempts of all tenants that ended in the last 24 hours, by queue and by job type."""
 
     since: datetime
     types: list[TypeCounted]  # type: ignore[assignment]

@@ -1,4 +1,4 @@
-"""What the job types of the caller's tenant remember; another tenant's memory is like none at all."""
+"""The endpoints of the memories of the caller's tenant; another tenant's memory looks as if it did not exist."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -26,7 +26,7 @@ class WantedMemories(Schema):
 
     source_type: inputs.Text | None = None
     source_method: inputs.Name | None = None
-    source_id: inputs.Name | None = Field(None, description="Empty: only the job types' own.")
+    source_id: inputs.Name | None = Field(None, description="Empty: only the memories of job types, not of objects.")
     after: inputs.RowId | None = Field(None, description="Only memories with a higher id.")
     limit: inputs.Whole = Field(20, ge=1, le=100)
 
@@ -36,14 +36,14 @@ class ListedMemory(Schema):
 
     id: int
     source_type: str
-    source_id: str | None = Field(description="The object whose memory it is. Null: the job type's own.")
+    source_id: str | None = Field(description="The object whose memory it is. Null: the memory of the job type.")
     source_method: str
     touched_at: datetime = Field(description="The moment when a job last wrote it.")
     expires_at: datetime = Field(description="The moment when it will be deleted, unless a job writes it before.")
 
 
 class Memory(ListedMemory):
-    """What a job type keeps from run to run."""
+    """The values that a job type keeps from run to run."""
 
     content: dict[str, Any]
 
@@ -55,7 +55,7 @@ class MemoryPage(Schema):
 
 @router.get("memories", url_name="memories", response=MemoryPage)
 def list_memories(request: CallerRequest, wanted: Query[WantedMemories]) -> dict[str, Any]:
-    """The memories of your job types and objects, a page at a time."""
+    """List the memories of your job types and objects, a page at a time."""
     filters = wanted.model_dump(include=FILTERS, exclude_none=True)
     found = queries.memories(request.auth.tenant.pk).filter(**filters).defer("content")
     memories, later = pages.page(found, reverse("jobs_api:memories"), wanted)
@@ -64,7 +64,7 @@ def list_memories(request: CallerRequest, wanted: Query[WantedMemories]) -> dict
 
 @router.get("memories/{memory_id}", url_name="memory", response=Memory)
 def read_memory(request: CallerRequest, memory_id: inputs.PathId) -> dict[str, Any]:
-    """A memory with its content."""
+    """Read a memory with its content."""
     memory = _memory_of(request, memory_id)
     return _listed(memory) | {"content": memory.content}
 
@@ -72,7 +72,7 @@ def read_memory(request: CallerRequest, memory_id: inputs.PathId) -> dict[str, A
 @router.delete("memories/{memory_id}", response={204: None})
 def clear_memory(request: CallerRequest, memory_id: inputs.PathId) -> Answer[None]:
     """Delete a memory: the next run begins without one. 503: a job is writing it; try again."""
-    existing(clear(_memory_of(request, memory_id)) or None, "memory")  # or somebody else was faster
+    existing(clear(_memory_of(request, memory_id)) or None, "memory")  # None: another request has deleted it
     return Answer(204, None)
 
 

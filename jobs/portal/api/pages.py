@@ -1,4 +1,4 @@
-"""Pages of lists: as many rows as asked for, and the address of the next page."""
+"""Divide lists into pages: the rows of a page, and the address of the next page."""
 
 from typing import Any, TypeVar
 from urllib.parse import urlencode
@@ -10,16 +10,16 @@ Row = TypeVar("Row", bound=Model)
 
 
 def page(found: QuerySet[Row], address: str, wanted: Any, by: str = "pk") -> tuple[list[Row], str | None]:
-    """The first `wanted.limit` rows, and the address of the next page; None if this is the last.
+    """Return the first `wanted.limit` rows, and the address of the next page; None if this is the last page.
 
-    By that field: the highest first, below `wanted.before`, if the page is asked for so; else the lowest first, above
-    `wanted.after`.
+    The rows are ordered by the field `by`. If `wanted` has `before`: the highest first, only rows below `before`. Else
+    the lowest first, only rows above `wanted.after`.
     """
     falls = hasattr(wanted, "before")
     edge, beyond = ("before", "lt") if falls else ("after", "gt")
     if (end := getattr(wanted, edge)) is not None:
         found = found.filter(**{f"{by}__{beyond}": end})
-    rows = list(found.order_by(f"-{by}" if falls else by)[: wanted.limit + 1])  # one more shows that there are others
+    rows = list(found.order_by(f"-{by}" if falls else by)[: wanted.limit + 1])  # one more row: there is a next page
     if len(rows) <= wanted.limit:
         return rows, None
     del rows[-1]
@@ -27,7 +27,7 @@ def page(found: QuerySet[Row], address: str, wanted: Any, by: str = "pk") -> tup
 
 
 def onward(address: str, wanted: BaseModel, **position: Any) -> str | None:
-    """The address of a page with the same filters, from another position; None if that is None: this is the last."""
+    """Return the address of the page with the same filters at another position; None if the position is None."""
     if None in position.values():
         return None
     return f"{address}?{urlencode(wanted.model_dump(exclude_none=True) | position)}"

@@ -26,7 +26,7 @@ LONGEST_FIELD, LONGEST_MESSAGE = 100, 1_000  # characters: both may quote the in
 
 
 class ProblemError(Exception):
-    """Raised by any code under the API, it becomes the response."""
+    """An error that any code under the API may raise; it becomes the response."""
 
     def __init__(
         self, status: int, detail: str, errors: Iterable[FieldError] = (), headers: Mapping[str, str] | None = None
@@ -38,18 +38,18 @@ class ProblemError(Exception):
     def unfit(
         cls, fields: Mapping[str, str], status: int = 422, headers: Mapping[str, str] | None = None
     ) -> "ProblemError":
-        """The errors of the input, field by field."""
+        """Return a problem with the errors of the input, by field."""
         errors = [FieldError(field=field[:LONGEST_FIELD], message=cut(message)) for field, message in fields.items()]
         return cls(status, f"{errors[0].field}: {errors[0].message}", errors, headers)
 
     @classmethod
     def refused(cls, refusal: InvalidRequest, field: str) -> "ProblemError":
-        """A refusal of the engine. HTTP has a status of its own for too large an input."""
+        """Return a problem for a refusal of the engine. HTTP has a status of its own for too large an input."""
         return cls.unfit({field: refusal.message}, 413 if isinstance(refusal, TooLarge) else 422)
 
 
 def cut(message: str) -> str:
-    """The message, cut if it is too long to read."""
+    """Return the message, cut if it is too long to read."""
     return message if len(message) <= LONGEST_MESSAGE else f"{message[:LONGEST_MESSAGE]}…"
 
 
@@ -66,7 +66,10 @@ def respond(problem: ProblemError) -> HttpResponse:
 
 
 def existing(found: Found | None, what: str) -> Found:
-    """What was found. Raises a problem if nothing was: it is the same for another tenant's, byte for byte."""
+    """Return what was found. Raises a problem if nothing was found.
+
+    The problem is the same, byte for byte, if there is nothing and if it belongs to another tenant.
+    """
     if found is None:
         raise _missing(what)
     return found
@@ -78,7 +81,7 @@ def _missing(what: str) -> ProblemError:
 
 @csrf_exempt  # otherwise a POST would get an error about its token, not about the address
 def no_such_address(request: HttpRequest) -> HttpResponse:
-    """The view of all unknown addresses under the API."""
+    """Answer all unknown addresses under the API."""
     return respond(ProblemError(404, NO_SUCH_ADDRESS))
 
 
@@ -92,9 +95,9 @@ def add_to(api: NinjaAPI) -> None:
         Undecided: lambda request, error: _later(HTTPStatus.SERVICE_UNAVAILABLE, error),
         Locked: lambda request, error: _later(HTTPStatus.SERVICE_UNAVAILABLE, error),
         RequestDataTooBig: _too_big,
-        Schedule.DoesNotExist: lambda request, error: _missing("schedule"),  # somebody else was faster
+        Schedule.DoesNotExist: lambda request, error: _missing("schedule"),  # another request has deleted it
         AuthenticationError: _unknown_caller,
-        get_tenant_model().DoesNotExist: _unknown_caller,  # it was deleted since
+        get_tenant_model().DoesNotExist: _unknown_caller,  # it has been deleted since
         HttpError: _not_json,
     }
     for kind, describe in problem_of.items():
@@ -110,7 +113,10 @@ def _unfit(request: HttpRequest, error: ValidationError) -> ProblemError:
 
 
 def _field(loc: tuple[str | int, ...]) -> str:
-    """("body", <parameter's name>, "jobs", 3, "priority") -> "jobs[3].priority"; ("query", "limit") -> "limit"."""
+    """Return the name of a field: "jobs[3].priority" for ("body", <parameter's name>, "jobs", 3, "priority").
+
+    ("query", "limit") becomes "limit".
+    """
     source, *path = loc
     if source == "body":
         path = path[1:]
@@ -144,7 +150,7 @@ def _unknown_caller(request: HttpRequest, error: Exception) -> ProblemError:
 
 
 def _not_json(request: HttpRequest, error: HttpError) -> ProblemError:
-    """Ninja's own refusals; in practice a body that is not JSON, caused by the parser's error."""
+    """Return a problem for a refusal of Ninja itself: in practice a body that the parser refused."""
     if isinstance(error.__cause__, ProblemError):
         return error.__cause__
     if error.status_code == HTTPStatus.BAD_REQUEST and error.__cause__ is not None:

@@ -1,4 +1,4 @@
-"""The endpoint that says what a job waits for."""
+"""The endpoint that explains what a job waits for."""
 
 from datetime import datetime
 
@@ -19,12 +19,13 @@ router = Router(tags=["jobs"])
 class JobReason(Schema):
     """What a job waits for now, or how it ended."""
 
-    gate: Gate = Field(description="The first limit that holds it; `next`: none does, its turn comes.")
-    sentence: str = Field(description="The same for people.")
+    gate: Gate = Field(description="The first limit that holds it; `next`: no limit does, its turn will come.")
+    sentence: str = Field(description="The reason in a sentence for people.")
     place: int | None = Field(
-        description=f"In line, from 1; {MAX_COUNTED_PLACE + 1} stands for all places beyond. Null: it is not in line."
+        description=f"Its place in line, from 1; {MAX_COUNTED_PLACE + 1} stands for any later place. "
+        "Null: it is not in line."
     )
-    opens_at: datetime | None = Field(description="When the limit lets it go by itself, if that is known.")
+    opens_at: datetime | None = Field(description="When the limit ends without any action, if that is known.")
 
 
 @router.get("jobs/{job_id}/reason", url_name="job_reason", response=JobReason)

@@ -24,7 +24,7 @@ router = Router(tags=["jobs"])
 
 
 class WantedResult(Schema):
-    format: Literal["json", "csv"] = Field("json", description="csv: a file of a result with `columns` and `rows`.")
+    format: Literal["json", "csv"] = Field("json", description="csv: a file, if the result has `columns` and `rows`.")
 
 
 RETRY_AFTER = 1  # seconds; a client that needs the result sooner uses ?wait= on the job
@@ -39,7 +39,7 @@ RETRY_AFTER = 1  # seconds; a client that needs the result sooner uses ?wait= on
 def read_result(
     request: CallerRequest, job_id: PathId, response: HttpResponse, wanted: Query[WantedResult]
 ) -> HttpResponse | Answer[schemas.Job]:
-    """The return value of the job, as JSON. 202: it has not ended. 409: it ended badly. 410: the result is gone."""
+    """Read the return value of a job. 202: the job has not ended. 409: it did not succeed. 410: the result is gone."""
     job = existing(queries.job(request.auth.tenant.pk, job_id), "job")
     if job.status not in FINAL:
         response["Retry-After"] = str(RETRY_AFTER)
@@ -68,7 +68,7 @@ def _failure(job: models.JobRow) -> str:
 
 def _gone(job: models.JobRow) -> str:
     if job.result_expires_at is None:
-        return "The job ended well, but its result was not kept."
+        return "The job succeeded, but its result was not kept."
     if job.result_expires_at > timezone.now():
         return "The result is not available: the cache lost it early or is down. Submit the job again."
     until = job.result_expires_at.isoformat(timespec="seconds")

@@ -16,7 +16,7 @@ Overlap = Literal["skip", "queue", "cancel"]
 
 EVERY_HELP = "Seconds between two due times. Give either this or `cron`."
 CRON = "Five fields, or `@daily` and the like, in the time zone `tz`."
-JITTER = "Seconds: each run is late by a fixed part of them, which differs between schedules."
+JITTER = "Seconds: each run is delayed by a fixed part of them, which differs between schedules."
 ENDS_AT = "The last possible due time, with a time zone. Null: it does not end."
 RULE: dict[str, Any] = {
     "cron": "0 6 * * 1-5",
@@ -48,7 +48,7 @@ class NewSchedule(ScheduleRule, Call):
 
 
 class ScheduleChange(Body):
-    """The fields to change; omitted fields stay as they are. `every` replaces `cron`, and the reverse."""
+    """The fields to change; omitted fields stay as they are. `every` replaces `cron`, and `cron` replaces `every`."""
 
     name: Title = left_out("Unique among your schedules.")
     source_type: Text = left_out("The model of the object.")

@@ -33,11 +33,12 @@ class ListedSchedule(Schema):
     overlap: str
     paused: bool
     paused_because: str = Field(
-        description="The reason if the scheduler paused it, or no code declares it any more. Empty: a person paused it."
+        description="The reason if the scheduler paused it, or if no code declares it any more. "
+        "Empty: it is not paused, or a person paused it."
     )
     declared: bool = Field(
-        description="True: the code declares it for each tenant that opted in; it cannot be changed. It can be deleted "
-        "when no code declares it any more."
+        description="True: the code declares it for each tenant that opted in, so it cannot be changed. "
+        "It can be deleted when no code declares it any more."
     )
     next_at: datetime | None = Field(
         description="The moment of the next run, with its jitter. Null: it is paused, no code declares it any more, or "
@@ -71,25 +72,25 @@ class RulePreview(Schema):
     """A valid rule."""
 
     in_words: str
-    next_times: list[datetime] = Field(description="The next five due times; fewer if it ends before.")
+    next_times: list[datetime] = Field(description="The next five due times; fewer if the rule ends before.")
 
 
 class StartedRun(Schema):
     job_id: int
-    url: str = Field(description="Where the job is.")
+    url: str = Field(description="The address of the job.")
 
 
-OWN = {"in_words", "late_seconds"}  # what is no column
+OWN = {"in_words", "late_seconds"}  # fields that are no columns
 
 
 def listed(schedule: models.Schedule) -> dict[str, Any]:
-    """The values of a `ListedSchedule`, by its fields."""
+    """Return the values of a `ListedSchedule`, by field."""
     columns = {name: getattr(schedule, name) for name in ListedSchedule.model_fields.keys() - OWN}
     return columns | {"in_words": schedule_view.in_words(schedule), "late_seconds": schedule_view.late(schedule)}
 
 
 def whole(schedule: models.Schedule) -> dict[str, Any]:
-    """The values of a `Schedule`, by its fields."""
+    """Return the values of a `Schedule`, by field."""
     runs = schedule.runs.order_by("-due").values("due", "job_id", "note")[:RUNS]
     return listed(schedule) | {
         "args": schedule.args,

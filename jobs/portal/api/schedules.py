@@ -1,4 +1,4 @@
-"""Schedules of the caller's tenant; another tenant's is like none at all."""
+"""The endpoints of schedules of the caller's tenant; another tenant's schedule looks as if it did not exist."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ router = Router(tags=["schedules"])
 
 @router.get("schedules", url_name="schedules", response=told.SchedulePage)
 def list_schedules(request: CallerRequest, wanted: Query[taken.WantedSchedules]) -> dict[str, Any]:
-    """Your schedules, by name, a page at a time."""
+    """List your schedules, by name, a page at a time."""
     found = queries.schedules(request.auth.tenant.pk).defer("args")
     schedules, later = pages.page(found, reverse("jobs_api:schedules"), wanted, by="name")
     return {"schedules": [told.listed(schedule) for schedule in schedules], "next": later}
@@ -30,7 +30,7 @@ def list_schedules(request: CallerRequest, wanted: Query[taken.WantedSchedules])
 @router.post("schedules", response={201: told.Schedule}, openapi_extra=idempotency.PARAMETER)
 @idempotency.repeatable
 def create_schedule(request: CallerRequest, wanted: taken.NewSchedule) -> HttpResponse:
-    """Make a schedule: one job for each time that it is due, from now on."""
+    """Create a schedule: it submits a job at each due time from now on."""
     schedule = change.add(request.auth.tenant, by_tenant=True, **wanted.model_dump())
     address = reverse("jobs_api:schedule", kwargs={"schedule_id": schedule.pk})
     return schemas.answer(201, told.whole(schedule), address)
@@ -39,30 +39,30 @@ def create_schedule(request: CallerRequest, wanted: taken.NewSchedule) -> HttpRe
 @router.post("schedules/preview", response=told.RulePreview)
 @idempotency.keeping
 def preview_rule(request: CallerRequest, rule: taken.ScheduleRule) -> dict[str, Any]:
-    """Check a rule, and say when it is due; nothing is stored."""
+    """Check a rule, and return its next due times; nothing is stored."""
     schedule = schedule_view.previewed(**rule.model_dump())
     return {"in_words": schedule_view.in_words(schedule), "next_times": schedule_view.next_times(schedule)}
 
 
 @router.get("schedules/{schedule_id}", url_name="schedule", response=told.Schedule)
 def read_schedule(request: CallerRequest, schedule_id: inputs.PathId) -> dict[str, Any]:
-    """A schedule, with its last runs and next times."""
+    """Read a schedule, with its last runs and next due times."""
     return told.whole(_schedule_of(request, schedule_id))
 
 
 @router.patch("schedules/{schedule_id}", response={200: told.Schedule, 409: schemas.Problem})
 def change_schedule(request: CallerRequest, schedule_id: inputs.PathId, wanted: taken.ScheduleChange) -> dict[str, Any]:
-    """Change a schedule; by another rule it is due from now on. 409: it is declared by the code."""
+    """Change a schedule. A new rule counts from now on. 409: the code declares it."""
     schedule = _own_schedule_of(request, schedule_id)
     values = change.replacing(wanted.model_dump(exclude_unset=True))
-    if values:  # by_tenant: what an operator made may call more, until its tenant changes it
+    if values:  # by_tenant: an operator's schedule may call any method, until its tenant changes it
         schedule = change.change(schedule, by_tenant=True, **values)
     return told.whole(schedule)
 
 
 @router.delete("schedules/{schedule_id}", response={204: None, 409: schemas.Problem})
 def delete_schedule(request: CallerRequest, schedule_id: inputs.PathId) -> Answer[None]:
-    """Delete a schedule and the list of its runs; their jobs stay. 409: it is declared by the code."""
+    """Delete a schedule and the list of its runs; their jobs stay. 409: the code declares it."""
     change.delete(_own_schedule_of(request, schedule_id, even_if_undeclared=True))
     return Answer(204, None)
 
@@ -70,21 +70,21 @@ def delete_schedule(request: CallerRequest, schedule_id: inputs.PathId) -> Answe
 @router.post("schedules/{schedule_id}/pause", response=told.Schedule, openapi_extra=idempotency.PARAMETER)
 @idempotency.repeatable
 def pause_schedule(request: CallerRequest, schedule_id: inputs.PathId) -> HttpResponse:
-    """Nothing is due until it is resumed."""
+    """Pause a schedule: it submits no job until it is resumed."""
     return schemas.answer(200, told.whole(change.pause(_schedule_of(request, schedule_id))))
 
 
 @router.post("schedules/{schedule_id}/resume", response=told.Schedule, openapi_extra=idempotency.PARAMETER)
 @idempotency.repeatable
 def resume_schedule(request: CallerRequest, schedule_id: inputs.PathId) -> HttpResponse:
-    """Due again from now on; what was missed is not made good. 422: its call is not possible."""
+    """Resume a schedule from now on; missed times are not made up for. 422: its call is invalid now."""
     return schemas.answer(200, told.whole(change.resume(_schedule_of(request, schedule_id))))
 
 
 @router.post("schedules/{schedule_id}/run-now", response={202: told.StartedRun}, openapi_extra=idempotency.PARAMETER)
 @idempotency.repeatable
 def run_schedule_now(request: CallerRequest, schedule_id: inputs.PathId) -> HttpResponse:
-    """One job beside the plan, also of a paused schedule. 429: too many of yours wait."""
+    """Submit one extra job of a schedule, even of a paused one. 429: your backlog is full."""
     job_id = change.run_now(_schedule_of(request, schedule_id))
     url = reverse("jobs_api:job", kwargs={"job_id": job_id})
     return schemas.answer(202, {"job_id": job_id, "url": url}, url)
@@ -95,7 +95,10 @@ def _schedule_of(request: CallerRequest, schedule_id: int) -> models.Schedule:
 
 
 def _own_schedule_of(request: CallerRequest, schedule_id: int, *, even_if_undeclared: bool = False) -> models.Schedule:
-    """Not one that the code declares, or has declared."""
+    """Return a schedule of the tenant. Raises ProblemError if the code declares it.
+
+    even_if_undeclared: allow a schedule that the code has declared, but declares no longer.
+    """
     schedule = _schedule_of(request, schedule_id)
     if schedule.is_of_the_code if even_if_undeclared else schedule.declared:
         allowed = "it can be paused, resumed and run, but neither changed nor deleted"

@@ -33,8 +33,8 @@ class ListedJob(Schema):
     queue: str
     priority: int
     user: str = Field(description="Your user that the job is for. Empty: no particular user.")
-    batch: int | None = Field(description="The batch that it belongs to.")
-    attempt: int = Field(description="The number of times that the job was handed to a worker.")
+    batch: int | None = Field(description="The batch that it belongs to. Null: none.")
+    attempt: int = Field(description="The number of the current or last attempt, from 1. 0: none yet.")
     retries: int = Field(
         description="The number of retries after failures, since the job was submitted or last revived."
     )
@@ -42,40 +42,43 @@ class ListedJob(Schema):
     crashes: int = Field(description="The number of attempts whose process died.")
     created_at: datetime
     due_at: datetime | None = Field(
-        description="The moment when the job will be ready, while it is scheduled and not held."
+        description="The moment when the job will be ready. Null: it is not scheduled, or it is held."
     )
-    expires_at: datetime | None = Field(description="From then on no attempt starts: a job that waits is cancelled.")
-    held: bool = Field(description="True: its job type is paused, and the job stays scheduled until it is resumed.")
+    expires_at: datetime | None = Field(description="From then on no attempt starts; a waiting job is cancelled.")
+    held: bool = Field(description="True: its job type is paused, and the job stays scheduled until that is resumed.")
     queued_at: datetime | None
     start_time: datetime | None
     end_time: datetime | None
     cancel_requested_at: datetime | None = Field(description="The moment when the job was asked to stop while running.")
-    wait_seconds: float = Field(description="Seconds from submission to start; grows until then.")
+    wait_seconds: float = Field(description="Seconds from submission to start; it grows until the start.")
     waited: float | None = Field(
-        description="Seconds that the last attempt waited, from ready to its start; grows until then."
+        description="Seconds from ready to start, of the last attempt; it grows until the start."
     )
-    run_seconds: float | None = Field(description="Seconds from start to end; grows until then.")
+    run_seconds: float | None = Field(description="Seconds from start to end; it grows until the end.")
     worker: UUID | None = Field(description="The worker that runs, or ran, the last attempt.")
     peak_memory: int | None = Field(
-        description="The most memory of its process during the last attempt, in MiB. Null: not measured."
+        description="The peak memory of its process during the last attempt, in MiB. Null: not measured."
     )
     result_bytes: int | None = Field(description="The size of the result. 0: the method returned nothing.")
     progress: float | None = Field(description="0 to 1, if the job reports it.")
     progress_note: str
     last_error: str = Field(description="The class of the error, and its text if the job's author meant it for you.")
     reason: str | None = Field(
-        description="Why it was cancelled, if nobody asked for it: `expired`, or `replaced by` and the id of a job."
+        description="Why the scheduler cancelled it: `expired`, or `replaced by` and the id of a job. "
+        "Null: it did not cancel it."
     )
-    result_url: str | None = Field(description="The address of the result, while one is kept.")
+    result_url: str | None = Field(description="The address of the result. Null: no result is kept.")
 
 
 class Starts(Schema):
-    """When a waiting job starts, by the last forecast."""
+    """When a waiting job is expected to start, by the last forecast."""
 
-    p50: datetime | None = Field(description="About when: half of such jobs have started by then.")
-    p90: datetime | None = Field(description="With 90 %. Null: p50, if there is one, is no more than a guess.")
-    not_before: datetime | None = Field(description="It is unlikely to start earlier, where no more can be said.")
-    reason: Reason | None = Field(description="Why less than p50 and p90 is said: a stable code.")
+    p50: datetime | None = Field(description="Half of such jobs start by this moment. Null: not predicted.")
+    p90: datetime | None = Field(
+        description="90 % of such jobs start by this moment. Null: not predicted; p50, if given, is a rough guess."
+    )
+    not_before: datetime | None = Field(description="A start before this moment is unlikely. Given only without p50.")
+    reason: Reason | None = Field(description="Why the forecast is missing or incomplete: a stable code.")
     made_at: datetime | None = Field(description="The moment of the forecast. Null: there is none yet.")
 
 
@@ -85,9 +88,10 @@ class Job(ListedJob):
     args: dict[str, Any]
     stats: dict[str, Any]
     starts: Starts | None = Field(
-        description="When it starts, if it waits. Null: it does not; or this answers a submit, which reads no forecast."
+        description="When it is expected to start. Null: it does not wait, or this answers a submit, which reads no "
+        "forecast."
     )
-    rows: int | None = Field(description='The number of rows, if the job notes it as `stats["rows"]`.')
+    rows: int | None = Field(description='The number of rows, if the job has set `stats["rows"]`.')
 
     @classmethod
     def of(cls, job: models.JobRow) -> Self:
@@ -95,7 +99,7 @@ class Job(ListedJob):
 
 
 class SubmittedJob(Job):
-    deduplicated: bool = Field(description="True: an identical job existed before, and this is it.")
+    deduplicated: bool = Field(description="True: an identical job existed already, and this is that job.")
 
 
 class BatchJob(Schema):
@@ -116,7 +120,7 @@ class SubmittedBatch(Schema):
 class JobPage(Schema):
     jobs: list[ListedJob] = Field(description="Newest first.")
     next: str | None = Field(
-        description="The address of the next page, with older jobs; it may have none that fits. Null: the last page."
+        description="The address of the next page, with older jobs; it may be empty. Null: this is the last page."
     )
 
 
@@ -141,38 +145,41 @@ MEDIA_TYPE = "application/json; charset=utf-8"
 def answer(status: int, document: dict[str, Any], location: str = "") -> HttpResponse:
     """Respond with a document that fits its schema: Ninja's check would take as long as the rest of the request.
 
-    location: of what was made.
+    location: the address of the new object, for the header `Location`.
     """
     headers = {"Location": location} if location else None
     return HttpResponse(text(document), content_type=MEDIA_TYPE, status=status, headers=headers)
 
 
 def text(document: dict[str, Any]) -> str:
-    """The document as JSON text, as Ninja writes it."""
+    """Return the document as JSON text, as Ninja writes it."""
     return json.dumps(document, cls=DjangoJSONEncoder)
 
 
 def read(job: models.JobRow) -> dict[str, Any]:
-    """The values of a `Job` by field. While it waits, one statement reads when it starts."""
+    """Return the values of a `Job` by field. While the job waits, one statement reads the forecast of its start."""
     said = starts([job]).get(job.pk)
     return shown(job, starts=said and asdict(said))
 
 
 def shown(job: models.JobRow, **more: Any) -> dict[str, Any]:
-    """The same with what no row of the job tells in `more`, without any statement."""
+    """Return the values of a `Job` by field, without any statement.
+
+    more: values that are not in the job's row, such as the forecast.
+    """
     rows = job.stats.get("rows")
     counted = rows if is_whole(rows) else None
     return listed(job) | {"args": job.args, "stats": job.stats, "starts": None, "rows": counted} | more
 
 
-OWN = frozenset(  # what is no column of that name
+OWN = frozenset(  # fields that are not columns of that name
     {"queue", "user", "batch", "due_at", "held", "wait_seconds", "waited", "run_seconds", "last_error", "result_url"}
 )
 COLUMNS = [name for name in ListedJob.model_fields if name not in OWN]
 
 
 def listed(job: models.JobRow) -> dict[str, Any]:
-    """The values of a `ListedJob` by field."""
+    """Return the values of a `ListedJob` by field."""
     now = timezone.now()
     return {name: getattr(job, name) for name in COLUMNS} | {
         "queue": job.queue.name,
@@ -189,7 +196,7 @@ def listed(job: models.JobRow) -> dict[str, Any]:
 
 
 def result_url(job: models.JobRow) -> str | None:
-    """The address of the job's result; None if no result is kept, or no longer."""
+    """Return the address of the job's result; None if no result is kept, or no longer."""
     if job.result_expires_at is None or job.result_expires_at <= timezone.now():
         return None
     return reverse("jobs_api:job_result", kwargs={"job_id": job.pk})

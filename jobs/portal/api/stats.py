@@ -13,21 +13,21 @@ from jobs.reading import last_day, queries
 from tenants.models import TenantQueue
 
 router = Router(tags=["jobs"])
-MAX_COUNTED = 1000  # jobs; counting all that ever ended would read millions
+MAX_COUNTED = 1000  # jobs; counting all ended jobs would read millions
 
 
 class Slots(Schema):
     in_use: int
     limit: int
     with_borrowed: int | None = Field(
-        description="The most that you hold while nobody else can use the processes. Null: you borrow none."
+        description="The most slots, borrowed ones included, while processes would stand idle. Null: you borrow none."
     )
     per_user: int | None = Field(description="Null: no limit per user.")
     paused: bool
 
 
 class UnderWay(Schema):
-    """Jobs that have not ended, by status; `held`: the scheduled ones of a paused job type."""
+    """Jobs that have not ended, by status; `held`: the scheduled jobs of a paused job type."""
 
     blocked: int
     scheduled: int
@@ -56,7 +56,7 @@ class Stats(Schema):
 
 @router.get("stats", response=Stats)
 def read_stats(request: CallerRequest) -> Stats:
-    """Count your waiting and running jobs, your slots in use, and what ended: latest jobs, and the last 24 hours."""
+    """Count your unfinished jobs, your slots in use, your latest ended jobs, and the attempts of the last 24 hours."""
     tenant_id = request.auth.tenant.pk
     under_way, limits = _under_way(tenant_id), TenantQueue.of(request.auth.tenant)
     return Stats(

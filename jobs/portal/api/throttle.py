@@ -12,12 +12,12 @@ from jobs.conf import settings
 from jobs.portal.api.problems import ProblemError
 from tenants.throttle import Throttle
 
-SECONDS_AT_ONCE = 10  # a burst may hold the requests of so many seconds
+SECONDS_AT_ONCE = 10  # a burst may have as many requests as the rate allows in so many seconds
 STRANGERS, STRANGERS_AT_ONCE = 1.0, 100  # wrong keys from one address: per second, and in a burst
 
 callers, strangers = Throttle(), Throttle()
 waits = Counter[int]()  # long polls and event streams open in this process, by tenant
-_counting = threading.Lock()  # views of several threads take places, and the event loop gives them back
+_counting = threading.Lock()  # views in several threads take places, and the event loop gives them back
 LATER = 5  # seconds after which a full process may have places again
 
 
@@ -29,7 +29,7 @@ def admit(caller: str) -> None:
 
 
 def refuse_stranger(request: HttpRequest) -> None:
-    """Count a wrong key. Raise a problem if too many came from this address: it should not try again at once."""
+    """Count a wrong key. Raise a problem if too many came from this address."""
     if settings.JOBS_API_RATE and (
         wait := strangers.take(request.META.get("REMOTE_ADDR", ""), STRANGERS, STRANGERS_AT_ONCE)
     ):
@@ -37,10 +37,10 @@ def refuse_stranger(request: HttpRequest) -> None:
 
 
 class Place:
-    """A long poll or an event stream is counted from its admission until `leave`, which may be called twice."""
+    """The place of a long poll or an event stream. It counts until `leave`, which may be called twice."""
 
     def __init__(self, tenant_id: int) -> None:
-        """Raises a problem if the tenant, or this process, has too many of them open."""
+        """Take the place. Raise a problem if the tenant, or this process, has too many requests that wait."""
         self._tenant_id, self._kept = tenant_id, True
         with _counting:
             if waits[tenant_id] >= settings.JOBS_API_WAITS:
@@ -60,7 +60,7 @@ class Place:
 
 
 class Waiting(StreamingHttpResponse):
-    """A response that waits, and leaves its place when it is closed, even if nobody has read it."""
+    """A response that waits. Its place is left when it is closed, even if the client has not read it."""
 
     def __init__(self, place: Place, parts: AsyncIterator[str] | Iterator[str], **more: Any) -> None:
         super().__init__(parts, **more)

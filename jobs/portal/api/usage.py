@@ -1,4 +1,4 @@
-"""What a tenant used, for its bill: attempts, worker-seconds and the most slots at once. See jobs/reading/usage.py."""
+"""The endpoint of a tenant's usage, for its bill: attempts, worker-seconds, peak slots. See jobs/reading/usage.py."""
 
 from datetime import date, datetime
 from typing import Annotated, Any
@@ -23,32 +23,32 @@ class Period(Schema):
     starts: Day | None = Field(None, alias="from", description="The first day. Default: the first of this month.")
     ends: Day | None = Field(None, alias="to", description="The day after the last one. Default: tomorrow.")
     by: Text | None = Field(
-        None, description="What to tell apart, with commas: of day, queue, type, outcome. Default: day."
+        None, description="How to group, separated by commas: day, queue, type, outcome. Default: day."
     )
 
 
 class UsageLine(Schema):
-    """Attempts that ended; what was not asked for with `by` is null. A job that was retried has several."""
+    """Attempts that ended. Fields that `by` does not name are null. A job that was retried has several attempts."""
 
-    tenant: str | None = Field(description="Its slug.")
+    tenant: str | None = Field(description="The slug of the tenant.")
     day: date | None
     queue: str | None
     source_type: str | None
     source_method: str | None
     outcome: str | None
     attempts: int
-    worker_seconds: float = Field(description="From start to end, of all of them together, to the microsecond.")
+    worker_seconds: float = Field(description="The run times of all these attempts together, to the microsecond.")
     peak_slots: int | None = Field(
-        description="The most slots in use at a look of each minute; by tenant and day alone. Null: none, or not asked."
+        description="The most slots in use, sampled each minute. Null: no sample, or the line is not by tenant and day."
     )
 
 
 class Usage(Schema):
     starts: date = Field(alias="from", serialization_alias="from")
     ends: date = Field(alias="to", serialization_alias="to", description="The day after the last one.")
-    final: bool = Field(description="True: all its days are closed, and nothing here changes any more.")
+    final: bool = Field(description="True: all its days are closed, and these numbers do not change any more.")
     final_at: datetime | None = Field(description="When its last day was closed.")
-    counted_at: datetime | None = Field(description="When the present hour was last counted. Null: never.")
+    counted_at: datetime | None = Field(description="When the current hour was last counted. Null: never.")
     attempts: int
     worker_seconds: float
     usage: list[UsageLine]
@@ -56,7 +56,7 @@ class Usage(Schema):
 
 @router.get("usage", response=Usage, by_alias=True)
 def read_usage(request: CallerRequest, period: Query[Period]) -> dict[str, Any]:
-    """Read what you used, by day: as you are billed for it. A day is closed five minutes after its end (UTC)."""
+    """Read your usage by day, as it is billed. A day is closed five minutes after its end (UTC)."""
     tenant, now = request.auth.tenant, timezone.now()
     asked = usage.Asked.of(period.starts, period.ends, period.by, now=now, own=True)
     found = usage.read(asked, tenant.pk, now)

@@ -1,4 +1,7 @@
-"""The endpoints at which the caller's own system is told how its jobs ended; another tenant's is like none at all."""
+"""Webhooks of the caller's tenant: addresses of its own system that get a message when jobs end.
+
+Another tenant's webhook looks as if it did not exist.
+"""
 
 from datetime import datetime
 from typing import Any
@@ -21,14 +24,18 @@ router = Router(tags=["webhooks"])
 
 
 class NewEndpoint(inputs.Body):
-    """Where to tell it, and of which jobs."""
+    """The address that gets the messages, and the jobs that they are about."""
 
-    url: inputs.Text = Field(examples=["https://example.com/hooks/jobs"], description="https, of the public internet.")
+    url: inputs.Text = Field(
+        examples=["https://example.com/hooks/jobs"], description="An https address with a public host name."
+    )
     types: list[inputs.Text] = Field(
-        [], max_length=endpoints.MOST_NAMED, description="Job types, as reports.datareport.execute. Empty: all."
+        [], max_length=endpoints.MOST_NAMED, description="Job types, such as reports.datareport.execute. Empty: all."
     )
     batches: list[inputs.Text] = Field(
-        [], max_length=endpoints.MOST_NAMED, description="Names of batches. Empty: all jobs, also those of no batch."
+        [],
+        max_length=endpoints.MOST_NAMED,
+        description="Names of batches. Empty: all jobs, also jobs without a batch.",
     )
 
 
@@ -39,20 +46,22 @@ class Endpoint(Schema):
     batches: list[str]
     created_at: datetime
     failing_since: datetime | None = Field(
-        description="The first failure since the last success; after 3 days it is off."
+        description="The first failure since the last success; after 3 days the endpoint is switched off."
     )
     last_error: str
-    next_try_at: datetime | None = Field(description="While it fails: nothing is sent to it before.")
-    off_at: datetime | None = Field(description="Since when nothing is sent to it. Null: it is on.")
-    waiting: int = Field(description="Messages that wait to be delivered, counted to 10,000. 100,000 are kept.")
-    oldest_waiting_at: datetime | None = Field(description="When the job of the oldest one ended. 3 days are kept.")
-    delivered: int = Field(description="Messages that it took in the last 24 hours.")
+    next_try_at: datetime | None = Field(description="While it fails: the moment of the next try.")
+    off_at: datetime | None = Field(description="When it was switched off; nothing is sent to it. Null: it is on.")
+    waiting: int = Field(description="Messages that wait, counted up to 10,000. At most 100,000 are kept.")
+    oldest_waiting_at: datetime | None = Field(
+        description="When the job of the oldest waiting message ended. Messages are kept for 3 days."
+    )
+    delivered: int = Field(description="Messages delivered in the last 24 hours.")
     failed: int = Field(description="Tries that failed in the last 24 hours.")
-    dropped: int = Field(description="Messages of the last 24 hours that were too old or too many, and are not sent.")
+    dropped: int = Field(description="Messages of the last 24 hours that are not sent: too old, or too many waited.")
 
 
 class MadeEndpoint(Endpoint):
-    secret: str = Field(description="What messages are signed with. Nobody is shown it again.")
+    secret: str = Field(description="The secret that signs the messages. It is shown only here.")
 
 
 class Endpoints(Schema):
@@ -61,20 +70,20 @@ class Endpoints(Schema):
 
 @router.get("webhooks", response=Endpoints)
 def list_webhooks(request: CallerRequest) -> dict[str, Any]:
-    """The endpoints that are told how your jobs end."""
+    """List your webhooks: the addresses that get a message when your jobs end."""
     return {"webhooks": [one.as_told() for one in standings(of(request.auth.tenant))]}
 
 
 @router.post("webhooks", response={201: MadeEndpoint})
 def add_webhook(request: CallerRequest, new: NewEndpoint) -> Answer[dict[str, Any]]:
-    """Add an endpoint. It is told of jobs that are submitted from now on."""
+    """Add an endpoint. It gets messages about jobs that are submitted from now on."""
     made, secret = endpoints.add(request.auth.tenant, new.url, new.types, new.batches)
     return Answer(201, _told(request, made.pk) | {"secret": secret})
 
 
 @router.delete("webhooks/{endpoint_id}", response={204: None})
 def remove_webhook(request: CallerRequest, endpoint_id: inputs.PathId) -> Answer[None]:
-    """Remove an endpoint: nothing more is sent to it, also of what waits."""
+    """Remove an endpoint: nothing more is sent to it, and waiting messages are dropped."""
     endpoints.remove(_one(request, endpoint_id))
     return Answer(204, None)
 
@@ -82,7 +91,7 @@ def remove_webhook(request: CallerRequest, endpoint_id: inputs.PathId) -> Answer
 @router.post("webhooks/{endpoint_id}/switch-on", response=Endpoint, openapi_extra=idempotency.PARAMETER)
 @idempotency.repeatable
 def switch_webhook_on(request: CallerRequest, endpoint_id: inputs.PathId) -> HttpResponse:
-    """Send to an endpoint again that was switched off, also what waits. What ended in between is not told."""
+    """Switch an endpoint on again: waiting messages are sent. There are none about jobs that ended while it was off."""
     endpoints.switch_on(_one(request, endpoint_id))
     return schemas.answer(200, _told(request, endpoint_id))
 
@@ -90,7 +99,7 @@ def switch_webhook_on(request: CallerRequest, endpoint_id: inputs.PathId) -> Htt
 @router.post("webhooks/{endpoint_id}/switch-off", response=Endpoint, openapi_extra=idempotency.PARAMETER)
 @idempotency.repeatable
 def switch_webhook_off(request: CallerRequest, endpoint_id: inputs.PathId) -> HttpResponse:
-    """Send nothing to an endpoint until it is switched on. What waits is kept for three days."""
+    """Send nothing to an endpoint until it is switched on. Waiting messages are kept for three days."""
     endpoints.switch_off(_one(request, endpoint_id))
     return schemas.answer(200, _told(request, endpoint_id))
 
@@ -98,14 +107,14 @@ def switch_webhook_off(request: CallerRequest, endpoint_id: inputs.PathId) -> Ht
 @router.post("webhooks/{endpoint_id}/try-now", response=Endpoint, openapi_extra=idempotency.PARAMETER)
 @idempotency.repeatable
 def try_webhook_now(request: CallerRequest, endpoint_id: inputs.PathId) -> HttpResponse:
-    """Send what waits for an endpoint now, and not at its next try."""
+    """Send the waiting messages of an endpoint now, not at its next try."""
     endpoints.try_now(_one(request, endpoint_id))
     return schemas.answer(200, _told(request, endpoint_id))
 
 
 @router.post("webhooks/{endpoint_id}/replace-secret", response=MadeEndpoint)
 def replace_webhook_secret(request: CallerRequest, endpoint_id: inputs.PathId) -> dict[str, Any]:
-    """Get a new secret. For a day messages have two signatures: with the new secret, and with the one before."""
+    """Get a new secret. For a day messages have two signatures: with the new secret, and with the former one."""
     secret = endpoints.replace_secret(_one(request, endpoint_id))
     return _told(request, endpoint_id) | {"secret": secret}
 
