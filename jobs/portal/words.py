@@ -1,4 +1,4 @@
-"""A job's state in words for the tenant whose job it is: nothing of other tenants, of machines, or of operators."""
+"""Put a job's state into words for its tenant, without any facts about other tenants, machines or operators."""
 
 from jobs.allocation.gates import Gate
 from jobs.authoring.text import count_of_jobs
@@ -9,7 +9,7 @@ from jobs.reading.status_words import PAUSED as PAUSED_TYPE
 from jobs.reading.status_words import WORDS
 
 ENDS = {
-    Status.SUCCESS: "It ended well.",
+    Status.SUCCESS: "It is done.",
     Status.ERROR: "It failed.",
     Status.DEAD: "It failed, and will not be tried again.",
     Status.CANCELLED: "It was cancelled.",
@@ -28,7 +28,7 @@ SCHEDULES = {
     "undeclared": "Off",
     "ended": "Ended",
 }
-REASONS = {  # of the gates that a ready job meets; the others are told below
+REASONS = {  # by gate; `reason` has the sentences of the other gates
     Gate.HELD: PAUSED,
     Gate.TENANT_PAUSED: "Your jobs are paused for now.",
     Gate.NO_SLOTS: "You have no slots, so no job can start.",
@@ -47,7 +47,7 @@ REASONS = {  # of the gates that a ready job meets; the others are told below
 
 
 def reason(why: Explanation) -> str:
-    """What the job waits for, or does, or how it ended."""
+    """Return what the job waits for, or does, or how it ended, in a sentence."""
     match why.gate:
         case Gate.BLOCKED:
             return "It waits for another job." if why.used == 1 else f"It waits for {count_of_jobs(why.used or 0)}."
@@ -68,5 +68,5 @@ def _of(limit: int | None) -> str:
 
 
 def word(job: JobRow) -> str:
-    """The status in one word."""
+    """Return the status in one word."""
     return PAUSED_TYPE[0] if job.is_held else WORDS[Status(job.status)]

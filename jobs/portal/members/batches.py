@@ -1,4 +1,7 @@
-"""The tenant's batches, how far each is; and one, with its jobs, failures first. Another tenant's is as none at all."""
+"""The pages of the tenant's batches: a list with their progress, and one batch with its jobs, failures first.
+
+Another tenant's batch looks as if it did not exist.
+"""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -51,7 +54,7 @@ def batch_detail(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
 @require_POST
 @for_members
 def cancel(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
-    """Cancel what waits of it, and ask what runs to stop, as over HTTP."""
+    """Cancel the waiting jobs of a batch, and ask its running jobs to stop, as the API does."""
     _batch(tenant, pk)
     applied = cancel_batch(pk, tenant_id=tenant.pk)
     messages.success(request, cancelled(applied, goes_on=_batch(tenant, pk).cancelling))
@@ -61,17 +64,17 @@ def cancel(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
 @require_POST
 @for_members
 def close(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
-    """Nobody but its own jobs adds to it any more, as over HTTP."""
+    """Close a batch, as the API does: from now on only its own jobs can add to it."""
     _batch(tenant, pk)
     close_batch(pk, tenant_id=tenant.pk)
-    messages.success(request, "The batch is closed: what waits for it goes on when all of its jobs have ended.")
+    messages.success(request, "The batch is closed: jobs that wait for it go on when all of its jobs have ended.")
     return SeeOther(back(request, reverse("jobs_members:batch", args=[pk])))
 
 
 @require_POST
 @for_members
 def run_again(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
-    """Give what failed of it a new series of attempts, as over HTTP."""
+    """Give the failed and cancelled jobs of a batch a new series of attempts, as the API does."""
     _batch(tenant, pk)
     try:
         applied = revive_batch(pk, tenant_id=tenant.pk)

@@ -1,4 +1,4 @@
-"""What jobs are about, and whose they are, in the words of the product: its objects and users by name."""
+"""Name the objects and users of jobs in the words of the product."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable
@@ -17,9 +17,9 @@ from tenants.models import Member
 
 
 def sources(jobs: Iterable[JobRow], tenant_id: int) -> dict[tuple[str, str | None], str]:
-    """The names of the tenant's objects that these jobs are about, by source type and id: a query for each type.
+    """Return the names of the objects of these jobs, by source type and id. Takes one query for each type.
 
-    A class-level job has the name of its kind of objects. Functions have their titles, by module and name.
+    A job of a class has the plural name of its model, under the id None. A function has its title, by module and name.
     """
     ids: dict[str, set[str | None]] = defaultdict(set)
     for job in jobs:
@@ -37,13 +37,13 @@ def sources(jobs: Iterable[JobRow], tenant_id: int) -> dict[tuple[str, str | Non
             own = {f"{owner.lookup}__in": owner.keys([tenant_id]).values()}
             rows = model._default_manager.filter(pk__in=wanted).filter(**own)
             for found in in_sight(partial(list[Any], rows)) or []:
-                with suppress(Exception):  # of its author's code; the others keep their names
+                with suppress(Exception):  # an error of the model's own code; the others keep their names
                     names[source_type, str(found.pk)] = str(found)
     return names
 
 
 def _titles(jobs: Iterable[JobRow], known: Collection[str]) -> dict[tuple[str, str | None], str]:
-    """Of the functions that jobs call; one whose code is gone has its name in words."""
+    """Return the titles of the functions that jobs call. A function whose code is gone has its name in words."""
     without_object = (job for job in jobs if job.source_id is None)
     called = {(job.source_type, job.source_method) for job in without_object if job.source_type not in known}
     found = functions.known() if called else {}
@@ -54,7 +54,7 @@ def _titles(jobs: Iterable[JobRow], known: Collection[str]) -> dict[tuple[str, s
 
 
 def users(jobs: Iterable[JobRow], tenant_id: int) -> dict[str, str]:
-    """The names of the members whose jobs these are, by `user_key`. Other keys are the tenant's own users."""
+    """Return the names of the members whose jobs these are, by `user_key`. Other keys are the tenant's own users."""
     keys = {job.user_key for job in jobs if job.user_key.isascii() and job.user_key.isdecimal()}
     ids = [int(key) for key in keys if len(key) <= 18]  # noqa: PLR2004 - digits that a bigint holds
     members = Member.objects.filter(tenant=tenant_id, user__in=ids) if ids else Member.objects.none()

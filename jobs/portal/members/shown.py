@@ -1,4 +1,4 @@
-"""What the members' pages show, as their templates read it."""
+"""Collect the values that the members' pages show, in the form that their templates read."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ from jobs.store import results
 from tenants.models import Tenant, TenantQueue
 
 MOST_SCHEDULES = 20
-GROUPS = 5  # that are explained on one page: jobs of one queue and one user wait for the same
+GROUPS = 5  # groups that are explained on one page: jobs of one queue and one user wait for the same reason
 MOMENTS = (
     ("Submitted", "created_at"),
     ("Due", "due_at"),
@@ -36,7 +36,7 @@ MOMENTS = (
 
 
 def common(jobs: Sequence[JobRow], tenant: Tenant, request: HttpRequest) -> dict[str, Any]:
-    """The names that both pages need."""
+    """Return the values that all pages of jobs need."""
     return {
         "tenant": tenant,
         "now": timezone.now(),
@@ -49,17 +49,21 @@ def common(jobs: Sequence[JobRow], tenant: Tenant, request: HttpRequest) -> dict
 
 @dataclass(frozen=True)
 class Wait:
-    """place: in its line, from 1; None if it is beyond `MAX_LISTED_PLACE`. why: "" if it is not known."""
+    """The wait of a ready job.
+
+    place: the place in its lane, from 1; None if it is beyond `MAX_LISTED_PLACE`.
+    why: the reason in a sentence; "" if it is not known.
+    """
 
     place: int | None
     why: str
 
 
 def waits(jobs: Iterable[JobRow], tenant_id: int) -> dict[int, Wait]:
-    """Why the ready jobs of a page wait, with few statements: of those of the tenant's jobs that are ready, by id."""
+    """Return why the ready ones of these jobs wait, by id. Takes few statements."""
     ready = {job.pk: job for job in jobs if job.status == Status.CREATED}
     at = places(list(ready), tenant_id=tenant_id)
-    reasons: dict[tuple[int, str], str] = {}  # of the first of each group
+    reasons: dict[tuple[int, str], str] = {}  # of the first job of each group
     found = {}
     for job_id, place in sorted(at.items(), key=lambda job: job[1]):
         group = ready[job_id].queue_id, ready[job_id].user_key
@@ -79,27 +83,27 @@ def _reason(job_id: int, tenant_id: int) -> str:
 
 
 def standing(jobs: Sequence[JobRow], tenant: Tenant) -> list[tuple[JobRow, Wait | None, Starts | None]]:
-    """Each job of a list; of one that waits for what, and until when."""
+    """Return each job of a list with its wait and the forecast of its start; both None if it does not wait."""
     why, until = waits(jobs, tenant.pk), starts(jobs)
     return [(job, why.get(job.pk), until.get(job.pk)) for job in jobs]
 
 
 def slots(tenant: Tenant) -> dict[str, Any]:
-    """The slots in use, the limits, and of each line when its end starts. Index: jobs_one_job_per_slot."""
+    """Return the slots in use, the limits, and for each lane when its last job starts. Index: jobs_one_job_per_slot."""
     limits = TenantQueue.of(tenant)
     in_use = Job.objects.filter(tenant=tenant, slot__isnull=False).count()
     return {"in_use": in_use, "limits": limits, "ends": last_of(tenant.pk)}
 
 
 def schedules(tenant: Tenant) -> list[tuple[Any, str, str]]:
-    """(schedule, rule in words, state) of the next ones, one more than MOST_SCHEDULES if there are more."""
+    """Return (schedule, rule in words, state) of the next schedules: MOST_SCHEDULES, and one more if there are more."""
     found = queries.schedules(tenant.pk).order_by(F("next_at").asc(nulls_last=True), "pk").defer("args")
     return [(one, in_words(one), words.SCHEDULES[state_of(one)]) for one in found[: MOST_SCHEDULES + 1]]
 
 
 def detail(request: HttpRequest, job: AnyJob, tenant: Tenant) -> dict[str, Any]:
-    """Everything about one job that its tenant may read."""
-    why = existing(explain(job.pk, tenant_id=tenant.pk))  # it may have been deleted this moment
+    """Return everything about one job that its tenant may read."""
+    why = existing(explain(job.pk, tenant_id=tenant.pk))  # the job may just have been deleted
     page = job_page.shown(request, job, why, MOMENTS)
     is_kept = job.result_expires_at is not None and job.result_expires_at > why.now
     return page | {

@@ -1,4 +1,4 @@
-"""Pages of the member's tenant itself: what it used, by day, for its bill; and where it is told how its jobs end."""
+"""The pages of the member's tenant itself: its usage by day, for its bill; and its webhooks."""
 
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
@@ -16,7 +16,7 @@ from tenants.models import Tenant
 @require_safe
 @for_members
 def used(request: HttpRequest, tenant: Tenant) -> HttpResponse:
-    """`from`, `to`: days. What is no day, and a period that ends before it begins, counts as this month."""
+    """Show the usage from day `from` to day `to`. An invalid day, or an end before the start, counts as this month."""
     now = timezone.now()
     try:
         asked = usage.Asked.of(request.GET.get("from"), request.GET.get("to"), None, now=now, own=True)
@@ -30,7 +30,7 @@ def used(request: HttpRequest, tenant: Tenant) -> HttpResponse:
 @require_safe
 @for_members
 def webhooks(request: HttpRequest, tenant: Tenant) -> HttpResponse:
-    """Each, whether it works, and what waits to be told."""
+    """Show each webhook, whether it works, and the messages that wait for it."""
     found = WebhookEndpoint.objects.filter(tenant=tenant).order_by("pk")
     context = {"tenant": tenant, "now": timezone.now(), "webhooks": standings(found)}
     return regions.page(request, "jobs/members/webhooks", (), context, {"every": 0})

@@ -1,4 +1,7 @@
-"""A list of the tenant's jobs, one job, and its actions. Another tenant's job is as one that does not exist."""
+"""The pages of the tenant's jobs: the list, one job, and its actions.
+
+Another tenant's job looks as if it did not exist.
+"""
 
 from django.contrib import messages
 from django.db import transaction
@@ -27,7 +30,7 @@ from tenants.members import for_members
 from tenants.models import Tenant
 
 A_PAGE = 25
-REFRESH_SECONDS = 3  # seconds between two questions of a page
+REFRESH_SECONDS = 3  # seconds between two refreshes of a page
 LIST_REGIONS = ("jobs/members/jobs/slots", "jobs/members/jobs/list", "jobs/members/jobs/schedules")
 JOB_REGIONS = ("jobs/members/job/head", "jobs/members/job/why", "jobs/members/job/attempts", "jobs/members/job/facts")
 
@@ -35,7 +38,13 @@ JOB_REGIONS = ("jobs/members/job/head", "jobs/members/job/why", "jobs/members/jo
 @require_safe
 @for_members
 def job_list(request: HttpRequest, tenant: Tenant) -> HttpResponse:
-    """`status`: only these; `mine`: only those of this member; `batch`: only its jobs; `before`: only lower ids."""
+    """List the tenant's jobs, filtered by the parameters of the address.
+
+    `status`: only jobs of this status.
+    `mine`: "1": only the jobs of this member.
+    `batch`: only the jobs of this batch.
+    `before`: only jobs with a lower id.
+    """
     sought, before = _sought(request, tenant), typed.number(request.GET.get("before", ""))
     page = listing.page(sought, A_PAGE, before=before)
     top = page.jobs[0].pk + 1 if page.jobs else before
@@ -50,13 +59,13 @@ def job_list(request: HttpRequest, tenant: Tenant) -> HttpResponse:
         "sought": sought,
         "here": request.path + stays,
     }
-    # The refreshing asks for the jobs that are shown: no row moves while somebody is about to press its button.
+    # A refresh asks for the jobs that are shown: no row moves while a member is about to press its button.
     frame = {"tabs": [(None, "All"), *WORDS.items()], "states": TABLE, "every": REFRESH_SECONDS, "ask": stays}
     return regions.page(request, "jobs/members/jobs", LIST_REGIONS, context, frame)
 
 
 def _sought(request: HttpRequest, tenant: Tenant) -> Sought:
-    """What the address asks for; what cannot be is left out."""
+    """Return the filters of the address; invalid ones are left out."""
     status, batch = request.GET.get("status", ""), typed.number(request.GET.get("batch", ""))
     mine = Q(user_key=str(request.user.pk)) if request.GET.get("mine") == "1" else Q()
     return Sought(tenant, Status(status) if status in set(Status) else None, batch, mine)
@@ -65,7 +74,7 @@ def _sought(request: HttpRequest, tenant: Tenant) -> Sought:
 @require_safe
 @for_members
 def job_detail(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
-    """One job: why it waits or how it ended, its attempts, times and arguments."""
+    """Show one job: why it waits or how it ended, its attempts, times and arguments."""
     job = _job(tenant, pk)
     context = shown.common([job], tenant, request) | shown.detail(request, job, tenant)
     context["may_call"] = may_call(job)
@@ -77,7 +86,7 @@ def job_detail(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
 @require_POST
 @for_members
 def cancel_job(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
-    """Cancel a job of the tenant, whoever submitted it, as over HTTP."""
+    """Cancel a job of the tenant, no matter which user submitted it, as the API does."""
     _job(tenant, pk)
     outcome = cancel(pk, tenant_id=tenant.pk)
     if outcome is Cancellation.TOO_LATE:
@@ -91,7 +100,7 @@ def cancel_job(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
 @require_POST
 @for_members
 def run_again(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
-    """Give a job of the tenant that ended badly a new series of attempts, as over HTTP."""
+    """Give a failed or cancelled job of the tenant a new series of attempts, as the API does."""
     _job(tenant, pk)
     try:
         revived = revive(pk, tenant_id=tenant.pk)
@@ -101,11 +110,11 @@ def run_again(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
     if revived:
         messages.success(request, f"Job {pk} runs again when its turn comes.")
     elif (job := _job(tenant, pk)).is_erased:
-        messages.error(request, f"The arguments of job {pk} were erased: nobody can run it again.")
+        messages.error(request, f"The arguments of job {pk} were erased: it cannot run again.")
     elif job.barred:
         messages.error(request, f"Job {pk} was ended by an operator: only an operator can run it again.")
     else:
-        messages.error(request, f"Job {pk} has not ended badly: it is under way, or done.")
+        messages.error(request, f"Job {pk} has not failed: it is under way, or done.")
     return SeeOther(back(request, reverse("jobs_members:jobs")))
 
 
@@ -114,7 +123,7 @@ def run_again(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
 def again(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
     """Run a job again with other arguments: a new job of the member who asks, if tenants may call its method.
 
-    The form; posted: the new job, or the form with what is wrong.
+    GET shows the form. POST submits the new job, or shows the form again with the error.
     """
     job = _job(tenant, pk)
     if not may_call(job):
@@ -137,7 +146,7 @@ def again(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
 
 
 def may_call(job: AnyJob) -> bool:
-    """Whether tenants may call its method over HTTP, and its arguments were not erased."""
+    """Return whether tenants may call the job's method over HTTP, and its arguments were not erased."""
     try:
         registry.resolve(job.source_type, job.source_method, http=True)
     except InvalidRequest:
@@ -146,7 +155,7 @@ def may_call(job: AnyJob) -> bool:
 
 
 def _submit(job: AnyJob, tenant: Tenant, args: str, user: str) -> Submitted:
-    """As over HTTP: on the tenant's own object, in the queue of the method, for the member who asks."""
+    """Submit the job's call with other arguments, as the API does: in the method's queue, for the member who asks."""
     call = {name: getattr(job, name) for name in ("source_type", "source_id", "source_method")}
     request = compose_by_name(tenant, **call, args=typed.arguments(args), by_tenant=True, user=user)
     with transaction.atomic():

@@ -103,7 +103,7 @@ def test_an_operator_is_told_on_the_pages(admin_client, erased, address, form):
 def test_a_member_is_told(mate, erased):
     response = mate.post(f"/jobs/{erased.pk}/run-again")
     [message] = get_messages(response.wsgi_request)
-    assert str(message) == f"The arguments of job {erased.pk} were erased: nobody can run it again."
+    assert str(message) == f"The arguments of job {erased.pk} were erased: it cannot run again."
 
 
 def test_the_pages_offer_no_revival_and_show_no_arguments(mate, admin_client, erased):

@@ -31,7 +31,7 @@ def test_why_it_waits_is_told_in_words_for_a_tenant(mate, tenant, job, register)
         (Status.SCHEDULED, "It waits for its time."),
         (Status.QUEUED, "A worker is about to start it."),
         (Status.RUNNING, "It is running."),
-        (Status.SUCCESS, "It ended well."),
+        (Status.SUCCESS, "It is done."),
         (Status.ERROR, "It failed."),
         (Status.DEAD, "It failed, and will not be tried again."),
         (Status.CANCELLED, "It was cancelled."),
@@ -151,7 +151,7 @@ def test_what_ended_well_or_was_ended_by_an_operator_is_not_run_again(mate, tena
     for one in (done, barred, job):
         mate.post(f"{LIST}{one.pk}/run-again")
     text = page(mate)
-    assert f"Job {done.pk} has not ended badly" in text and f"Job {job.pk} has not ended badly" in text
+    assert f"Job {done.pk} has not failed" in text and f"Job {job.pk} has not failed" in text
     assert f"Job {barred.pk} was ended by an operator" in text
     assert [Job.objects.get(pk=one.pk).status for one in (done, barred, job)] == ["success", "cancelled", "created"]
     assert not Change.objects.exists()
