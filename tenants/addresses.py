@@ -1,4 +1,4 @@
-"""Addresses of pages that a project may not have: the admin's, the logout; and the way to its login."""
+"""Addresses of pages that a project may not have: the admin's pages, the logout; and the redirect to its login."""
 
 from urllib.parse import urlencode
 
@@ -14,7 +14,7 @@ from tenants.names import OURS, named
 
 
 def address(view: str, *args: object) -> str:
-    """The path of a view; "" if this project has none of that name."""
+    """Return the path of a view; "" if this project has none of that name."""
     try:
         return reverse(view, args=args)
     except NoReverseMatch:
@@ -22,21 +22,21 @@ def address(view: str, *args: object) -> str:
 
 
 def in_admin(page: str, *args: object) -> str:
-    """The path of a page of the admin, such as "index" or "jobs_queue_add"; "" without the admin, or without it there.
+    """Return the path of a page of the admin, such as "index" or "jobs_queue_add"; "" if there is no such page.
 
-    Another AdminSite than Django's default one counts, too, if the project has registered our models with it.
+    An AdminSite other than Django's default one counts, too, if the project has registered our models with it.
     """
     ours = page.partition("_")[0] in OURS
     return address(f"admin:{named(page) if ours else page}", *args)
 
 
 def logout() -> str:
-    """Where a form of the button "Log out" is sent; "" for no button."""
+    """Return the address to which the button "Log out" posts; "": show no button."""
     return address("logout") or in_admin("logout")
 
 
 def to_login(request: HttpRequest) -> HttpResponseRedirect:
-    """To the login, and then to the page that was asked for; of an action, which is not done, to that in its `next`."""
+    """Redirect to the login, and after it to the requested page. After a POST, which is not done: to its `next`."""
     page = request.get_full_path()
     if request.method == "POST":
         messages.warning(request, "You had been logged out: nothing was changed.")

@@ -1,4 +1,4 @@
-"""The admin of members and keys; the pages of tenants and slots are in `jobs`, which knows what is in use."""
+"""The admin of members and keys. The pages of tenants and slots are in `jobs`, which knows the slots in use."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from tenants.conf import TENANT_NAME, TENANT_SLUG
 from tenants.models import ApiKey, Member
 from tenants.tenant_model import get_tenant_model
 
-get_tenant_model()  # forms of a model that does not exist end in an error that names no setting
+get_tenant_model()  # here, since its error names the setting if there is no such model; that of a form would not
 
 
 class MembersInline(Untitled, Searched, TabularInline):
@@ -22,7 +22,7 @@ class MembersInline(Untitled, Searched, TabularInline):
 
 
 class ApiKeysInline(TabularInline):
-    """Shows the keys only: a key is issued on its own page, which shows its token."""
+    """The keys of a tenant, read only: a key is issued on its own page, which shows its token."""
 
     model = ApiKey
     fields = readonly_fields = ["name", "prefix", "expires_at", "revoked_at", "last_used_at"]
@@ -36,7 +36,7 @@ class ApiKeysInline(TabularInline):
 
 @admin.register(Member)
 class MemberAdmin(Searched, ModelAdmin):
-    """For a project whose own page of a tenant does not have them, and to find whose member a user is."""
+    """The members of tenants: for projects whose page of a tenant lacks them, and to find the tenant of a user."""
 
     searched = ("user", "tenant")
     list_display = ["user", "tenant"]

@@ -1,4 +1,4 @@
-"""The app `tenants`: at its start, checks, receivers and the audit log register themselves."""
+"""The app `tenants`. At its start, checks, receivers and the audit log register themselves."""
 
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,7 +14,7 @@ from tenants.faults import NOT_POSTGRESQL, POSTGRESQL_HINT, on_postgresql
 from tenants.names import OURS, named
 
 if (jobs := find_spec("jobs")) and Path(jobs.origin or "").parents[1:2] != Path(__file__).parents[1:2]:
-    raise ImproperlyConfigured(  # as jobs/apps.py of `tenants`
+    raise ImproperlyConfigured(  # jobs/apps.py has the same check for the package `tenants`
         f"The package `jobs` is the project's own, {jobs.origin}, and hides that of the library. Move it below a "
         "package of the project, such as mysite.jobs, keep its label, and set JOBS_PREFIX: docs/own-project.md#names"
     )
@@ -23,7 +23,7 @@ if (jobs := find_spec("jobs")) and Path(jobs.origin or "").parents[1:2] != Path(
 class TenantsConfig(AppConfig):
     name = "tenants"
     label = named("tenants")
-    default_auto_field = "django.db.models.BigAutoField"  # whatever the project's is: our migrations say so
+    default_auto_field = "django.db.models.BigAutoField"  # as in our migrations, whatever the project's default is
 
     def ready(self) -> None:
         from django.contrib.auth import get_user_model
@@ -55,21 +55,21 @@ class TenantsConfig(AppConfig):
 
 
 def refuse_another_database(sender: AppConfig, using: str, **_: object) -> None:
-    """Before migrate: tests make their database without the checks.
+    """Refuse a default database that is not PostgreSQL. Runs before migrate, since tests migrate without the checks.
 
-    Raises ImproperlyConfigured if the default database is not PostgreSQL: the error of a statement would not say so.
+    Raises ImproperlyConfigured: the error of a statement would not name the cause.
     """
     if sender.name in OURS and using == DEFAULT_DB_ALIAS and not on_postgresql():
         raise ImproperlyConfigured(f"{NOT_POSTGRESQL} {POSTGRESQL_HINT} (jobs.E001)")
 
 
 def refuse_tables_without_migrations(sender: AppConfig, **_: object) -> None:
-    """Before migrate. Models say nothing of functions, triggers and partitions.
+    """Refuse tables made from models alone: they would lack our functions, triggers and partitions. Before migrate.
 
     Raises ImproperlyConfigured if a project, or `pytest --nomigrations`, has switched our migrations off.
     """
     if sender.name in OURS and MigrationLoader.migrations_module(sender.label)[0] is None:
         raise ImproperlyConfigured(
             f"MIGRATION_MODULES switches the migrations of {sender.label!r} off, as pytest's --nomigrations does, and "
-            "no model says what they make. Instead name your own apps alone: MIGRATION_MODULES = {'shop': None}."
+            "models lack what they make. Instead name only your own apps: MIGRATION_MODULES = {'shop': None}."
         )

@@ -1,8 +1,8 @@
 """The audit log: the actor and their address, the object, the old and new values of each change by a person.
 
-Requests and commands set the actor; changes without one are not recorded here, but in the log. Rows of watched models
-are recorded when they are saved. Other actions, such as those on jobs, call `note` in their own transaction, so that
-there is no action without its entry.
+Requests and commands set the actor. Changes without an actor are not recorded here, only in the process's log. Rows of
+watched models are recorded when they are saved. Other actions, such as those on jobs, call `note` in their own
+transaction, so that there is no action without its entry.
 """
 
 from collections import defaultdict
@@ -34,7 +34,13 @@ watched: set[str] = set()  # the kinds whose rows are recorded
 
 @dataclass(frozen=True)
 class Actor:
-    """who: empty until `identify` names them. key: the prefix of their key. tenant_id: None: an operator."""
+    """A person or a program that acts.
+
+    who: the name; empty until `identify` names the actor.
+    address: the network address; "" at the command line.
+    key: the prefix of the actor's key; "" without a key.
+    tenant_id: the actor's tenant; None for an operator.
+    """
 
     who: str
     address: str = ""
@@ -43,7 +49,7 @@ class Actor:
 
 
 Named = tuple[Any, str]  # an id and a name
-Of = tuple[str, type[Model], int | None]  # a verb, what it was done to, and whose that is
+Of = tuple[str, type[Model], int | None]  # a verb, the model of the objects, and the id of their tenant
 _actor = ContextVar[Actor | None]("actor", default=None)
 _gathered = ContextVar[dict[Of, list[Named]] | None]("gathered", default=None)
 
@@ -59,19 +65,19 @@ def acting(who: str | None = None, address: str = "") -> Iterator[None]:
 
 
 def identify(who: str, key: str = "", tenant_id: int | None = None) -> None:
-    """Name the actor of the block, perhaps with the prefix of their key, and their tenant; nothing outside `acting`."""
+    """Name the actor of the block, perhaps with their key's prefix and their tenant. Does nothing outside `acting`."""
     if present := _actor.get():
         _actor.set(replace(present, who=who[:200], key=key, tenant_id=tenant_id))
 
 
 def is_acting() -> bool:
-    """Whether there is an actor, so that actions are recorded."""
+    """Return whether there is an actor, so that actions are recorded."""
     return _named() is not None
 
 
 @contextmanager
 def acting_on(bulk: UUID) -> Iterator[None]:
-    """Act in the block as whoever began this bulk action; if it has no entry yet, as the present actor."""
+    """Act in the block as the actor who began this bulk action; if it has no entry yet, as the present actor."""
     began = Change.objects.filter(bulk=bulk).first()
     token = _actor.set(Actor(began.who, began.address, began.key, began.actor_tenant_id) if began else _actor.get())
     try:
@@ -82,11 +88,13 @@ def acting_on(bulk: UUID) -> Iterator[None]:
 
 @contextmanager
 def in_bulk(bulk: UUID | None, sought: str = "") -> Iterator[None]:
-    """A transaction that records what `note_one` is told as one entry for each verb and tenant, with their number.
+    """Run a transaction that records all calls of `note_one` as one entry for each verb and tenant, with their number.
 
-    One entry for each tenant, not one for all: a tenant sees the entries of its own things, and no number or id of
-    another's. bulk: an action of several transactions has the same in each, and they continue the same entries. None:
-    an action on one thing, recorded as such. sought: the filter that chose them, in words; "" if they were named.
+    Each tenant has its own entry: a tenant sees the entries about its own objects, and no number or id of another's.
+
+    bulk: the id of the bulk action. Several transactions with the same id continue the same entries.
+        None: an action on one object, recorded as such.
+    sought: the filter that chose the objects, in words; "" if they were named one by one.
     """
     with transaction.atomic():
         if bulk is None:
@@ -103,7 +111,7 @@ def in_bulk(bulk: UUID | None, sought: str = "") -> Iterator[None]:
 
 
 def note_one(verb: str, model: type[Model], pk: int, name: str, *, tenant_id: int | None) -> None:
-    """Record an action on one of a model, or count it in the entry of the bulk action that it belongs to."""
+    """Record an action on one object of a model, or count it in the entry of the bulk action that it belongs to."""
     gathered = _gathered.get()
     if gathered is None:
         note(verb, model, [(pk, name)], tenant_id=tenant_id)
@@ -120,7 +128,11 @@ def note(
     tenant_id: int | None,
     bulk: UUID | None = None,
 ) -> list[Change]:
-    """Record an action on these (id, name) of a model, if there is an actor. tenant_id: whose they are, or None."""
+    """Record an action on objects of a model, if there is an actor; return the entries.
+
+    subjects: (id, name) of each object.
+    tenant_id: the tenant of the objects; None if they belong to no tenant.
+    """
     actor = _named()
     if actor is None:
         return []
@@ -131,14 +143,17 @@ def note(
 
 
 def complete(entries: Iterable[Change], values: dict[str, Any]) -> None:
-    """Give the entries of an action its values, which were not known when it began."""
+    """Give the entries of an action its values, which were not known when the action began."""
     for entry in entries:
         entry.values = values
         entry.save(update_fields=["subject_id", "subject", "values"])
 
 
 def about(kind: str | None = None, subject_id: str | None = None) -> Q:
-    """The entries about this kind, or this one of it, alone or among the many of a bulk action."""
+    """Return a filter for the entries about this kind of object, or about this one object.
+
+    An entry about one object may be its own, or that of a bulk action.
+    """
     found = Q() if kind is None else Q(kind=kind)
     if subject_id is None:
         return found
@@ -149,7 +164,7 @@ def about(kind: str | None = None, subject_id: str | None = None) -> Q:
 
 
 def watch(model: type[Model]) -> None:
-    """Record when rows of this model are added, changed and deleted, or linked: a user's groups and permissions."""
+    """Record when rows of this model are added, changed and deleted, and when their links change: a user's groups."""
     watched.add(kind_of(model))
     pre_save.connect(_remember, sender=model)
     post_save.connect(_saved, sender=model)
@@ -193,12 +208,12 @@ def _saved(instance: Model, created: bool, update_fields: Iterable[str] | None =
 
 
 def _deleted(instance: Model, **_: Any) -> None:
-    if _named() is not None and _stored(instance) is not None:  # or somebody was faster
+    if _named() is not None and _stored(instance) is not None:  # else another transaction has deleted it
         _note_row("deleted", instance)
 
 
 def _stored(row: Model) -> Model | None:
-    """The row as it is, which nobody else changes until the end of the transaction, if there is one."""
+    """Return the stored row. In a transaction it is locked, so that no other transaction changes it before the end."""
     found = type(row)._base_manager.filter(pk=row.pk)
     if transaction.get_connection().in_atomic_block:
         found = found.select_for_update(no_key=True, of=("self",))
@@ -208,7 +223,7 @@ def _stored(row: Model) -> Model | None:
 def _linked(
     field: Any, *, instance: Any, action: str, reverse: bool, model: type[Model], pk_set: set[Any] | None, **_: Any
 ) -> None:
-    """Record which links a row has got, or lost: as the values after, or before."""
+    """Record the links that a row has got, as its values after the change, or lost, as its values before."""
     if _named() is None or action not in ("post_add", "post_remove", "pre_clear"):
         return
     accessor = field.remote_field.get_accessor_name() if reverse else field.name
@@ -231,7 +246,7 @@ def _named() -> Actor | None:
 
 
 def _values(row: Model) -> dict[str, Any]:
-    """The values in JSON's types, so that stored and new values can be compared."""
+    """Return the row's values in JSON's types, so that stored and new values can be compared."""
     fields = (field for field in row._meta.concrete_fields if field.name not in UNNOTED and not field.primary_key)
     return {field.attname: _plain(field.value_from_object(row)) for field in fields}
 

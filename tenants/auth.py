@@ -1,6 +1,6 @@
 """Keys to the API, of tenants and operators: `prefix.secret`. The prefix finds the row, the secret proves the caller.
 
-Of the secret only the SHA-256 is stored. A fast digest is right here, unlike for passwords: 256 random bits
+Only the SHA-256 of the secret is stored. A fast digest is right here, unlike for passwords: 256 random bits
 cannot be guessed, however fast the guessing.
 """
 
@@ -66,7 +66,7 @@ def revoke(key: Key) -> bool:
 
 @sensitive_variables("token", "parts")
 def tenant_of(token: str) -> Tenant | None:
-    """The tenant of the key; None if the key is malformed, unknown, wrong, expired or revoked."""
+    """Return the tenant of the key; None if the key is malformed, unknown, wrong, expired or revoked."""
     parts = TOKEN.fullmatch(token)
     if parts is None:
         return None
@@ -80,10 +80,12 @@ def tenant_of(token: str) -> Tenant | None:
 
 
 class Way(NamedTuple):
-    """A way into a tenant: the prefix of one of its keys, or the user of a member.
+    """A way into a tenant: one of its keys, or the session of a member.
 
-    session_hash: Django's, of the member's session: a change of the password changes the user's. "": there is none.
-    request: of a member whom JOBS_MEMBERSHIP knows, to ask it again.
+    key: the prefix of the key; "" for a session.
+    user_id: the member's user; None for a key.
+    session_hash: Django's hash in the member's session; a change of the password makes it invalid. "": there is none.
+    request: the member's request, to call JOBS_MEMBERSHIP with it again; None without that setting.
     """
 
     tenant_id: int
@@ -94,7 +96,7 @@ class Way(NamedTuple):
 
 
 def open_ways(asked: Collection[Way]) -> dict[Way, bool]:
-    """Those of the ways that are still open: good keys, and good sessions of active members."""
+    """Return the ways that are still open, each with True: valid keys, and valid sessions of active members."""
     if membership():
         return _open_by_table([way for way in asked if way.request is None]) | _open_by_request(asked)
     return _open_by_table(asked)
@@ -117,7 +119,7 @@ def _open_by_table(asked: Collection[Way]) -> dict[Way, bool]:
 
 
 def _is_logged_in(user: Any, way: Way) -> bool:
-    # To Django's contract for users `is_active` is an attribute, and need not be a column.
+    # In Django's contract for user models `is_active` is an attribute, and need not be a column.
     if user is None or not user.is_active:
         return False
     return not way.session_hash or constant_time_compare(way.session_hash, user.get_session_auth_hash())
@@ -129,7 +131,7 @@ def _good() -> Q:
 
 @sensitive_variables("token", "parts")
 def operator_of(token: str) -> "User | None":
-    """The operator of the key; None also if that user is deactivated or no longer an operator."""
+    """Return the operator of the key; None also if that user is deactivated or no longer an operator."""
     parts = TOKEN.fullmatch(token)
     if parts is None:
         return None
@@ -150,7 +152,7 @@ def _tenant_of_key() -> str:
 
 
 def _tenant(pk: int, name: str, slug: str) -> Tenant:
-    """The tenant; its other columns are read when they are used."""
+    """Return the tenant with these columns; its other columns are read when they are used."""
     model = get_tenant_model()
     known = {model._meta.pk.attname: pk, TENANT_NAME: name, TENANT_SLUG: slug}
     names = [field.attname for field in model._meta.concrete_fields if field.attname in known]

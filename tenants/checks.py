@@ -1,4 +1,4 @@
-"""System checks of the tenant model, whose table statements join and tables of ours point to, and of logins."""
+"""System checks of logins and of the tenant model, whose table our statements join and our tables refer to."""
 
 import math
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ MIRROR = "or leave JOBS_TENANT_MODEL out, and let JOBS_TENANT_MIRROR name the mo
 
 @check("tenants.E002", Tags.models)
 def tenants_fit() -> Iterator[Fault]:
-    """Statements join the table of tenants, and a mirror writes them."""
+    """Check the tenant model, whose table statements join, and the mirrored model, from which tenants are written."""
     for setting, name, faults_of in (
         ("JOBS_TENANT_MODEL", TENANT_MODEL, _faults),
         ("JOBS_TENANT_MIRROR", MIRRORED, _faults_of_mirrored),
@@ -46,7 +46,7 @@ def tenants_fit() -> Iterator[Fault]:
 
 @check("tenants.E005", Tags.models)
 def model_or_mirror() -> Iterator[Fault]:
-    """With a mirror the tenants are ours."""
+    """Refuse a tenant model beside a mirror: with a mirror the tenants are rows of tenants.Tenant."""
     if MIRRORED and named("tenants.Tenant") != TENANT_MODEL:
         hint = "Unset JOBS_TENANT_MODEL: the tenants are rows of tenants.Tenant then."
         yield "JOBS_TENANT_MODEL and JOBS_TENANT_MIRROR are both set.", hint
@@ -54,7 +54,10 @@ def model_or_mirror() -> Iterator[Fault]:
 
 @check("tenants.E004", Tags.database)
 def tenant_model_is_made_first() -> Iterator[Fault]:
-    """Otherwise the first `migrate` ends in a ValueError: "Related model cannot be resolved"."""
+    """Check that the tenant model's migration runs before ours.
+
+    Else the first `migrate` ends in a ValueError: "Related model cannot be resolved".
+    """
     app, _dot, name = TENANT_MODEL.partition(".")
     if app == named("tenants"):
         return
@@ -79,7 +82,7 @@ def tenant_model_is_made_first() -> Iterator[Fault]:
 
 @check("tenants.E006", Tags.models)
 def memberships() -> Iterator[Fault]:
-    """Otherwise the first page of a member would say so."""
+    """Check JOBS_MEMBERSHIP. Without this check, the first page that a member opens would fail."""
     if not is_function_or_unset(membership()):
         hint = 'Set JOBS_MEMBERSHIP to "module.function": of a request, it returns a tenant or None. Or unset it.'
         yield f"JOBS_MEMBERSHIP is {membership()!r}: no function.", hint
@@ -94,14 +97,14 @@ def is_function_or_unset(path: str) -> bool:
 
 @check("tenants.E003")
 def logins() -> Iterator[Fault]:
-    """With 0 nobody could log in; with NaN or infinity any number of passwords could be tried."""
+    """Check LOGIN_FAILURES. With 0 no user could log in; with NaN or infinity all passwords could be tried."""
     number: Any = login_failures()
     if not (isinstance(number, int | float) and math.isfinite(number) and number > 0):
         yield f"LOGIN_FAILURES is {number!r}.", "Set LOGIN_FAILURES to a number greater than 0, or unset it."
 
 
 def _faults(model: type[models.Model]) -> Iterator[tuple[str, str]]:
-    """What statements cannot use of the model, and why; each with its remedy."""
+    """Yield why statements cannot use the model, each reason with its remedy."""
     key = model._meta.pk
     if not isinstance(key, models.IntegerField):
         yield f"its key {key.name!r} is a {type(key).__name__}, no integer", f"Choose another model; {MIRROR}."
@@ -111,7 +114,7 @@ def _faults(model: type[models.Model]) -> Iterator[tuple[str, str]]:
 
 
 def _fault_of_text(model: type[models.Model], name: str, *, unique: bool) -> str:
-    """Why the field cannot be the name or, if unique, the slug; "" if it can."""
+    """Return why the field cannot be the name or, if unique, the slug; "" if it can."""
     try:
         field = model._meta.get_field(name)
     except FieldDoesNotExist:
@@ -128,7 +131,10 @@ def _is_unique(model: type[models.Model], field: Any) -> bool:
 
 
 def _faults_of_mirrored(model: type[models.Model]) -> Iterator[tuple[str, str]]:
-    """A name is any attribute. A slug is a field of any kind: two rows with the same could not be mirrored."""
+    """Yield why the model cannot be mirrored, each reason with its remedy.
+
+    The name may be any attribute. The slug must be a unique field: two rows with one slug could not be mirrored.
+    """
     if not hasattr(model, HOST_NAME):
         yield f"it has no {HOST_NAME!r}", "Set JOBS_TENANT_NAME to an attribute that it has."
     fields = {field.name: field for field in model._meta.concrete_fields} | {"pk": model._meta.pk}

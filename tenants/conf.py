@@ -1,11 +1,11 @@
 """The settings of this app, with their defaults.
 
-JOBS_TENANT_MODEL: the model of tenants, "app.Model"; what it must have: `checks.py`.
-JOBS_TENANT_MIRROR: a model of the project's own whose rows have a tenant each: `mirror.py`.
-JOBS_TENANT_NAME, JOBS_TENANT_SLUG: the fields of that model, or of that one, with a name for people, and a unique one
-for commands and addresses.
-JOBS_PREFIX: before the names of the apps and tables: `names.py`.
-JOBS_MEMBERSHIP: the path of a function of a request, which returns the tenant of whoever is logged in: `members.py`.
+JOBS_TENANT_MODEL: the model of tenants, "app.Model"; `checks.py` checks what it must have.
+JOBS_TENANT_MIRROR: a model of the project's own; each of its rows gets a tenant: `mirror.py`.
+JOBS_TENANT_NAME: the field of the tenant model, or of the mirrored model, with a name for people.
+JOBS_TENANT_SLUG: the field of that model with a unique name for commands and addresses.
+JOBS_PREFIX: the prefix of the names of the apps and tables: `names.py`.
+JOBS_MEMBERSHIP: the path of a function that takes a request and returns the tenant of its user: `members.py`.
 LOGIN_FAILURES: wrong passwords in a row before logins are slowed down.
 """
 
@@ -16,7 +16,7 @@ from django.db.models import Model
 
 from tenants.names import named
 
-# Its default is in the project's settings themselves: migrations that refer to a swappable model read it there.
+# The default is written into the project's settings: migrations that refer to a swappable model read it there.
 if not hasattr(settings, "JOBS_TENANT_MODEL"):
     settings.JOBS_TENANT_MODEL = named("tenants.Tenant")
 
@@ -28,7 +28,7 @@ TENANT_NAME, TENANT_SLUG = ("name", "slug") if MIRRORED else (HOST_NAME, HOST_SL
 
 
 def model_named(setting: str, name: str) -> type[Model]:
-    """The model that a setting names. Raises ImproperlyConfigured, as Django does for AUTH_USER_MODEL."""
+    """Return the model that a setting names. Raises ImproperlyConfigured, as Django does for AUTH_USER_MODEL."""
     try:
         return apps.get_model(name)
     except (LookupError, ValueError) as error:
@@ -37,7 +37,7 @@ def model_named(setting: str, name: str) -> type[Model]:
 
 
 def membership() -> str:
-    """ "" unless the project has memberships of its own."""
+    """Return the setting JOBS_MEMBERSHIP; "" unless the project has memberships of its own."""
     return getattr(settings, "JOBS_MEMBERSHIP", "")
 
 

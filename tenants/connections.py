@@ -1,4 +1,4 @@
-"""Connections that are of no more use, for example since a restart: noticed without asking the server."""
+"""Close connections that are of no more use, for example after a restart, without a query to the server."""
 
 import select
 from typing import Any
@@ -10,11 +10,11 @@ READ_ONLY = (b"in_hot_standby", b"default_transaction_read_only")  # the server 
 
 
 def drop_cut_connections(**_: object) -> None:
-    """Close this thread's connections that the server has ended: their sockets tell us, in a microsecond. Close also
-    one to a server that is read-only, where another may have taken over, or this one may take changes again.
+    """Close this thread's connections that the server has ended: their sockets show it, in a microsecond.
 
-    It runs before each request (apps.py) and each body, and replaces CONN_HEALTH_CHECKS, which would query the server.
-    In a transaction nothing is closed: its next statement tells of the loss.
+    A connection to a read-only server is closed, too: another server may have taken over, or it may take changes again.
+    This function runs before each request (apps.py) and each body. It replaces CONN_HEALTH_CHECKS, which would query
+    the server. In a transaction nothing is closed: if the connection is lost, its next statement fails.
     """
     for connection in connections.all(initialized_only=True):
         raw = connection.connection
@@ -25,7 +25,7 @@ def drop_cut_connections(**_: object) -> None:
 
 
 def _is_cut(raw: Any) -> bool:
-    """On an idle connection the only data is the server's goodbye."""
+    """Return whether the server has ended the connection. On an idle connection any data means that."""
     if raw.closed:
         return True
     look = select.poll()  # select.select refuses the sockets of a process with more than 1,024 open files
@@ -34,6 +34,9 @@ def _is_cut(raw: Any) -> bool:
 
 
 def _is_read_only(connection: BaseDatabaseWrapper) -> bool:
-    """As far as the server said. Another database than the jobs' may be a replica, and stay one."""
+    """Return whether the server last reported itself as read-only.
+
+    Only the jobs' database counts: another database may be a replica, and stay one.
+    """
     status = connection.connection.pgconn.parameter_status
     return connection.alias == DEFAULT_DB_ALIAS and b"on" in map(status, READ_ONLY)

@@ -1,4 +1,4 @@
-"""How we write a system check of Django: a generator of faults, under its id."""
+"""Write a system check of Django as a generator of faults, under its id."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.db import DEFAULT_DB_ALIAS
 from django.db.utils import load_backend
 
-Fault = tuple[str, str] | tuple[str, str, object]  # what is wrong, and its remedy; and of which model
+Fault = tuple[str, str] | tuple[str, str, object]  # what is wrong, the remedy, and perhaps the model
 Check = Callable[[], Iterator[Fault]]
 NOT_POSTGRESQL = "The database is not PostgreSQL."
 POSTGRESQL_HINT = (
@@ -19,10 +19,12 @@ POSTGRESQL_HINT = (
 
 
 def check(identity: str, tag: str = "", *, deploy: bool = False) -> Callable[[Check], Check]:
-    """Let Django run a generator of faults as a check with this tag; those of an id with a W only warn.
+    """Let Django run a generator of faults as a check with this tag. A check whose id has a W only warns.
 
-    tag: without one, what stands before the dot of the id. One of the tag `database` runs when Django is asked for the
-    checks of the default database. deploy: only if Django is asked for the checks of a deployment.
+    identity: the id of the check, such as tenants.E001.
+    tag: the tag; without one, the part of the id before the dot.
+        A check with the tag `database` runs when Django is asked for the checks of the default database.
+    deploy: run the check only when Django is asked for the checks of a deployment.
     """
     kind = Warning if ".W" in identity else Error
 
@@ -41,10 +43,10 @@ def check(identity: str, tag: str = "", *, deploy: bool = False) -> Callable[[Ch
 
 
 def on_postgresql() -> bool:
-    """Whether the default database is one, as the backends of django-tenants and PostGIS say, too."""
+    """Return whether the default database is PostgreSQL; the backends of django-tenants and PostGIS count, too."""
     return bool(engine().vendor == "postgresql")
 
 
 def engine() -> Any:
-    """The class of the default database's connections."""
+    """Return the class of the default database's connections."""
     return load_backend(settings.DATABASES["default"]["ENGINE"]).DatabaseWrapper

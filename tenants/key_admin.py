@@ -16,7 +16,7 @@ from tenants.models import ApiKey, Key, OperatorKey
 
 
 class KeyAdmin(OnlyChanged, Kept):
-    """Issue and revoke keys."""
+    """The page of keys: it issues and revokes them."""
 
     owner: str
     actions = ["revoke"]
@@ -60,7 +60,7 @@ class ApiKeyAdmin(Searched, KeyAdmin):
 
 @admin.register(OperatorKey)
 class OperatorKeyAdmin(KeyAdmin):
-    """A key acts as its user, so only superusers may issue keys for other users."""
+    """The page of operators' keys. A key acts as its user, so only superusers may issue keys for other users."""
 
     owner = "user"
     list_display = ["name", "user", "prefix", "state", "expires_at", "last_used_at"]
@@ -81,5 +81,5 @@ class OperatorKeyAdmin(KeyAdmin):
 
 
 def _is_superuser(request: HttpRequest) -> bool:
-    """Django asks a project's own user model for permissions, but not for `is_superuser`."""
+    """Return whether the user is a superuser. A project's own user model need not have `is_superuser`."""
     return getattr(request.user, "is_superuser", False)

@@ -1,6 +1,6 @@
-"""Slow down repeated wrong passwords, at a login and where one's own is changed: guessing one must take years.
+"""Slow down repeated wrong passwords, at a login and where users change their own: guessing one must take years.
 
-Failures are counted in three ways: by name and address together (so a mistyped password locks out nobody else), by
+Failures are counted in three ways: by name and address together (so a mistyped password locks out no other user), by
 address (one machine tries many names), and by name (many machines try one). The last limit is the highest, so that a
 stranger cannot easily lock a user out.
 """
@@ -24,8 +24,8 @@ from tenants.rendering import rendered
 from tenants.throttle import Throttle
 
 REFILL = 1 / 60  # tries per second after the burst
-PATHS = ("/login/", "/password/", "/password_change/")  # how those of the pages end
-LONGEST_NAME = 150  # characters; the form refuses a longer one without a look at the password
+PATHS = ("/login/", "/password/", "/password_change/")  # the ends of the paths of pages with a password
+LONGEST_NAME = 150  # characters; the form refuses a longer name without checking the password
 WIDER = {"both": 1, "address": 5, "name": 20}  # factors of LOGIN_FAILURES
 
 logger = logging.getLogger("jobs.logins")
@@ -33,9 +33,12 @@ failures = Throttle()
 
 
 def throttled(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Middleware: answer 429 during the wait, without checking the password. After AuthenticationMiddleware."""
+    """Return a middleware that answers 429 during the wait, without a check of the password.
 
-    @sensitive_post_parameters()  # as the views are marked: a failure on the way to them would be reported without that
+    It belongs after AuthenticationMiddleware.
+    """
+
+    @sensitive_post_parameters()  # as on the views: an error before them would be reported without their mark
     def with_password(request: HttpRequest) -> HttpResponseBase:
         if request.path in (address("login"), in_admin("login")):
             name = request.POST.get("username", "")
@@ -54,7 +57,7 @@ def throttled(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callab
         return HttpResponse(html, status=429, headers={"Retry-After": str(seconds)})
 
     def throttled_view(request: HttpRequest) -> HttpResponseBase:
-        if request.method != "POST" or not request.path.endswith(PATHS):  # quickly: most requests have no password
+        if request.method != "POST" or not request.path.endswith(PATHS):  # a quick test: most requests have no password
             return get_response(request)
         return with_password(request)
 
@@ -62,7 +65,7 @@ def throttled(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callab
 
 
 def _has_refused_the_old_one(response: HttpResponseBase) -> bool:
-    """Of which Django sends no signal."""
+    """Return whether the form refused the old password. Django sends no signal for that."""
     form = (getattr(response, "context_data", None) or {}).get("form")
     return isinstance(form, BaseForm) and form.has_error("old_password", "password_incorrect")
 
@@ -78,7 +81,7 @@ def note(credentials: dict[str, Any], request: HttpRequest | None = None, **_: A
 
 
 def _buckets(request: HttpRequest, name: str) -> list[tuple[tuple[str, ...], int]]:
-    # As the form reads it, however it is written: with spaces around it, or in letters of full width. Cut before,
+    # Normalise the name as the form does: it may have spaces around it, or full-width letters. Cut it before that,
     # since Python takes hours for the normal form of a million accents.
     machine = request.META.get("REMOTE_ADDR", "")
     name = normalize("NFKC", name.strip()[:LONGEST_NAME]).strip().lower()

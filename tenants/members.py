@@ -1,4 +1,4 @@
-"""The tenant of whoever is logged in: what every page of a product asks first."""
+"""Find the tenant of the logged-in user, as every page of a product does first."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -18,10 +18,10 @@ from tenants.rendering import kept_by_nobody, page
 
 
 def tenant_of_request(request: HttpRequest) -> Tenant | None:
-    """Whose member asks; for a request of somebody who is logged in.
+    """Return the tenant whose member makes the request; None if its logged-in user is no member.
 
-    As JOBS_MEMBERSHIP answers, with a tenant or a mirrored row, which may depend on the address or the session: a user
-    may be a member of several. Without that setting, the tenant of the user's `Member`.
+    With JOBS_MEMBERSHIP, that function returns a tenant or a mirrored row. It may look at the address or the session,
+    since a user may be a member of several tenants. Without that setting, it is the tenant of the user's `Member`.
     """
     if path := membership():
         given = import_string(path)(request)
@@ -31,9 +31,10 @@ def tenant_of_request(request: HttpRequest) -> Tenant | None:
 
 
 def for_members(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Pass the view the tenant of the logged-in member as its second argument; the audit log knows whose member acts.
+    """Pass the tenant of the logged-in member to the view as its second argument, and name the actor in the audit log.
 
-    Nobody logged in: the login. An operator without a tenant: the admin, if there is one. Else: 403, with the reason.
+    An anonymous user is redirected to the login. An operator without a tenant is redirected to the admin, if there is
+    one. Any other user without a tenant gets a 403 with the reason.
     """
 
     @kept_by_nobody

@@ -1,4 +1,4 @@
-"""Middleware for projects: who acts."""
+"""Middleware for projects: name the actor of a request."""
 
 from collections.abc import Callable
 
@@ -11,13 +11,14 @@ View = Callable[[HttpRequest], HttpResponseBase]
 
 
 def audited(get_response: View) -> View:
-    """Set the logged-in user as the actor of the audit log. After Django's AuthenticationMiddleware.
+    """Return a middleware that sets the logged-in user as the actor of the audit log.
 
-    A request with a key, or of a tenant's member, names the actor itself afterwards.
+    It belongs after Django's AuthenticationMiddleware. The view of a request with a key, or of a tenant's member, names
+    the actor again, more precisely.
     """
 
     def audited_view(request: HttpRequest) -> HttpResponseBase:
-        # Whatever headers it has: with an `Authorization` that means nothing to us, as of a proxy, the session counts.
+        # Headers do not matter: beside an `Authorization` that is not for us, such as a proxy's, the session counts.
         user = request.user if request.method not in ("GET", "HEAD") else None
         address = request.META.get("REMOTE_ADDR") or ""
         with audit.acting(user.get_username() if user and user.is_authenticated else None, address):

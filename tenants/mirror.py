@@ -1,8 +1,8 @@
 """A tenant for each row of a model of the project's own that JOBS_TENANT_MIRROR names.
 
-For models that cannot be the tenant model: its key is no integer, or it is another package's. The tenant keeps the
-row's key as text (`mirrored_key`), and its name and slug. It is written when the row is saved, and deleted with it.
-Rows from before, and those that SQL has changed: `manage.py tenants mirror`.
+This is for a model that cannot be the tenant model: its key is no integer, or it belongs to another package. The tenant
+keeps the row's key as text (`mirrored_key`), and its name and slug. It is written when the row is saved, and deleted
+with the row. For older rows, and rows that SQL has changed, run `manage.py tenants mirror`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -24,16 +24,16 @@ A_STATEMENT = 1000  # rows
 
 
 class NotMirrored(LookupError):
-    """What was given is no tenant, and has none."""
+    """The given object is no tenant, and has no tenant."""
 
 
 def mirrored_model() -> type[models.Model] | None:
-    """The model that is mirrored; None: JOBS_TENANT_MIRROR is not set."""
+    """Return the model that is mirrored; None if JOBS_TENANT_MIRROR is not set."""
     return model_named("JOBS_TENANT_MIRROR", MIRRORED) if MIRRORED else None
 
 
 def watch(model: type[models.Model]) -> None:
-    """Mirror its rows whenever they are saved and deleted, also as those of a proxy or of a child model."""
+    """Mirror the model's rows whenever they are saved or deleted, also by a proxy or a child model."""
     for kind in apps.get_models():
         if issubclass(kind, model):
             post_save.connect(_saved, sender=kind)
@@ -41,7 +41,7 @@ def watch(model: type[models.Model]) -> None:
 
 
 def tenant_of(given: Any) -> Tenant:
-    """The tenant itself, or that of a mirrored row. Raises NotMirrored."""
+    """Return the given tenant itself, or the tenant of a mirrored row. Raises NotMirrored."""
     if isinstance(given, model := get_tenant_model()):
         return given
     mirrored = mirrored_model()
@@ -54,27 +54,27 @@ def tenant_of(given: Any) -> Tenant:
 
 
 def tenant_of_key(key: Any) -> Tenant | None:
-    """The tenant with that key; with a mirror, the tenant of the row with that key."""
+    """Return the tenant with that key; with a mirror, the tenant of the row with that key."""
     found = all_tenants().filter(pk=key) if mirrored_model() is None else Tenant.objects.filter(mirrored_key=_text(key))
     return found.first()
 
 
 def ids_of(given: Iterable[Any]) -> set[int]:
-    """The keys of the tenants that are given, as themselves or as mirrored rows. A row without a tenant has none."""
+    """Return the keys of the given tenants. A mirrored row stands for its tenant; a row without one is left out."""
     rows, model = list(given), get_tenant_model()
     mirrored = ids_by_key(row.pk for row in rows if not isinstance(row, model)) if mirrored_model() else {}
     return {row.pk for row in rows if isinstance(row, model)}.union(mirrored.values())
 
 
 def ids_by_key(keys: Iterable[Any]) -> dict[Any, int]:
-    """The keys of the tenants of these mirrored rows, by the keys of the rows; without those that have none."""
+    """Return the keys of the tenants of these mirrored rows, by the keys of the rows. Rows without one are left out."""
     texts = {_text(key): key for key in keys}
     found = Tenant.objects.filter(mirrored_key__in=texts).values_list("mirrored_key", "pk")
     return {texts[text or ""]: pk for text, pk in found}
 
 
 def keys_by_id(tenant_ids: Iterable[int]) -> dict[int, str | None]:
-    """The keys of the mirrored rows of these tenants, as text, by the keys of the tenants."""
+    """Return the keys of the mirrored rows of these tenants, as text, by the keys of the tenants."""
     return dict(Tenant.objects.filter(pk__in=tenant_ids, mirrored_key__isnull=False).values_list("pk", "mirrored_key"))
 
 
@@ -95,9 +95,11 @@ def reflect(rows: Iterable[models.Model]) -> int:
 
 
 def _give_up_slugs(wanted: Mapping[str, str | None]) -> None:
-    """Whose row has lost its slug to another one unseen, by SQL, has a stand-in until its own row is written.
+    """Give a stand-in slug to each tenant whose row has lost its slug to another row by SQL.
 
-    wanted: the keys of the rows that have the slugs now.
+    The tenant has the stand-in until its own row is written.
+
+    wanted: the keys of the rows that have the slugs now, by slug.
     """
     found = Tenant.objects.filter(slug__in=wanted, mirrored_key__isnull=False).values_list("pk", "slug", "mirrored_key")
     if lost := [pk for pk, slug, key in found if wanted[slug] != key]:
@@ -109,13 +111,13 @@ def _name(row: models.Model) -> str:
 
 
 def _text(key: Any) -> str:
-    """The key as text, in one spelling: a UUID may have been given as another."""
+    """Return the key as text, in one spelling: a UUID may have been given in another one."""
     model = mirrored_model()
     return str(key if model is None else model._meta.pk.to_python(key))
 
 
 def _saved(instance: models.Model, raw: bool = False, **_: Any) -> None:
-    if not raw:  # a fixture has the tenants, too
+    if not raw:  # a fixture brings the tenants itself
         reflect([instance])
 
 

@@ -18,12 +18,12 @@ from tenants.tenant_key import OnlyTenantKey, TenantKey
 
 
 class AbstractTenant(models.Model):
-    """What a project's own tenant model (JOBS_TENANT_MODEL) may inherit from."""
+    """A base class for a project's own tenant model (JOBS_TENANT_MODEL)."""
 
     name = models.CharField(max_length=200, unique=True)
     slug = models.SlugField(unique=True)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
-    jobs_name: str  # of any tenant model: tenant_model.py
+    jobs_name: str  # any tenant model gets both: tenant_model.py
     jobs_slug: str
 
     class Meta:
@@ -45,7 +45,7 @@ class Tenant(AbstractTenant):
         abstract = False
         swappable = "JOBS_TENANT_MODEL"
         constraints = [
-            models.UniqueConstraint(  # a mirrored name is the project's, which may have it twice
+            models.UniqueConstraint(  # a mirrored name is the project's own, and may exist twice
                 fields=["name"],
                 condition=models.Q(mirrored_key__isnull=True),
                 name="tenants_tenant_name_once",
@@ -54,15 +54,15 @@ class Tenant(AbstractTenant):
         ]
 
     def validate_constraints(self, exclude: Collection[str] | None = None) -> None:
-        """A form without `mirrored_key` hears of a name that is taken, too."""
+        """Check the constraint of names even for a form without the field `mirrored_key`."""
         super().validate_constraints(set(exclude or ()) - {"mirrored_key"})
 
 
 class TenantQueue(models.Model):
     """The slots and limits of a tenant. A tenant without a row has no slots.
 
-    A change takes effect with the next dispatch, and running jobs may finish. A plain save() asks for no
-    dispatch: change limits by the verb of `jobs`.
+    A change takes effect with the next dispatch, and running jobs may finish. A plain save() requests no dispatch:
+    change limits by the operation of `jobs`.
     """
 
     tenant = OnlyTenantKey(TENANT_MODEL, models.CASCADE, related_name="jobs_queue")
@@ -141,7 +141,7 @@ class TenantQueue(models.Model):
 
     @classmethod
     def of(cls, tenant: Tenant) -> "TenantQueue":
-        """The row of a tenant, or one that says what a tenant without a row has."""
+        """Return the row of a tenant; for a tenant without one an unsaved row with 0 slots."""
         return cls.objects.filter(tenant=tenant).first() or cls(tenant=tenant, num_slots=0)
 
     def clean(self) -> None:
@@ -177,7 +177,7 @@ class Key(models.Model):
 
     @property
     def state(self) -> str:
-        """good, expired or revoked."""
+        """The state of the key: good, expired or revoked."""
         if self.revoked_at:
             return "revoked"
         return "expired" if self.expires_at and self.expires_at <= timezone.now() else "good"
@@ -245,7 +245,7 @@ class Change(models.Model):
 
 
 class ChangeSubject(models.Model):
-    """One of the many that a bulk action changed; the change itself has their number only."""
+    """One of the objects that a bulk action changed; the change itself has only their number."""
 
     change = models.ForeignKey(Change, models.CASCADE, related_name="subjects")
     subject_id = models.BigIntegerField(db_index=True)

@@ -1,4 +1,4 @@
-"""The names of our apps, tables and permissions in this project: JOBS_PREFIX, then the name that the code says.
+"""The names of our apps, tables and permissions in this project: JOBS_PREFIX, then the name in the code.
 
 By default there is no prefix. A project that has an app `jobs` or `tenants`, or tables named like ours, sets one before
 its first `migrate`: with "scheduler_" the apps are `scheduler_jobs` and `scheduler_tenants`, the table of jobs is
@@ -15,7 +15,7 @@ OURS = ("jobs", "tenants")  # the apps
 
 
 def prefix() -> str:
-    """The project's setting. Raises ImproperlyConfigured if no table could begin like that."""
+    """Return the setting JOBS_PREFIX. Raises ImproperlyConfigured if no table's name could begin with it."""
     said: object = getattr(settings, "JOBS_PREFIX", "")
     if isinstance(said, str) and re.fullmatch("([a-z][a-z0-9_]{0,19})?", said):
         return said
@@ -26,7 +26,7 @@ def prefix() -> str:
 
 PREFIX = prefix()
 
-# A list, since migrations name tables that no model has (any more). That of the tenants is not one: tenant_model.py.
+# A list, since migrations name tables that no model has, or has any more. tenant_model.py names the table of tenants.
 _TABLES = (
     "all_failed_attempts|all_jobs|arrivals|attempts|attempts_default|batch_cancels|batch_tallies|batches|calibrations|change_subjects|changes|closed_days|death_notices|door"
     "|failed_attempts|forecasts|freed_slots|full_hours"
@@ -34,28 +34,29 @@ _TABLES = (
     "|paused_job_types|pool_changes|prediction_totals|predictions|queue_turns|queues|recorded|repairs|samples|schedule_runs|schedules|servers|slot_peaks|tenant_books|tenant_hours"
     "|tenant_hours_default|tenant_queues|tenant_shares|tenants_apikey|totals|usage_days|webhook_endpoints|webhook_events|webhook_hours|webhook_messages|what_ifs|workers"
 )
-# Keywords are upper case and names lower case in our SQL, so an alias can be told from what else may follow a table.
+# In our SQL keywords are upper case and names lower case, so an alias differs from a keyword that follows a table.
 _READ_OR_WRITTEN = re.compile(rf"\b(FROM|JOIN|UPDATE|INTO)(\s+)({_TABLES})\b(\s+(?:AS\s+)?[a-z]\w*)?")
 _DEFINED = re.compile(rf"((?:\b(?:TABLE|VIEW|ON|LIKE|OF)\s+)|NULL::|pg_get_serial_sequence\(')({_TABLES})\b(?!\.)")
 _WITH = re.compile(rf"\b({_TABLES})(?: \([^)]*\))? AS (?:MATERIALIZED )?\(")
 
 
 def named(name: str) -> str:
-    """The name here of an app, a table, a model ("jobs.job") or a permission ("jobs.view_job") of ours."""
+    """Return the name, in this project, of our app, table, model ("jobs.job") or permission ("jobs.view_job")."""
     return PREFIX + name
 
 
 def kind_of(model: type[Model]) -> str:
-    """The name of a model in the audit log, "jobs.queue": that of a model of ours has no prefix."""
+    """Return the name of a model in the audit log, such as "jobs.queue". Our models have no prefix there."""
     app = model._meta.app_label
     ours = {named(name): name for name in OURS}
     return f"{ours.get(app, app)}.{model._meta.model_name}"
 
 
 def with_our_names(sql: str) -> str:
-    """The SQL with the names here of our tables. One without an alias gets its former name, for the columns.
+    """Return the SQL with the names of our tables in this project.
 
-    A table that has the name of a query of the same statement (WITH) is that query where it is read.
+    A table without an alias gets its name in the code as an alias, so that its columns can be named. Where a statement
+    reads a name that it defines itself (WITH), that query is meant, and the name stays.
     """
     if not PREFIX:
         return sql

@@ -1,7 +1,7 @@
-"""Statements that run at every request: the server binds the parameters, so that it can keep the plans.
+"""Run the statements of every request with parameters that the server binds, so that it can keep the plans.
 
-Django binds in the client, so the server plans each execution anew. Building such a query with the ORM also takes
-several times as long as running it.
+Django binds parameters in the client, so the server plans each execution anew. To build such a query with the ORM also
+takes several times as long as to run it.
 """
 
 from collections.abc import Mapping
@@ -17,31 +17,31 @@ Row = TypeVar("Row")
 
 
 def prepared(statement: str, /, **parameters: Any) -> list[tuple[Any, ...]]:
-    """Run it on Django's connection, so inside the caller's transaction if there is one; return its rows."""
+    """Run a statement on Django's connection, inside the caller's transaction if there is one; return its rows."""
     return prepared_on(connection, statement, **parameters)
 
 
 def prepared_on(database: BaseDatabaseWrapper, statement: str, /, **parameters: Any) -> list[tuple[Any, ...]]:
-    """Run it on that connection; return its rows. Raises Django's errors."""
+    """Run a statement on that connection; return its rows. Raises Django's errors."""
     return _answer(database, statement, parameters).rows()
 
 
 def objects_on(database: BaseDatabaseWrapper, kind: type[Row], statement: str, /, **parameters: Any) -> list[Row]:
-    """Like `prepared_on`, as objects: each column is the field of its name."""
+    """Run a statement like `prepared_on`; return its rows as objects. Each column is the field of its name."""
     answer = _answer(database, statement, parameters)
     columns = answer.columns()
     return [kind(**dict(zip(columns, row, strict=True))) for row in answer.rows()]
 
 
 def _answer(database: BaseDatabaseWrapper, statement: str, parameters: Mapping[str, Any]) -> Answer:
-    # As `connection.cursor()` does with its own cursor: CONN_HEALTH_CHECKS, errors become Django's, queries are logged.
+    # Like `connection.cursor()`: obey CONN_HEALTH_CHECKS, translate errors into Django's, log queries.
     database.close_if_health_check_failed()
     database.ensure_connection()
     try:
         return _run(database, statement, parameters)
     except NotSupportedError:
-        # A migration may have changed the type of a column: then the plan that the session kept fails for ever. With a
-        # transaction that is rolled back psycopg drops all plans. The caller's ends with this error, anyway.
+        # A migration may have changed the type of a column: then the plan that the session keeps fails for ever.
+        # psycopg drops all plans when a transaction is rolled back. A transaction of the caller ends with this error.
         if database.connection.info.transaction_status != TransactionStatus.IDLE:
             raise
         with database.connection.transaction(force_rollback=True):

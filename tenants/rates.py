@@ -1,4 +1,4 @@
-"""A rate limit: so many jobs may start in a window of so many seconds. Of tenants, and of queues."""
+"""Rate limits of tenants and queues: so many jobs may start in a window of so many seconds."""
 
 from django.core.exceptions import ValidationError
 from django.db import models
@@ -9,7 +9,7 @@ SHORTEST_WINDOW = 0.001  # seconds
 
 
 def rate_is_whole() -> models.Q:
-    """A rate limit is a number of jobs and a window, or neither."""
+    """Return the constraint that a row has both a number of jobs and a window, or neither."""
     return models.Q(rate_limit__isnull=True, rate_window__isnull=True) | models.Q(
         rate_limit__isnull=False,  # explicit, since a CHECK accepts NULL
         rate_limit__gte=1,

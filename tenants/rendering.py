@@ -1,4 +1,4 @@
-"""Render our templates, in whatever order the project's TEMPLATES has its engines."""
+"""Render our templates, regardless of the order of the engines in the project's TEMPLATES."""
 
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -13,7 +13,7 @@ from django.views.decorators.cache import cache_control
 
 from tenants import addresses
 
-# For views: a project may keep the answers of its whole site, and the next who asks may be of another tenant.
+# For views: a project may cache the responses of its whole site, and the next request may be of another tenant.
 kept_by_nobody = cache_control(private=True, no_store=True)
 
 
@@ -22,10 +22,10 @@ def page(request: HttpRequest, template: str, context: Mapping[str, Any], status
 
 
 def rendered(request: HttpRequest, template: str, context: Mapping[str, Any]) -> str:
-    """The HTML of a template. Jinja, which another engine may speak, would refuse ours.
+    """Return the HTML of a template. Only engines of Django's templates render it: Jinja would refuse ours.
 
-    Whatever the project has set, names are escaped, and a job's number has no separators: it goes into addresses.
-    Raises TemplateDoesNotExist.
+    Regardless of the project's settings, texts are escaped, and numbers have no separators: a job's number is part of
+    addresses. Raises TemplateDoesNotExist.
     """
     around = {"request": request, "messages": get_messages(request), "logout": addresses.logout}
     for engine in _engines():
@@ -40,7 +40,7 @@ def rendered(request: HttpRequest, template: str, context: Mapping[str, Any]) ->
 
 
 def _engines() -> Iterator[DjangoTemplates]:
-    """The project's own come first: they have its frame for our pages."""
+    """Yield the project's engines first, since they have its frame for our pages; then our own."""
     yield from (engine for engine in engines.all() if isinstance(engine, DjangoTemplates))
     yield _own()
 

@@ -1,6 +1,6 @@
-"""References to tenants: 64 bits, as the tables that SQL makes have them, whatever the key of the tenant model has.
+"""References to tenants. They have 64 bits, like those in the tables made by SQL, whatever the tenant model's key has.
 
-PostgreSQL compares and constrains numbers of 32 and of 64 bits with each other, by their indexes.
+PostgreSQL compares numbers of 32 and of 64 bits, also in foreign keys, and uses their indexes for that.
 """
 
 from typing import Any

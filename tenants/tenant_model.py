@@ -1,6 +1,6 @@
 """The model of tenants: `tenants.Tenant`, or the project's own (JOBS_TENANT_MODEL).
 
-To the type checker it is `tenants.Tenant`; only its key, `jobs_name` and `jobs_slug` are used of it.
+The type checker takes it for `tenants.Tenant`; the code uses only its key, `jobs_name` and `jobs_slug`.
 """
 
 import re
@@ -25,12 +25,15 @@ def get_tenant_model() -> type[Tenant]:
 
 
 def all_tenants() -> QuerySet[Tenant]:
-    """Those too that the project's own manager hides, such as deleted ones that may come back: statements see them."""
+    """Return all tenants, as our statements see them.
+
+    Tenants that the project's own manager hides are among them, such as deleted ones that may come back.
+    """
     return get_tenant_model()._base_manager.all()
 
 
 def lock_tenant(tenant: Tenant) -> None:
-    """Lock the tenant until the caller's commit: two callers that count what it has, to add one more, do so in turn."""
+    """Lock the tenant until the caller's commit: callers that count its objects before they add one do so in turn."""
     all_tenants().select_for_update(no_key=True).get(pk=tenant.pk)
 
 
@@ -39,30 +42,30 @@ def tenant_of_slug(slug: str) -> Tenant | None:
 
 
 def slugs_of(ids: Iterable[int | None]) -> dict[int, str]:
-    """The slugs of these tenants, by id; one that was deleted is missing."""
+    """Return the slugs of these tenants, by id; deleted tenants are missing."""
     return dict(all_tenants().filter(pk__in={pk for pk in ids if pk is not None}).values_list("pk", TENANT_SLUG))
 
 
 class Contains(IContains):
-    """By the collation of the database: no LIKE compares by a nondeterministic one before PostgreSQL 18."""
+    """A search by the database's collation: before PostgreSQL 18 no LIKE compares by a nondeterministic collation."""
 
     def __init__(self, lhs: Any, rhs: Any) -> None:
         super().__init__(Collate(lhs, "default"), rhs)
 
 
 def give_names(model: type[Tenant]) -> None:
-    """Let rows of the model say their name and slug, whatever its fields are called, and searches find them."""
+    """Give rows of the model `jobs_name` and `jobs_slug`, whatever its fields are called; let searches find them."""
     columns = {field.name: field for field in model._meta.fields}
     for name, field in (("jobs_name", TENANT_NAME), ("jobs_slug", TENANT_SLUG)):
         setattr(model, name, property(attrgetter(field)))
-        if getattr(columns.get(field), "db_collation", None):  # a check tells of a field that is missing
+        if getattr(columns.get(field), "db_collation", None):  # a check reports a missing field
             columns[field].register_lookup(Contains)
 
 
 def for_this_project(statement: str) -> str:
-    """The statement with the names of our tables here, and the table of that model for `tenants_tenant`.
+    """Return the statement with the names of our tables in this project, and the tenant model's for `tenants_tenant`.
 
-    If its columns have other names than ours, a subquery that renames them: PostgreSQL plans it as the table.
+    If the model's columns have other names than ours, a subquery renames them: PostgreSQL plans it like the table.
     """
     return TABLE.sub(lambda _: _table(), with_our_names(statement))
 

@@ -12,7 +12,7 @@ MOST_KEYS = 10_000  # the most keys remembered; the least recently used is forgo
 
 
 class Throttle:
-    """A bucket of `burst` tokens for each key, refilled by `rate` tokens per second."""
+    """A bucket of `burst` tokens for each key, refilled with `rate` tokens per second."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -20,11 +20,11 @@ class Throttle:
         self._lock = threading.Lock()
 
     def wait(self, key: Hashable, rate: float, burst: float) -> float:
-        """Seconds until the key has a token; 0.0: it has one. Takes no token."""
+        """Return the seconds until the key has a token; 0.0: it has one. Takes no token."""
         return max(self._full_at.get(key, 0.0) - self._clock() - (burst - 1) / rate, 0.0)
 
     def take(self, key: Hashable, rate: float, burst: float) -> float:
-        """The same, but takes a token if there is one."""
+        """Take a token if the key has one. Return the seconds until it has one; 0.0: a token was taken."""
         with self._lock:
             wait = self.wait(key, rate, burst)
             if not wait:

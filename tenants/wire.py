@@ -1,4 +1,4 @@
-"""A statement as libpq takes it, and what it answers: psycopg's cursor would take a third more of the client's time.
+"""Run a statement by libpq, and read its answer: psycopg's cursor would take a third more of the client's time.
 
 The types, the list of the plans that the server keeps, and the waiting are psycopg's.
 """
@@ -20,40 +20,45 @@ PLACE = re.compile(r"%\((\w+)\)s")
 
 
 class Query(NamedTuple):
-    """By this psycopg finds what the server keeps: the text, and the types of the parameters."""
+    """The key by which psycopg finds the plans that the server keeps: a text, and the types of its parameters."""
 
     query: bytes
     types: tuple[int, ...]
 
 
 class Answer:
-    """The answer to one statement. It is empty until somebody has heard it.
+    """The answer to one statement. It is empty until `hear` has taken the server's result.
 
-    status: what the server says of the whole statement, like "COMMIT". count: of the rows. Both are known even if the
-    session is lost with a later statement; the rows can be read only while it lives.
+    status: the server's command tag, such as "COMMIT".
+    count: the number of rows.
+
+    Both are known even if the session is lost with a later statement; the rows can be read only while it lives.
     """
 
     status, count = "", 0
 
     def __init__(self, types: abc.Transformer) -> None:
-        """types: how the session's types become Python's."""
+        """Begin with no answer.
+
+        types: converts the session's types into Python's.
+        """
         self._types = types
         self._result: PGresult | None = None
 
     def hear(self, result: PGresult) -> None:
-        """Take what the server said."""
+        """Take the server's result."""
         self._result = result
         self.status, self.count = (result.command_status or b"").decode(), result.ntuples
 
     def rows(self) -> list[tuple[Any, ...]]:
-        """The rows, as Python's values."""
+        """Return the rows, with Python's values."""
         if self._result is None:
             return []
         self._types.set_pgresult(self._result)
         return self._types.load_rows(0, self._result.ntuples, tuple)
 
     def columns(self) -> list[str]:
-        """The names of the columns."""
+        """Return the names of the columns."""
         result = self._result
         return [] if result is None else [(result.fname(n) or b"").decode() for n in range(result.nfields)]
 
@@ -70,7 +75,10 @@ class Request:
         *,
         keep: bool | None = None,
     ) -> None:
-        """keep: whether the server keeps its plan from now on; None: from its `prepare_threshold`th time on."""
+        """Prepare the statement for sending.
+
+        keep: whether the server keeps the plan from now on; None: from the `prepare_threshold`th time on.
+        """
         text, values = numbered(statement, parameters)
         self.answer = Answer(types)
         self._raw, self._libpq = raw, raw.pgconn
@@ -82,14 +90,14 @@ class Request:
         self._key: Any = None
 
     def send_plan(self) -> bool:
-        """Have the server plan it if it is to be kept and is not yet; return whether that will be answered."""
+        """Have the server plan the statement if its plan shall be kept and is not yet; return whether it was sent."""
         if self._prepare is not Prepare.SHOULD:
             return False
         self._libpq.send_prepare(self._name, *self.query)
         return True
 
     def send(self) -> None:
-        """Have the server run it."""
+        """Have the server run the statement."""
         if self._prepare is Prepare.NO:
             self._libpq.send_query_params(self.query.query, self._values, self.query.types, self._formats)
         else:
@@ -97,9 +105,9 @@ class Request:
         self._key = self._kept.maybe_add_to_cache(self.query, self._prepare, self._name)
 
     def hear(self, results: list[PGresult]) -> None:
-        """Take what the server said. Raises psycopg's errors.
+        """Take the server's results. Raises psycopg's errors.
 
-        results: one, and behind it a refusal if the commit that follows the statement fails.
+        results: one; and behind it an error, if the commit that follows the statement fails.
         """
         if self._key is not None:
             self._kept.validate(self._key, self._prepare, self._name, results)
@@ -115,27 +123,30 @@ def refused(raw: psycopg.Connection[Any], result: PGresult) -> None:
 
 
 class Cursor:
-    """As much of a cursor as Django's own, which logs queries and translates errors, needs inside.
+    """The part of a cursor that Django's own cursor, which logs queries and translates errors, needs inside.
 
-    It runs its one statement, whatever the project's execute wrappers make of it. They may count and refuse it; but
-    pghistory writes another before it, which the server takes beside no parameters, and who traces writes a number
-    into each, so that no plan could be kept.
+    A cursor runs its one statement, even if the project's execute wrappers change the text. They may count and refuse
+    it. But pghistory puts another statement before it, which the server refuses together with parameters; and tracers
+    write a number into each statement, so that no plan could be kept.
     """
 
     def __init__(self, raw: psycopg.Connection[Any], statement: str, parameters: Mapping[str, Any]) -> None:
-        """statement: with the places that Django's debug mode knows."""
+        """Take the statement to run.
+
+        statement: the text, with places like `%(name)s`, as Django's debug mode expects them.
+        """
         self.connection = raw
         self._statement, self._parameters = statement, parameters
         self._query: Query | None = None  # for Django's log
         self.answer: Answer
 
     def execute(self, *_given: object) -> None:
-        """Raises psycopg's errors."""
+        """Run the statement of this cursor; the given one is ignored. Raises psycopg's errors."""
         with self.connection.lock:
             self.connection.wait(self._executing())
 
     def close(self) -> None:
-        """There is nothing to close."""
+        """Do nothing: there is nothing to close."""
 
     def _executing(self) -> abc.PQGen[None]:
         raw = self.connection
@@ -151,9 +162,9 @@ class Cursor:
 
 
 def numbered(statement: str, parameters: Mapping[str, Any]) -> tuple[str, list[Any]]:
-    """A statement with places like `%(name)s`, as the server wants it: with `$1`; and its parameters in that order.
+    """Return a statement with `$1` in place of `%(name)s`, as the server needs it, and the parameters in that order.
 
-    psycopg would do the same at every execution of a text of more than 4,096 bytes: 0.1 ms for a claim.
+    psycopg would translate a text of more than 4,096 bytes at every execution: 0.1 ms for a claim.
     """
     text, names = with_numbers(statement)
     return text, [parameters[name] for name in names]
@@ -161,7 +172,7 @@ def numbered(statement: str, parameters: Mapping[str, Any]) -> tuple[str, list[A
 
 @cache
 def with_numbers(statement: str) -> tuple[str, list[str]]:
-    """The text with `$1`, and the name of each parameter."""
+    """Return the text with `$1`, and the name of each parameter."""
     names = list(dict.fromkeys(PLACE.findall(statement)))
     return PLACE.sub(lambda place: f"${names.index(place[1]) + 1}", statement).replace("%%", "%"), names
 

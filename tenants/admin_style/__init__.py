@@ -1,6 +1,6 @@
 """The base of all admin pages: django-unfold's classes if the project has installed it, else Django's own.
 
-`import_module` chooses, so the classes have no types, as unfold's have none.
+`import_module` loads them, so they are untyped for the type checker, as unfold's classes are.
 """
 
 from collections.abc import Collection
@@ -27,7 +27,7 @@ display: Any = _style.display
 
 
 class Searched:
-    """A form finds the objects of these fields by search, if the project's admin of them can search."""
+    """A page whose form offers a search for these fields, if the admin of their model can search."""
 
     searched: tuple[str, ...] = ("tenant",)
 
@@ -39,8 +39,9 @@ class Searched:
 
 
 class Kept(ModelAdmin):
-    """Rows that cannot be deleted here: with a tenant its jobs would disappear, even running ones, and a queue's would
-    be counted, millions. Pause it.
+    """A page of rows that cannot be deleted here. Pause a tenant or a queue instead.
+
+    With a tenant its jobs would disappear, even running ones. For a queue, Django would count its jobs: millions.
     """
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -48,9 +49,9 @@ class Kept(ModelAdmin):
 
 
 class AsShown(ModelForm):  # type: ignore[type-arg]  # generic for the type checker only
-    """A field that its user left as the page showed it stays as the row has it: somebody may have changed it since.
+    """A form that saves only changed fields. The others keep the row's values, which may be newer than the page.
 
-    together: fields that mean one thing: who changes one of them means all, as they were shown.
+    together: fields that mean one thing. If one of them is changed, all are saved as they were shown.
     """
 
     together: Collection[str] = ()
@@ -59,13 +60,13 @@ class AsShown(ModelForm):  # type: ignore[type-arg]  # generic for the type chec
         super().__init__(*args, **kwargs)
         if self.instance._state.adding:
             return
-        # A program that posts values without what was shown means all that the row has otherwise.
+        # A program posts no initial values: then every value that differs from the row is a change.
         as_shown = not self.is_bound or any(name.startswith(self.add_initial_prefix("")) for name in self.data)
         for field in self.fields.values():
             field.show_hidden_initial = as_shown and not field.disabled  # a disabled one may be a password's digest
         absent = {self.add_initial_prefix(name) for name in self.fields} - self.data.keys()
         if self.is_bound and absent:
-            # Without a value of this name, as of a moment in two fields, Django would repeat what was typed as shown.
+            # Without a value of this name (a moment has two inputs), Django would send what was typed as initial value.
             self.data: Any = self.data.copy()  # a QueryDict
             for name in absent:
                 self.data.setlistdefault(name)
@@ -77,20 +78,20 @@ class AsShown(ModelForm):  # type: ignore[type-arg]  # generic for the type chec
         return [name for name in self.fields if name in changed or name in more]
 
     def _clean_fields(self) -> None:
-        """Django takes the value of a disabled field from the row."""
+        """Clean the changed fields. The others are disabled meanwhile: Django takes their values from the row."""
         enabled = {name: field for name, field in self.fields.items() if not field.disabled}
         for name, field in enabled.items():
             field.disabled = not self.instance._state.adding and name not in self.changed_data
         super()._clean_fields()  # type: ignore[misc]  # the stubs do not know it
         for name, field in enabled.items():
             if field.disabled and isinstance(at := self.initial.get(name), datetime):
-                self.errors.pop(name, None)  # Django refuses an hour that comes twice, also its own
+                self.errors.pop(name, None)  # Django refuses an hour that a clock shows twice, even the row's
                 self.cleaned_data[name] = at
             field.disabled = False
 
 
 class OnlyChanged(ModelAdmin):
-    """A form writes what it changed: what else of the row changes meanwhile stays, as a revocation or a password."""
+    """A page that writes only the columns that its user changed. Other changes stay, such as a revocation meanwhile."""
 
     form: Any = AsShown
 
@@ -103,7 +104,7 @@ class OnlyChanged(ModelAdmin):
 
 
 class Labelled(ModelAdmin):
-    """A list with fields in it: each says what it is, since the heading of its column is no label."""
+    """A list with fields in its rows. Each field gets a label, since the heading of its column is none."""
 
     def get_changelist_formset(self, request: Any, **kwargs: Any) -> Any:
         formset = super().get_changelist_formset(request, **kwargs)

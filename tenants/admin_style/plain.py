@@ -1,4 +1,4 @@
-"""The style of Django's own admin: what unfold.py has, without unfold."""
+"""The style of Django's own admin, under the names that unfold.py has too."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -14,7 +14,7 @@ MOST_COUNTED = 10_000
 
 
 class ModelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic for the type checker only
-    """Knows unfold's option against "select all rows"."""
+    """Django's ModelAdmin, with unfold's option against "select all rows"."""
 
     list_disable_select_all = False
 
@@ -29,7 +29,7 @@ class Untitled:
 
 
 class UncountedPaginator(Paginator):  # type: ignore[type-arg]
-    """Counts no further than MOST_COUNTED rows, which are all that it has pages for."""
+    """A paginator that counts at most MOST_COUNTED rows, and has no pages for more."""
 
     @cached_property
     def count(self) -> int:
@@ -38,6 +38,6 @@ class UncountedPaginator(Paginator):  # type: ignore[type-arg]
 
 
 def display(*, label: object = None, **options: Any) -> Callable[[Any], Any]:
-    """As unfold's, but without the colours of labels."""
+    """Return Django's decorator, with unfold's parameter `label`, which is ignored: labels have no colours here."""
     shown: Callable[[Any], Any] = admin.display(**options)
     return shown
