@@ -1,7 +1,7 @@
-"""The embedded default: a real PostgreSQL and a real Valkey, started beside the programs that need them.
+"""The embedded engines: a real PostgreSQL and a real Valkey, started beside the programs that need them.
 
-It has two commands: `python -m embedded run -- COMMAND` and `python -m embedded up`. The scheduler does not know
-this package: it only reads DATABASE_URL, CELERY_BROKER_URL and CACHE_URL.
+The package has two commands: `python -m embedded run -- COMMAND` and `python -m embedded up`. The scheduler does not
+know this package: it only reads DATABASE_URL, CELERY_BROKER_URL and CACHE_URL.
 """
 
 from pathlib import Path

@@ -12,7 +12,7 @@ from embedded.up import up
 
 
 def main() -> int:
-    """Exit status: the command's own, or 1 if the engines cannot start, or 2 for a wrong call."""
+    """Run the command line. Return the exit status: the command's own; 1: the engines cannot start; 2: a wrong call."""
     arguments = _parser().parse_args()
     # Like settings.py, but earlier: a URL in `.env` also replaces the embedded engines.
     environ.Env.read_env(REPOSITORY / ".env")
@@ -29,7 +29,7 @@ def run(argv: list[str], *, throwaway: bool) -> int:
     """Run `argv` with the engines' URLs in its environment; return its exit status, as a shell does.
 
     With `throwaway` the data is in a temporary directory, and may be lost in a crash of the machine.
-    When this returns, no process that was started beneath it is left.
+    When this function returns, no process that was started beneath it is left.
     """
     signals.on_stop(signals.leave)
     orphans.inherit()

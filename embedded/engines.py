@@ -1,4 +1,4 @@
-"""Start the engines that are needed, and build the environment of their users."""
+"""Start the engines that are needed, and build the environment of the processes that use them."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ NAMES = "EMBEDDED_ENGINES"  # the embedded engines in use; production refuses to
 
 
 def merged(environ: Mapping[str, str], urls: Mapping[str, str], names: list[str]) -> dict[str, str]:
-    """`environ` with the `urls` of the engines in `names`, unless it has URLs of its own."""
+    """Return `environ` with the `urls` of the engines in `names`; URLs that it already has stay."""
     result = dict(environ)
     if "postgresql" in names:  # PGPORT, PGOPTIONS and such were meant for another server
         result = {name: value for name, value in result.items() if not name.startswith("PG")}
@@ -27,9 +27,9 @@ def merged(environ: Mapping[str, str], urls: Mapping[str, str], names: list[str]
 def running(
     directory: Path, processes: Processes, environ: Mapping[str, str], *, durable: bool
 ) -> Iterator[dict[str, str]]:
-    """Start the engines that `environ` has no URLs for, or empty ones; yield the environment for their users.
+    """Start the engines for which `environ` has no URL, or an empty one; yield the environment for their users.
 
-    On leaving, `processes` are stopped, the youngest first, so start the users of the engines there, too.
+    At the end, `processes` are stopped, the youngest first. So start the users of the engines in `processes`, too.
     """
     urls: dict[str, str] = {}
     names = []

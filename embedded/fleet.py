@@ -15,7 +15,10 @@ class Command(NamedTuple):
 
 
 def web(port: int, environ: Mapping[str, str] | None = None) -> Command:
-    """The web process, on the loopback interface. `environ`: replaces ours."""
+    """Return the command of the web process, on the loopback interface.
+
+    environ: replaces this process's environment.
+    """
     argv = [sys.executable, "-m", "scheduler_project.web"]
     argv += ["--host", "127.0.0.1", "--port", str(port)]
     return Command(argv, {"WEB_THREADS": "10", **_environment(environ)})
@@ -24,9 +27,10 @@ def web(port: int, environ: Mapping[str, str] | None = None) -> Command:
 def worker(
     pool: str = "default", concurrency: int = 4, name: str | None = None, environ: Mapping[str, str] | None = None
 ) -> Command:
-    """A Celery worker with `concurrency` processes that takes the jobs of `pool`.
+    """Return the command of a Celery worker with `concurrency` processes that takes the jobs of `pool`.
 
-    `name` (default: the pool) must differ between the workers of one machine.
+    name: must differ between the workers of one machine; by default the pool.
+    environ: replaces this process's environment.
     """
     argv = [sys.executable, "-m", "celery", "-A", "scheduler_project", "worker"]
     argv += ["-Q", pool, "-n", f"{name or pool}@%h", "-c", str(concurrency)]
@@ -35,12 +39,12 @@ def worker(
 
 
 def manage(*arguments: str, environ: Mapping[str, str] | None = None) -> Command:
-    """`manage.py` with these arguments."""
+    """Return the command of `manage.py` with these arguments."""
     return Command([sys.executable, "manage.py", *arguments], _environment(environ))
 
 
 def free_port() -> int:
-    """A loopback port that is free at this moment. Another process may take it first; then try again."""
+    """Return a loopback port that is free at this moment. Another process may take it first; then try again."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         port: int = listener.getsockname()[1]
@@ -48,7 +52,7 @@ def free_port() -> int:
 
 
 def listens(port: int) -> bool:
-    """Whether somebody answers at that port of this machine."""
+    """Return whether a process listens at that port of this machine."""
     try:
         socket.create_connection(("127.0.0.1", port), timeout=1).close()
     except OSError:

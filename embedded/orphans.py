@@ -20,12 +20,12 @@ PR_SET_CHILD_SUBREAPER = 36
 
 
 def inherit() -> None:
-    """From now on orphaned descendants become our children, instead of init's."""
+    """Make this process a subreaper: from now on orphaned descendants become its children, instead of init's."""
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
 def wait(command: Process, engines: Processes) -> int:
-    """Wait for `command`; return its return code. Meanwhile reap orphans that end: they would stay zombies."""
+    """Wait for `command`; return its return code. Meanwhile reap orphans that end, which would stay zombies."""
     while True:
         # Always with a time limit: a signal that comes just before the system call is not forwarded until the call
         # returns, since Python runs its handlers only between bytecodes.
@@ -41,7 +41,7 @@ def wait(command: Process, engines: Processes) -> int:
 
 
 def sweep(spared: Processes, grace: float = 3.0) -> None:
-    """End all our descendants except `spared` and theirs: ask them, and kill them after `grace` seconds."""
+    """End all our descendants except `spared` and their descendants: ask them, and kill them after `grace` seconds."""
     deadline = time.monotonic() + grace
     asked: set[int] = set()
     while found := _descendants({process.pid for process in spared}):
@@ -55,7 +55,7 @@ def sweep(spared: Processes, grace: float = 3.0) -> None:
 
 
 def _descendants(spared: Collection[int]) -> list[int]:
-    """The living descendants; it also reaps our dead children."""
+    """Return the living descendants, without `spared` and their descendants. Reaps our dead children, too."""
     children: dict[int, list[int]] = {}
     for entry in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):

@@ -32,10 +32,10 @@ NOT_DURABLE = {"fsync": "off", "full_page_writes": "off"}
 
 
 def start(directory: Path, processes: Processes, *, durable: bool) -> str:
-    """Start it with its data beneath `directory`; create role and database if missing. Return its URL."""
+    """Start the server with its data beneath `directory`; create role and database if missing. Return its URL."""
     program, data, socket = binaries.postgres(), directory / "postgresql", socket_directory(directory)
     _ensure_cluster(program, data, durable=durable)
-    if os.geteuid() == 0 and data.stat().st_uid != pwd.getpwnam("nobody").pw_uid:  # in an earlier version it was root's
+    if os.geteuid() == 0 and data.stat().st_uid != pwd.getpwnam("nobody").pw_uid:  # an earlier version made it as root
         subprocess.run(["chown", "-Rh", "nobody", str(data)], check=True)  # noqa: S607
     tidy(directory)
     socket.mkdir(mode=0o700, exist_ok=True)
@@ -61,23 +61,27 @@ def start(directory: Path, processes: Processes, *, durable: bool) -> str:
 
 
 def socket_directory(directory: Path) -> Path:
-    """Beneath `directory`, or in /tmp if that is too long: the kernel takes 107 bytes, "/.s.PGSQL.5432" included."""
+    """Return the socket's directory: beneath `directory`, or in /tmp if that path is too long.
+
+    The kernel allows 107 bytes, "/.s.PGSQL.5432" included.
+    """
     if len(bytes(directory)) <= 78:  # noqa: PLR2004
         return directory / "socket"
     return Path("/tmp") / f"pgs-{hashlib.sha256(bytes(directory)).hexdigest()[:16]}"  # noqa: S108  # `start` checks whose
 
 
 def tidy(directory: Path) -> None:
-    """Remove what a killed server leaves, and what is outside of the data directory.
+    """Remove the files that a killed server leaves, also those outside of the data directory.
 
-    Whoever has the number in its files by now, the next server would mistake for its predecessor.
+    Its pid file has a process id, which another process may have by now. The next server would take that process for a
+    running server.
     """
     (directory / "postgresql" / "postmaster.pid").unlink(missing_ok=True)
     shutil.rmtree(socket_directory(directory), ignore_errors=True)
 
 
 def run(argv: list[str]) -> subprocess.CompletedProcess[str]:
-    """Run one of its programs to its end, as the user of the server, and keep what it prints."""
+    """Run a program of PostgreSQL to its end, as the user of the server, and keep its output."""
     return subprocess.run(
         tethered(argv, not_root=True),
         env=environment(os.environ),
@@ -89,12 +93,12 @@ def run(argv: list[str]) -> subprocess.CompletedProcess[str]:
 
 
 def url(socket: Path) -> str:
-    """The URL of our database, for django-environ and for libpq."""
+    """Return the URL of our database, for django-environ and for libpq."""
     return f"postgres://{ROLE}@/{DATABASE}?host={quote(str(socket))}"
 
 
 def environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """`environ` without variables that change the server's locale, or the address that clients use."""
+    """Return `environ` without variables that change the server's locale, or the address that clients use."""
     return {
         name: value
         for name, value in environ.items()
@@ -103,7 +107,7 @@ def environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def locale_options(major: int) -> list[str]:
-    """initdb's options for UTF-8 and a sort order that is the same on every machine."""
+    """Return initdb's options for UTF-8 and a sort order that is the same on every machine."""
     if major >= BUILTIN_LOCALES:
         return ["-E", "UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
     return ["-E", "UTF8", "--locale=C.UTF-8"]

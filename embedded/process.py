@@ -1,4 +1,4 @@
-"""One child process: start it, wait until it serves, start it again, stop it."""
+"""Start one child process, wait until it serves, start it again, stop it."""
 
 from __future__ import annotations
 
@@ -24,14 +24,17 @@ POLL = 0.02
 def tethered(
     argv: Sequence[str], death_signal: signal.Signals = signal.SIGKILL, *, alone: bool = False, not_root: bool = False
 ) -> list[str]:
-    """The command line of a child that gets `death_signal` when we die; the rest as in tether.py."""
+    """Return the command line of a child that gets `death_signal` when we die.
+
+    alone, not_root: ALONE and NOT_ROOT of tether.py.
+    """
     numbers = (death_signal, os.getpid(), alone, not_root)
     return [sys.executable, "-IS", str(TETHER), *(str(int(number)) for number in numbers), *argv]
 
 
 @dataclass(eq=False, repr=False)
 class Process:
-    """One child and, after restarts, its successors. `Processes.start` creates it, and says what the fields mean."""
+    """One child and, after restarts, its successors. `Processes.start` creates it, and explains the fields."""
 
     name: str
     argv: Sequence[str]
@@ -73,12 +76,12 @@ class Process:
 
     @property
     def pid(self) -> int:
-        """The pid of the present incarnation; its process group has the same number."""
+        """The pid of the present process; its process group has the same number."""
         return self._popen.pid
 
     @property
     def returncode(self) -> int | None:
-        """None while it runs; negative if a signal ended it."""
+        """The return code; None while the process runs; negative if a signal ended it."""
         return self._popen.poll()
 
     @property
@@ -86,12 +89,14 @@ class Process:
         return self.returncode is None
 
     def wait(self, timeout: float | None = None) -> int:
-        """Its return code. Raises `subprocess.TimeoutExpired` after `timeout` seconds."""
+        """Wait for the end; return the return code. Raises `subprocess.TimeoutExpired` after `timeout` seconds."""
         return self._popen.wait(timeout)
 
     def wait_until(self, answers: Callable[[], bool], limit: float = 30.0) -> None:
-        """Return when `answers()` is true. Raises `EmbeddedError`, with the end of the log, if it ends first, or after
-        `limit` seconds."""
+        """Return when `answers()` is true.
+
+        Raises `EmbeddedError`, with the end of the log, if the process ends first, or after `limit` seconds.
+        """
         deadline = time.monotonic() + limit
         while not answers():
             if self.restarts or not self.alive:
@@ -112,7 +117,7 @@ class Process:
             os.killpg(self.pid, number)
 
     def stop(self, limit: float = 15.0) -> None:
-        """Ask it to stop; after `limit` seconds kill it and the rest of its group."""
+        """Ask the child to stop; after `limit` seconds kill it. Kill the rest of its group."""
         with self._lock:
             self.restart = False
         if self.alive:

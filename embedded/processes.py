@@ -43,11 +43,15 @@ class Processes:
     ) -> Process:
         """Start a child in a session of its own.
 
-        `env` is its whole environment (ours by default). Without `log` it shares our input and output.
-        With `restart` it is started again whenever it ends, until it is stopped. `home`: the directory in which it
-        works, once nobody else with that home is left. `not_root`: for a program that refuses root.
-        `death_signal` is by default one that cannot be delayed: if all die at once, a Celery worker that gets SIGTERM
-        waits for a broker that is gone.
+        env: its whole environment; by default ours.
+        log: the file of its output; without it the child shares our input and output.
+        restart: start it again whenever it ends, until it is stopped.
+        home: its working directory. It waits there until no child of an earlier run with that home is left.
+        stop_signal: the signal that asks it to stop.
+        death_signal: the signal that it gets when we die. The default cannot be delayed: if all processes die at once,
+            a Celery worker that gets SIGTERM waits for a broker that is gone.
+        not_root: run it as an unprivileged user if we are root, for a program that refuses root.
+
         If the command cannot be executed, the child ends with 127 or 126.
         """
         child = self.child(name, argv, env, log, restart, home, stop_signal, death_signal, not_root)
@@ -58,7 +62,7 @@ class Processes:
         return child
 
     def _watch(self) -> None:
-        # This thread is the parent of the restarted ones, so it lives until they are stopped (see above).
+        # This thread is the parent of restarted children, so it lives until they are stopped (see the class).
         while not self._stopped.wait(POLL):
             for child in list(self._children):
                 child.restart_if_due()
@@ -67,7 +71,7 @@ class Processes:
         return iter(list(self._children))
 
     def stop(self, limit: float = 15.0) -> None:
-        """Stop them all, the youngest first; each has `limit` seconds before it is killed."""
+        """Stop all children, the youngest first; each has `limit` seconds before it is killed."""
         while self._children:
             self._children[-1].stop(limit)
             self._children.pop()

@@ -1,4 +1,4 @@
-"""Handle Ctrl-C, `kill` and a closed terminal; the reaction changes during a run."""
+"""Handle Ctrl-C, `kill` and a closed terminal. The reaction changes during a run."""
 
 import signal
 from collections.abc import Callable
@@ -10,9 +10,9 @@ _leaving: int | None = None  # the signal by which we leave
 
 
 def on_stop(action: Callable[[int], object]) -> None:
-    """From now on call `action(number)`; a signal that was ignored at the start (nohup) stays ignored.
+    """Call `action(number)` at each signal from now on. A signal that was ignored at the start (nohup) stays ignored.
 
-    A signal that came while a destructor ran was heard, but what it raised was lost there: it is raised again here.
+    If a signal came while a destructor ran, Python lost the exception that its handler raised. It is raised again here.
     """
 
     def received(number: int, _frame: FrameType | None) -> None:

@@ -14,7 +14,7 @@ BROKER, CACHE = 0, 1  # database numbers
 
 
 def start(directory: Path, processes: Processes) -> tuple[str, str]:
-    """Start it with its data beneath `directory`. Return the URLs for Celery and for Django's cache."""
+    """Start the server with its data beneath `directory`. Return the URLs for Celery and for Django's cache."""
     program, home = binaries.valkey(), directory / "valkey"
     home.mkdir(mode=0o700, exist_ok=True)
     port, password = free_port(), secrets.token_urlsafe(32)
@@ -34,12 +34,12 @@ def start(directory: Path, processes: Processes) -> tuple[str, str]:
 
 
 def url(port: int, password: str, database: int) -> str:
-    """The URL of one of its databases."""
+    """Return the URL of one of the server's databases."""
     return f"redis://:{password}@127.0.0.1:{port}/{database}"
 
 
 def configuration(home: Path, port: int, password: str) -> str:
-    """The configuration file: accepted writes survive kill -9, and a lack of memory is an error."""
+    """Return the text of the configuration file: accepted writes survive kill -9, and a lack of memory is an error."""
     quoted = str(home).replace("\\", "\\\\").replace('"', '\\"')
     return f"""bind 127.0.0.1
 port {port}

@@ -1,4 +1,4 @@
-"""Data sources and reports for operators. The URL of a source can be entered, but is never shown."""
+"""The admin of data sources and reports. Operators can enter the URL of a source, but never see a stored one."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ else:
 
 
 class DataSourceForm(SourceForm):
-    """Accepts a URL, but never shows the stored one."""
+    """A form that accepts a URL, but never shows the stored one."""
 
     url = forms.CharField(
         label="Database URL",

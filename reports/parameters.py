@@ -34,7 +34,7 @@ class Parameter:
 
     @property
     def kind(self) -> str:
-        """Its kind as the type of an HTML input: "checkbox", "number", "date" or "text"."""
+        """The parameter's kind as the type of an HTML input: "checkbox", "number", "date" or "text"."""
         match self.default if self.default is not None else next(iter(self.choices), None):
             case bool():
                 return "checkbox"
@@ -47,11 +47,11 @@ class Parameter:
 
     @property
     def shown_choices(self) -> list[tuple[Scalar, str]]:
-        """Each choice, and as people read it: 100,000. A number below may be a year, which has no separator."""
+        """Each choice with its text for people: 100,000. A number below 10,000 may be a year, and has no separator."""
         return [(choice, f"{choice:,}" if _is_large(choice) else str(choice)) for choice in self.choices]
 
     def problem(self, value: Any) -> str | None:
-        """The reason why `value` is invalid, or None."""
+        """Return the reason why `value` is invalid; None if it is valid."""
         if value is None:
             return f"{self.name} is required"
         if self.choices:
@@ -116,7 +116,7 @@ def _well_formed(members: Any) -> bool:
 
 
 def bind(declarations: Declarations, values: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Values for every declared parameter, with defaults filled in.
+    """Return values for every declared parameter, with defaults filled in.
 
     Raises `InvalidParameters`, naming every parameter that is unknown, missing or invalid.
     """
@@ -133,7 +133,7 @@ def bind(declarations: Declarations, values: Mapping[str, Any] | None) -> dict[s
 
 
 def placed(sql: str) -> set[str]:
-    """Names of the parameters placed in `sql`. Raises `InvalidParameters` on any other `%` than `%%`."""
+    """Return the names of the parameters placed in `sql`. Raises `InvalidParameters` on any other `%` than `%%`."""
     names = set()
     for match in _PLACEHOLDER.finditer(sql):
         if match["other"] is not None:

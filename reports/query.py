@@ -16,7 +16,7 @@ CONNECT_TIMEOUT = 5  # seconds
 
 
 class ReportFailed(TenantError):
-    """A report could not run. The message is for the tenant, and never tells the address of the database."""
+    """A report could not run. The message is for the tenant, and never contains the address of the database."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ def read(url: str, statement: str, values: Mapping[str, Any], *, timeout: float,
     Args:
         statement: SQL with `%(name)s` placeholders, one for each of `values` or fewer.
         timeout: seconds that the database may take.
-        row_limit: the most rows; one more is an error, so that nobody mistakes a part of the result for all of it.
+        row_limit: the most rows; one more is an error, so that no reader takes a part of the result for all of it.
 
     Raises:
         ReportFailed: unreachable database, invalid SQL, an attempt to write, timeout, too many rows.
@@ -88,10 +88,10 @@ def _message(error: psycopg.Error) -> str:
 
 
 def plain(value: Any) -> Any:
-    """The JSON value of `value`; types that JSON lacks become text.
+    """Return the JSON value of `value`; types that JSON lacks become text.
 
-    A numeric becomes text, digit by digit: a JSON number would become a binary float in some program, which is wrong
-    for money. Infinity and NaN are not JSON either.
+    A numeric becomes text, digit by digit: some programs would read a JSON number as a binary float, which is wrong for
+    money. Infinity and NaN are not JSON either.
     """
     match value:
         case None | bool() | int() | str():

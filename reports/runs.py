@@ -1,4 +1,4 @@
-"""The runs of reports: the jobs as the report pages show them."""
+"""Read the runs of reports: their jobs, as the report pages show them."""
 
 import re
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class Line:
 
     @property
     def ago(self) -> str:
-        """The time since its submission, in the largest unit."""
+        """The time since the run was submitted, in the largest unit."""
         if self.run is None:
             return ""
         minute = 60
@@ -53,14 +53,14 @@ class Field:
 
 
 def lines(tenant_id: int) -> list[Line]:
-    """Every report of the tenant, by name."""
+    """Return every report of the tenant, by name."""
     runs = latest(tenant_id)
     reports = DataReport.objects.filter(tenant_id=tenant_id).select_related("source")
     return [Line(report, runs.get(str(report.pk))) for report in reports]
 
 
 def latest(tenant_id: int) -> dict[str, AnyJob]:
-    """The newest run of each report of the tenant, by the report's id as text."""
+    """Return the newest run of each report of the tenant, by the report's id as text."""
     # Bounded: otherwise the search for a report that never ran would read all jobs of the tenant.
     recent = queries.jobs(tenant_id).order_by("-id")[:RECENT]
     runs = AnyJob.objects.filter(pk__in=recent.values("pk"), source_type=SOURCE_TYPE, source_method="execute")
@@ -68,7 +68,7 @@ def latest(tenant_id: int) -> dict[str, AnyJob]:
 
 
 def named(tenant_id: int, report_id: int, job_id: str | None) -> AnyJob | None:
-    """The run of that id, if it is one of this tenant's report."""
+    """Return the run with that id, if it is a run of this report of this tenant; else None."""
     if not job_id or not re.fullmatch("[0-9]{1,19}", job_id):  # no job id exceeds 2^63
         return None
     run = queries.job(tenant_id, int(job_id))
@@ -77,6 +77,6 @@ def named(tenant_id: int, report_id: int, job_id: str | None) -> AnyJob | None:
 
 
 def fields(parameters: list[Parameter], run: AnyJob | None) -> list[Field]:
-    """The form's fields, filled with the parameters of the shown run, or else with the defaults."""
+    """Return the form's fields, filled with the parameters of the shown run, or else with the defaults."""
     asked = (run.args.get("parameters") or {}) if run else {}
     return [Field(parameter, asked.get(parameter.name, parameter.default)) for parameter in parameters]

@@ -13,36 +13,39 @@ OF_THE_WORKER = ("service", "servicefile", "passfile", "sslkey", "sslcert", "ssl
 
 
 def refusal(url: str) -> str | None:
-    """The reason why a report cannot use this URL; None if it can."""
+    """Return the reason why a report cannot use this URL; None if it can."""
     if not url.startswith(("postgresql://", "postgres://")):
         return "This is not the URL of a PostgreSQL database."
     try:
-        said = conninfo_to_dict(url)
+        given = conninfo_to_dict(url)
     except psycopg.Error:  # its message quotes the URL
         return "This is not the URL of a PostgreSQL database."
-    if missing := [name for name in NEEDED if not said.get(name)]:
+    if missing := [name for name in NEEDED if not given.get(name)]:
         # libpq would fill in the worker's own user, password file and database.
         return f"The URL lacks {', '.join(missing)}: it must name all of {', '.join(NEEDED)}."
-    if taken := sorted(set(said).intersection(OF_THE_WORKER)):
+    if taken := sorted(set(given).intersection(OF_THE_WORKER)):
         return f"The URL must not contain {', '.join(taken)}."
-    if _is_ours(said):
+    if _is_ours(given):
         return "This is the scheduler's own database; reports must not read it."
     return None
 
 
-def _is_ours(said: dict[str, Any]) -> bool:
-    """Whether it is the same database on the same server, under any name of the server."""
+def _is_ours(given: dict[str, Any]) -> bool:
+    """Return whether this is the scheduler's database on the scheduler's server, under any name of the server."""
     ours = connection.get_connection_params()
-    same_name = str(said["dbname"]) == str(ours.get("dbname"))
-    same_port = str(said.get("port") or 5432) == str(ours.get("port") or 5432)
-    return same_name and same_port and bool(_addresses(said.get("host")) & _addresses(ours.get("host")))
+    same_name = str(given["dbname"]) == str(ours.get("dbname"))
+    same_port = str(given.get("port") or 5432) == str(ours.get("port") or 5432)
+    return same_name and same_port and bool(_addresses(given.get("host")) & _addresses(ours.get("host")))
 
 
 def _addresses(hosts: Any) -> set[str]:
-    """The addresses of libpq's `host`: names, addresses or socket directories, with commas; empty: this machine."""
+    """Return the addresses of libpq's `host`: names, addresses or socket directories, separated by commas.
+
+    An empty name or a socket directory stands for this machine.
+    """
     found = set()
-    for said in str(hosts or "").split(","):
-        host = "localhost" if not said or said.startswith(("/", "@")) else said
+    for given in str(hosts or "").split(","):
+        host = "localhost" if not given or given.startswith(("/", "@")) else given
         try:
             found |= {str(address[4][0]) for address in socket.getaddrinfo(host, None)}
         except OSError:

@@ -12,7 +12,7 @@ from tenants.models import Tenant
 
 @for_members
 def report_list(request: HttpRequest, tenant: Tenant) -> HttpResponse:
-    """The reports of the tenant, each with its latest run; the page reloads while one is under way."""
+    """List the reports of the tenant, each with its latest run. The page reloads while a run is under way."""
     lines = runs.lines(tenant.pk)
     shown = {"tenant": tenant, "lines": lines, "under_way": any(line.under_way for line in lines)}
     return render(request, "reports/list.html", shown)
@@ -20,7 +20,7 @@ def report_list(request: HttpRequest, tenant: Tenant) -> HttpResponse:
 
 @for_members
 def report_detail(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
-    """One report with its parameters, and the run of `?job=` or the latest. 404: another tenant's report."""
+    """Show a report with its parameters, and the run of `?job=` or the latest. 404: another tenant's report."""
     report = get_object_or_404(DataReport.objects.select_related("source"), pk=pk, tenant=tenant)
     run = runs.named(tenant.pk, pk, request.GET.get("job")) or runs.latest(tenant.pk).get(str(pk))
     fields = runs.fields(report.declared_parameters, run)

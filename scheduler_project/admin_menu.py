@@ -29,7 +29,7 @@ OTHERS, ICON = "Data", "table"
 
 
 def navigation(request: HttpRequest) -> list[dict[str, Any]]:
-    """The sections and their pages: those that this user may see, and none that is missing here."""
+    """Return the sections with the pages that exist here and that this user may see."""
     live = {"name": "Live pages", "admin_url": reverse("jobs_ops:overview")}
     pages = {model["object_name"]: model for app in admin.site.get_app_list(request) for model in app["models"]}
     sections = {

@@ -22,15 +22,15 @@ configure(app, checks=[TAG])
 
 @signals.celeryd_init.connect
 def log_one_object_a_line(instance: Any, **_: Any) -> None:
-    """Without Celery's banner, which is no JSON."""
+    """Suppress Celery's banner, which is no JSON, if the log is JSON."""
     instance.quiet = instance.quiet or settings.LOG_FORMAT == "json"
 
 
 @signals.setup_logging.connect
 def log_as_the_web_does(**_: Any) -> None:
-    """Keep the project's log; a receiver of this signal replaces Celery's own. What a job prints is logged, too."""
+    """Keep the project's logging: a receiver of this signal replaces Celery's own. A job's prints are logged, too."""
     configure_logging(settings.LOGGING_CONFIG, settings.LOGGING)
-    app.log.redirect_stdouts("WARNING")  # type: ignore[arg-type]  # its processes read the name
+    app.log.redirect_stdouts("WARNING")  # type: ignore[arg-type]  # a worker's processes read the name
 
 
 signals.worker_process_init.connect(tracing.send)

@@ -2,9 +2,9 @@
 tenants/checks.py.
 
 `manage.py` runs every registered check by itself. No other process does: an ASGI or WSGI server only imports its
-module, and Celery's Django fix-up would ignore the result. So asgi.py and wsgi.py call `refuse_unsafe_start`, and a
-worker does as jobs/celery.py tells it, with the tag that celery.py names. An AppConfig is no place for it: `manage.py`
-could not report the errors in its own way, nor run `collectstatic` in the build of an image, which has no secrets.
+module, and Celery's Django fix-up would ignore the result. So asgi.py and wsgi.py call `refuse_unsafe_start`. For a
+worker, jobs/celery.py calls it, with the tag from celery.py. An AppConfig is no place for that call: `manage.py` could
+not report the errors in its own way, nor run `collectstatic` in the build of an image, which has no secrets.
 """
 
 import math
@@ -25,9 +25,9 @@ NOT_NEGATIVE = ("WEB_THREADS", "DB_STATEMENT_TIMEOUT", "DB_LOCK_TIMEOUT", "HSTS_
 
 
 def refuse_unsafe_start() -> None:
-    """End this process if any of these checks fails, or of the scheduler's, or that of logins: see jobs/checks.
+    """End this process if a check fails: one of this module, of the scheduler (jobs/checks), or of tenants and logins.
 
-    Or if its dispatches would be in sessions that a pooler lends to others, too.
+    End it also if its dispatches would run in sessions that a pooler shares between clients.
     """
     from tenants import checks as tenants  # late: it reads the settings
 
@@ -46,7 +46,7 @@ def _in_production(faults: Check) -> Check:
 
 @check("scheduler.E001")
 def known_environment() -> Iterator[Fault]:
-    """A misspelt "production" would disable all other checks."""
+    """Check ENVIRONMENT: a misspelt "production" would disable all other checks."""
     if settings.ENVIRONMENT not in ENVIRONMENTS:
         hint = f"Set ENVIRONMENT to {' or '.join(ENVIRONMENTS)}."
         yield f"ENVIRONMENT is {settings.ENVIRONMENT!r}.", hint
@@ -55,7 +55,7 @@ def known_environment() -> Iterator[Fault]:
 @check("scheduler.E002")
 @_in_production
 def no_embedded_engines() -> Iterator[Fault]:
-    """Embedded engines end with the command that started them, and have one disk, no replica and no backup."""
+    """Refuse embedded engines: they end with the command that started them, and have no replica and no backup."""
     if settings.EMBEDDED_ENGINES and not settings.ALLOW_EMBEDDED_IN_PRODUCTION:
         hint = "Set DATABASE_URL, CELERY_BROKER_URL and CACHE_URL to servers. Or accept that this machine's disk holds "
         hint += "the only copy of the data, and set ALLOW_EMBEDDED_IN_PRODUCTION=true."
@@ -66,7 +66,10 @@ def no_embedded_engines() -> Iterator[Fault]:
 @check("scheduler.E003")
 @_in_production
 def secret_key() -> Iterator[Fault]:
-    """The key signs sessions: everybody knows the default, and a short key can be guessed. A former one signs, too."""
+    """Check SECRET_KEY, which signs sessions, and its former values, which are valid, too.
+
+    The default is public, and a short key can be guessed.
+    """
     if _is_weak(settings.SECRET_KEY):
         hint = "Set SECRET_KEY to the output of: openssl rand -hex 32"
         yield f"SECRET_KEY is the default, or shorter than {SECRET_KEY_LENGTH} characters.", hint
@@ -82,7 +85,7 @@ def _is_weak(key: str) -> bool:
 @check("scheduler.E004")
 @_in_production
 def no_debug() -> Iterator[Fault]:
-    """Debug mode shows settings and source on its error pages, and keeps every query in memory."""
+    """Refuse debug mode: its error pages show settings and source, and it keeps every query in memory."""
     if settings.DEBUG:
         yield "DEBUG is on.", "Unset DEBUG, or set it to false."
 
@@ -90,7 +93,7 @@ def no_debug() -> Iterator[Fault]:
 @check("scheduler.E005")
 @_in_production
 def allowed_hosts() -> Iterator[Fault]:
-    """With "*", links may contain a forged Host header; with the default, no user has access."""
+    """Check ALLOWED_HOSTS. With "*", links may contain a forged Host header; with the default, no user has access."""
     hosts = set(settings.ALLOWED_HOSTS)
     if "*" in hosts or hosts <= LOOPBACK:
         hint = "Set ALLOWED_HOSTS to the host names of the site, separated by commas: scheduler.example.com"
@@ -100,7 +103,7 @@ def allowed_hosts() -> Iterator[Fault]:
 @check("scheduler.E006")
 @_in_production
 def shared_cache() -> Iterator[Fault]:
-    """The web process cannot read results in the memory of a worker."""
+    """Refuse a cache of one process: the web process cannot read results in the memory of a worker."""
     if caches.of_one_process():
         hint = "Set CACHE_URL to a Redis or Valkey: redis://:password@host:6379/1"
         yield "The cache is not shared between processes, so the web could not read any result.", hint
@@ -108,7 +111,7 @@ def shared_cache() -> Iterator[Fault]:
 
 @check("scheduler.E012")
 def traces_can_be_sent() -> Iterator[Fault]:
-    """A worker's processes would end as soon as they start, again and again."""
+    """Check TRACES. Without the library, a worker's processes would end as soon as they start, again and again."""
     needed = {"otlp": "opentelemetry.exporter.otlp.proto.http", "console": "opentelemetry.sdk"}.get(settings.TRACES)
     if settings.TRACES and needed is None:
         yield f"TRACES is {settings.TRACES!r}.", "Set TRACES to otlp, or unset it."
@@ -119,7 +122,7 @@ def traces_can_be_sent() -> Iterator[Fault]:
 
 @check("scheduler.E010")
 def known_log_format() -> Iterator[Fault]:
-    """With a misspelt format, whatever reads the log would get lines that it cannot parse."""
+    """Check LOG_FORMAT. With a misspelt format, the reader of the log would get lines that it cannot parse."""
     if settings.LOG_FORMAT not in LOG_FORMATS:
         hint = f"Set LOG_FORMAT to {' or '.join(LOG_FORMATS)}."
         yield f"LOG_FORMAT is {settings.LOG_FORMAT!r}.", hint
@@ -127,7 +130,7 @@ def known_log_format() -> Iterator[Fault]:
 
 @check("scheduler.E013")
 def known_path() -> Iterator[Fault]:
-    """Links and cookies start with it as it is."""
+    """Check FORCE_SCRIPT_NAME: links and the paths of cookies start with it unchanged."""
     path = settings.FORCE_SCRIPT_NAME
     if path is not None and (not path.startswith("/") or path.endswith("/")):
         hint = "Set FORCE_SCRIPT_NAME to a path that starts with a slash and ends without one, /scheduler, or unset it."

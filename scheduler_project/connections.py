@@ -1,7 +1,7 @@
-"""Connections to a web process: requests that do not arrive hold none for long, and not all of its files.
+"""Limit the connections of a web process whose requests do not arrive: their time, and their number of open files.
 
-uvicorn waits for the head of a request as long as its client likes; the handler gives up a body. A proxy with time
-limits lets no such request come so far.
+uvicorn waits for the head of a request without a limit. The handler itself limits the time of a body. Behind a proxy
+with time limits no such request arrives here.
 """
 
 import asyncio
@@ -18,20 +18,20 @@ MOST_ARRIVING = 1000  # connections whose next request has not arrived: then the
 
 
 def raise_file_limit() -> None:
-    """Take what the system allows: its usual soft limit, 1,024, is for programs that call select()."""
+    """Allow as many open files as the system permits: the usual soft limit, 1,024, is for programs with select()."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 @cache
 def most_arriving() -> int:
-    """The others are for event streams, sessions and requests that are served."""
+    """Return how many connections may wait for a request. The others are for event streams and served requests."""
     return min(MOST_ARRIVING, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 4)
 
 
 class Connection(H11Protocol):
-    arriving: dict["Connection", None] = {}  # of the process; the oldest first
-    told_at = 0.0  # when the log was last told of one that was closed
+    arriving: dict["Connection", None] = {}  # all of this process whose request has not arrived, the oldest first
+    told_at = 0.0  # the moment of the last log line about a closed connection
     _timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -49,7 +49,7 @@ class Connection(H11Protocol):
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        served = not self.cycle.response_complete and not self.cycle.more_body  # the next one, which was read already
+        served = not self.cycle.response_complete and not self.cycle.more_body  # the next request, read already
         if not served and not self.transport.is_closing():
             self._await_request()
 
@@ -57,7 +57,7 @@ class Connection(H11Protocol):
         super().shutdown()
         from jobs.reading import waiting  # late: this module is imported before Django is set up
 
-        waiting.stop()  # uvicorn cuts off who is not answered in three seconds, with a status and no body
+        waiting.stop()  # after 3 s uvicorn cuts off unanswered requests, with a status and no body
 
     def _await_request(self) -> None:
         self._arrived()

@@ -36,7 +36,7 @@ not_found = _told(404, NO_SUCH_ADDRESS, defaults.page_not_found)
 
 
 def failed(request: HttpRequest) -> HttpResponse:
-    """503 if a second try may succeed, since the database is away, read-only, slow or locked; else 500. Logs both."""
+    """Answer 503 if a second try may succeed: the database is away, read-only, slow or locked; else 500. Log both."""
     if may_pass(sys.exc_info()[1]):
         if is_api(request.path_info):
             return respond(ProblemError(503, AWAY, headers=RETRY_AFTER))
@@ -47,7 +47,7 @@ def failed(request: HttpRequest) -> HttpResponse:
 
 
 def too_large(path: str) -> HttpResponse:
-    """Refuse a body without reading all of it. Close the connection, which would otherwise accept the rest."""
+    """Refuse a body without reading all of it. Close the connection, on which the rest would otherwise arrive."""
     most = f"must be at most {settings.DATA_UPLOAD_MAX_MEMORY_SIZE} bytes"
     if is_api(path):
         return respond(ProblemError.unfit({"body": most}, 413, CLOSE))
@@ -55,20 +55,20 @@ def too_large(path: str) -> HttpResponse:
 
 
 def too_slow(path: str) -> HttpResponse:
-    """Give up a body that does not arrive."""
+    """Refuse a request whose body does not arrive in time."""
     return refused(path, 408, "The body did not arrive in time.", CLOSE)
 
 
 def two_lengths(path: str) -> HttpResponse:
     """Refuse a request whose end a proxy may see elsewhere, and close the connection (RFC 9112, 6.1).
 
-    What follows in it may be a request of somebody else, or hidden in this one.
+    The next bytes may be a request of another client, or one hidden in this request.
     """
     return refused(path, 400, "Content-Length and Transfer-Encoding exclude each other: send one of them.", CLOSE)
 
 
 def refused(path: str, status: int, told: str, headers: Mapping[str, str] | None = None) -> HttpResponse:
-    """Refuse a request that no view answers."""
+    """Refuse a request that reaches no view."""
     if is_api(path):
         return respond(ProblemError(status, told, headers=headers))
     return HttpResponse(render_to_string("400.html", {"told": told}), status=status, headers=headers)

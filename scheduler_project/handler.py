@@ -27,13 +27,13 @@ BODY_SECONDS = 30.0  # until it has arrived: the largest at 0.7 Mbit/s
 
 
 class ThreadedHandler(ASGIHandler):
-    """Django's handler with a number of permanent threads for views. Each keeps a database connection open."""
+    """Django's handler with permanent threads for views. Each thread keeps a database connection open."""
 
     def __init__(self, threads: int) -> None:
         super(ASGIHandler, self).__init__()
         self.load_middleware(is_async=False)
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="view")
-        self._probes = ThreadPoolExecutor(1, thread_name_prefix="ready")  # which wait for no view
+        self._probes = ThreadPoolExecutor(1, thread_name_prefix="ready")  # so that probes wait for no view
         self._shares = Shares(threads)
 
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
@@ -73,7 +73,7 @@ class ThreadedHandler(ASGIHandler):
             await in_thread(self._threads, response.close)
 
     async def read_body_within(self, scope: Scope, receive: Any, most: int) -> IO[bytes]:
-        """Raises RequestDataTooBig as early as possible: otherwise a stranger could fill the disk. Or TimeoutError."""
+        """Read the body. Raises TimeoutError, or RequestDataTooBig at once: else a stranger could fill the disk."""
         for name, value in scope["headers"]:
             if name == b"content-length" and int(value) > most:  # the server has checked that it is a number
                 raise RequestDataTooBig
@@ -100,7 +100,7 @@ class ThreadedHandler(ASGIHandler):
             raise error from None
 
     def _view(self, scope: Scope, body: IO[bytes], path: str) -> HttpResponseBase:
-        """The complete response, or its head and an asynchronous iterator of its body."""
+        """Return the complete response, or its head and an asynchronous iterator of its body."""
         with body:
             set_script_prefix(get_script_prefix(scope))
             request_started.send(sender=self.__class__, scope=scope)

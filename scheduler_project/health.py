@@ -1,8 +1,8 @@
 """Health checks for supervisors and load balancers, which have no key and use no host name.
 
-`/healthz`: the process answers. It queries no service, so that an outage of the database restarts no web process.
-`/readyz`: the database answers too, takes changes, and has the schema that this code needs; otherwise 503.
-`/metrics` and what is below it: see `jobs/contrib/metrics/views.py`; they have a token, and no host name either.
+`/healthz`: 200 while the process answers. It queries no service: an outage of the database restarts no web process.
+`/readyz`: 200 if the database also answers, takes changes, and has the schema that this code needs; otherwise 503.
+`/metrics` and the addresses below it: they take a token, and need no host name either: `jobs/contrib/metrics/views.py`.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ _schema_is_there = False  # once true, it stays true
 
 
 def answered(get_response: View) -> View:
-    """The first middleware: it answers before the checks of host, scheme and user."""
+    """Return the first middleware, which answers before the checks of host, scheme and user."""
 
     def answered_view(request: HttpRequest) -> HttpResponseBase:
         if request.path_info == ALIVE:
@@ -31,7 +31,7 @@ def answered(get_response: View) -> View:
         if request.path_info == READY:
             return ready()
         if request.path_info in MONITORED:
-            with suppress(Http404):  # a stranger's request goes on, and finds no such address
+            with suppress(Http404):  # a request without the token goes on, and gets a 404
                 return MONITORED[request.path_info](request)
         return get_response(request)
 

@@ -1,6 +1,6 @@
-"""Logging in: one page for all. Operators land on their live pages, members on their reports.
+"""The login: one page for all users. Operators land on their live pages, members on their reports.
 
-Sessions of operators end OPERATOR_SESSION seconds after the login, whatever is done in them.
+Sessions of operators end OPERATOR_SESSION seconds after the login, even if they are in use.
 """
 
 from datetime import timedelta
@@ -24,13 +24,13 @@ class Login(LoginView):
 
 
 def login_of_admin(request: HttpRequest) -> HttpResponseRedirect:
-    """The admin has no login of its own. Whoever asked for no page of it lands at home."""
+    """Redirect to the site's login: the admin has none. A user who wanted no special page lands on their home page."""
     wanted = request.GET.get("next", "")
     return redirect_to_login("" if wanted == reverse("admin:index") else wanted)
 
 
 def home_of(user: Any) -> str:
-    """The address of the page that is for this user; of the admin, for staff who may not see jobs."""
+    """Return the address of the user's home page. For staff who may not see jobs, it is the admin."""
     if not is_operator(user):
         return resolve_url(settings.LOGIN_REDIRECT_URL)
     return reverse("jobs_ops:overview" if user.has_perm("jobs.view_job") else "admin:index")
@@ -39,5 +39,5 @@ def home_of(user: Any) -> str:
 @receiver(user_logged_in)
 def bound(user: Any, request: HttpRequest, **_: Any) -> None:
     if is_operator(user):
-        # A moment, not a length: one would begin anew with every change of the session.
+        # A moment, not a length: a length would begin anew with every change of the session.
         request.session.set_expiry(timezone.now() + timedelta(seconds=settings.OPERATOR_SESSION))

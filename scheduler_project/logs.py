@@ -10,17 +10,17 @@ from typing import Any
 
 from jobs import telemetry
 
-MOST_BEGINNINGS = 100  # of lines that are remembered
+MOST_BEGINNINGS = 100  # how many beginnings of lines are remembered
 
 
 class Lines(logging.Formatter):
-    """`2026-11-21T23:49:44.123Z INFO jobs start job=1 attempt=1 tenant=3`; a traceback follows on lines of its own."""
+    """Lines for people: `2026-11-21T23:49:44.123Z INFO jobs start job=1 tenant=3`; a traceback on lines of its own."""
 
     def format(self, record: logging.LogRecord) -> str:
         own: dict[str, object] = getattr(record, "facts", {})
         added = {name: value for name, value in telemetry.known().items() if name not in own}
         message = f"{record.getMessage()}{telemetry.shown(added)}"
-        # A line break in a text that somebody else has chosen would forge a line; so those of a traceback are indented.
+        # A line break in a text from outside would forge a line. So the lines of a traceback are indented.
         line = f"{_time(record)} {record.levelname} {record.name} {_in_one_line(message)}"
         trace = _traceback(self, record)
         return "\n  ".join([line, *map(_in_one_line, trace.split("\n"))]) if trace else line
@@ -40,7 +40,7 @@ class JsonLines(logging.Formatter):
 
 
 class OnceASecond(logging.Filter):
-    """Let one line of each beginning pass in a second: asyncio tells thousands of times that there is no file left."""
+    """Let one line of each beginning pass in a second: asyncio logs thousands of times that no file is left."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -57,7 +57,7 @@ class OnceASecond(logging.Filter):
 
 
 def formatter(name: str) -> logging.Formatter:
-    """The formatter of a name; an unknown name is refused by the system checks, whose lines need one as well."""
+    """Return the formatter of a name. System checks refuse an unknown name; their own lines get the one for people."""
     return JsonLines() if name == "json" else Lines()
 
 

@@ -19,8 +19,8 @@ View = Callable[[HttpRequest], HttpResponseBase]
 REQUEST_ID = "X-Request-ID"
 SANE = re.compile(r"[A-Za-z0-9._-]{1,100}")  # others could forge log lines
 
-# Of all of a request. nginx refuses longer ones, too. Before 3.11.10, 3.12.6 and 3.13, Python takes a minute for 60,000
-# backslashes in one.
+# Bytes of all cookies of a request. nginx refuses more, too. Before 3.11.10, 3.12.6 and 3.13, Python takes a minute for
+# 60,000 backslashes in a cookie.
 LONGEST_COOKIES = 8192
 
 # Our own pages and the API's docs page load only their files. The admin (unfold) has inline scripts.
@@ -38,9 +38,9 @@ NOTHING_OF_THE_DEVICE = "camera=(), geolocation=(), microphone=(), payment=(), u
 
 
 def traceable(get_response: View) -> View:
-    """Give each request an id: its own X-Request-ID if that is sane, else a new one. All its log lines have it.
+    """Give each request an id: its own X-Request-ID if that is sane, else a new one. All its log lines have the id.
 
-    The last of these lines tells how the request was answered. The query string is left out: it may hold what a person
+    The last of these lines has the status of the response. It leaves out the query string, which may hold what a person
     has searched for.
     """
 
@@ -85,10 +85,10 @@ def _policy(path: str) -> str:
 
 
 def readable(get_response: View) -> View:
-    """Refuse cookies that are too long to read, a query or a cookie with U+0000, and tell who opens what is no page.
+    """Refuse cookies that are too long to read, and a query or a cookie with U+0000; explain a wrong method.
 
-    Pages and sessions are looked up by these, and PostgreSQL cannot store it. The API looks at its queries itself, and
-    names the field.
+    Pages and sessions are looked up by these values, and PostgreSQL cannot store U+0000. The API checks its queries
+    itself, and names the field.
     """
 
     def guarded_view(request: HttpRequest) -> HttpResponseBase:
@@ -102,7 +102,7 @@ def readable(get_response: View) -> View:
         response = get_response(request)
         if response.status_code == HTTPStatus.METHOD_NOT_ALLOWED and not is_api(path):  # Django's is empty
             allowed = {"Allow": response.headers["Allow"]}
-            return refused(path, 405, "This address is of a form or a button: go back, and use that.", allowed)
+            return refused(path, 405, "This address is for a form or a button: go back, and use that.", allowed)
         return response
 
     return guarded_view

@@ -1,7 +1,7 @@
 """A second factor for operators (SECOND_FACTOR): a code of an app on their phone, by django-otp.
 
-Without it their session opens nothing but the page that asks for it. A user without an app sets it up there, at the
-first login. Programs use keys, which are no passwords, and need none.
+Without the code, their session opens only the page that asks for it. At the first login a user sets up the app there.
+Programs use keys instead of passwords, and need no second factor.
 """
 
 from collections.abc import Callable
@@ -30,10 +30,10 @@ from tenants import audit
 from tenants.operators import is_operator
 
 View = Callable[[HttpRequest], HttpResponseBase]
-OPEN = ("login", "logout", "second_factor")  # what an operator without it may still see
+OPEN = ("login", "logout", "second_factor")  # pages that an operator may see without it
 
 
-WRONG = "This is not the code of now. Wait for the next one: after wrong codes none counts for a while."
+WRONG = "Wrong or expired code. Wait for the next one: after wrong codes none is accepted for a while."
 INPUT = forms.TextInput({"autocomplete": "one-time-code", "inputmode": "numeric", "autofocus": True})
 
 
@@ -42,7 +42,7 @@ class Code(forms.Form):
 
 
 def demanded(get_response: View) -> View:
-    """Middleware, behind django-otp's: an operator whose session has no second factor is asked for it."""
+    """Return a middleware that asks an operator whose session has no second factor for it. After django-otp's."""
     if not settings.SECOND_FACTOR:
         raise MiddlewareNotUsed
 
@@ -87,7 +87,7 @@ def reset(user: Any) -> bool:
 
 @transaction.atomic
 def _new_device(user: Any) -> TOTPDevice | None:
-    """The one to set up; None if the user has one that counts. Of two pages opened at once, both show the same."""
+    """Return the device to set up; None if the user has a confirmed one. Two pages opened at once show the same."""
     User.objects.select_for_update(no_key=True).get(pk=user.pk)
     if TOTPDevice.objects.devices_for_user(user, confirmed=True).exists():
         return None
@@ -96,7 +96,7 @@ def _new_device(user: Any) -> TOTPDevice | None:
 
 @sensitive_variables("code")
 def _matching(user: Any, new: TOTPDevice | None, code: str) -> TOTPDevice | None:
-    """The device whose code this is: of those that count, else the new one, which counts from now on."""
+    """Return the device whose code this is; None for a wrong code. If `new` is given, confirm it."""
     if new is None:
         return match_token(user, code)
     if not (new.verify_is_allowed()[0] and new.verify_token(code)):
@@ -109,7 +109,7 @@ def _matching(user: Any, new: TOTPDevice | None, code: str) -> TOTPDevice | None
 
 
 def _onward(request: HttpRequest) -> str:
-    """The page that was asked for, if it is ours."""
+    """Return the address that the user wanted, if it is on this site; else their home page."""
     wanted = request.POST.get("next", "")
     ours = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
     return wanted if ours else home_of(request.user)

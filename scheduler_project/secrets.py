@@ -9,9 +9,9 @@ from django.views.debug import SafeExceptionReporterFilter
 
 
 class HideSecrets(SafeExceptionReporterFilter):
-    """Django hides settings by name; our settings with passwords in URLs have other names.
+    """Django's filter hides settings by name. This one knows more names, and hides passwords in URLs, too.
 
-    The cookie `messages` has a key that the admin has just issued, until the next page shows it.
+    The cookie `messages` is hidden: it has a key that the admin has just issued, until the next page shows it.
     """
 
     hidden_settings = cast(
@@ -24,13 +24,13 @@ class HideSecrets(SafeExceptionReporterFilter):
     )
 
     def get_safe_settings(self) -> dict[str, Any]:
-        """Leave out all settings with a password inside a value, under any name."""
+        """Hide every setting whose value contains a URL, which may have a password, under any name."""
         return {
             name: self.cleansed_substitute if "://" in str(value) else value
             for name, value in super().get_safe_settings().items()
         }
 
     def get_post_parameters(self, request: HttpRequest | None) -> dict[str, Any]:
-        """Hide them by name, too: a request that fails before its view has met none of the view's marks."""
+        """Hide form fields by name, too: the marks of a view do not apply to a request that fails before the view."""
         posted = super().get_post_parameters(request)
         return {name: self.cleanse_setting(name, value) for name, value in posted.items()}

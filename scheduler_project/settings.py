@@ -20,7 +20,7 @@ env.ENVIRON = {name: value for name, value in os.environ.items() if value}  # an
 # --- Django -----------------------------------------------------------------------------------------
 
 ENVIRONMENT = env.str("ENVIRONMENT", "development")
-DEPLOYMENT = env.str("DEPLOYMENT", "scheduler")  # prefixes its keys in broker and cache: two can share one Redis
+DEPLOYMENT = env.str("DEPLOYMENT", "scheduler")  # the prefix of its keys in broker and cache: two can share a Redis
 DEBUG = env.bool("DEBUG", False)
 SECRET_KEY = env.str("SECRET_KEY", "insecure-development-key-never-for-production")
 SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", default=[])  # former keys: docs/change-a-secret.md
@@ -29,7 +29,7 @@ CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 EMBEDDED_ENGINES = env.list("EMBEDDED_ENGINES", default=[])  # set by `python -m embedded`, for checks.py
 ALLOW_EMBEDDED_IN_PRODUCTION = env.bool("ALLOW_EMBEDDED_IN_PRODUCTION", False)
 
-# Of the API's docs page. As an app it would be imported by every process: a quarter of a worker's start.
+# For the API's docs page. As an app, every process would import it: a quarter of the time of a worker's start.
 NINJA = distribution("django-ninja").locate_file("ninja")
 
 INSTALLED_APPS = [
@@ -104,7 +104,7 @@ STORAGES = {
 if ENVIRONMENT == "production":
     STORAGES["staticfiles"]["BACKEND"] = "scheduler_project.static.Versioned"
 WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = ENVIRONMENT != "production"  # elsewhere without collectstatic
-WHITENOISE_ALLOW_ALL_ORIGINS = False  # no other site has a use for them
+WHITENOISE_ALLOW_ALL_ORIGINS = False  # no other site needs the static files
 LOGIN_URL = "login"
 LOGIN_FAILURES = env.int("LOGIN_FAILURES", 10)  # wrong passwords in a row before logins are slowed down
 SECOND_FACTOR = env.bool("SECOND_FACTOR", False)  # operators need a code of their phone, too
@@ -115,7 +115,7 @@ LOGOUT_REDIRECT_URL = "login"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}", "OPTIONS": options}
     for name, options in {
-        "UserAttributeSimilarityValidator": {"max_similarity": 0.5},  # of 1; Django's 0.7 takes a name that is doubled
+        "UserAttributeSimilarityValidator": {"max_similarity": 0.5},  # of 1; Django's 0.7 accepts a doubled name
         "CommonPasswordValidator": {},
         "NumericPasswordValidator": {},
         "MinimumLengthValidator": {"min_length": 12},
@@ -141,15 +141,15 @@ DATABASES["default"]["OPTIONS"] = {
     # Of several hosts the one that takes changes; a read-only server counts as away.
     "target_session_attrs": "read-write",
     **DATABASES["default"].get("OPTIONS", {}),
-    # To compile a plan of ours takes longer than to run it. The engine needs this level, whatever the role says.
-    # Nor can psycopg read each way to write a moment; and the rest is what the engine says itself.
+    # To compile one of our plans takes longer than to run it. The engine needs this isolation level, whatever the role
+    # has. psycopg cannot read every format of a moment. The engine sets the rest itself, too.
     "options": "-c jit=off -c default_transaction_isolation=read\\ committed"
     " -c datestyle=ISO -c extra_float_digits=1 -c array_nulls=on",
     # The claim is planned once per connection, not at every dispatch. 0 behind PgBouncer older than 1.21.
     "prepare_threshold": env.int("DB_PREPARE_THRESHOLD", 2) or None,
 }
 DATABASES["default"]["CONN_MAX_AGE"] = None  # a thread keeps its connection
-WEB_THREADS = env.int("WEB_THREADS", 0)  # of a web process, and so its database connections; 0: not a web process
+WEB_THREADS = env.int("WEB_THREADS", 0)  # threads, and database connections, of a web process; 0: not a web process
 DB_STATEMENT_TIMEOUT = env.float("DB_STATEMENT_TIMEOUT", 30)  # seconds, of a web process; a job has its own time limit
 DB_LOCK_TIMEOUT = env.float("DB_LOCK_TIMEOUT", 5)  # seconds, of a web process; 0: none
 if WEB_THREADS:
@@ -163,19 +163,19 @@ if DATABASE_DIRECT_URL:  # in transaction mode: see deploy/README.md
     pooled = DATABASES["default"]
     DATABASES["direct"] = {**env.db_url_config(DATABASE_DIRECT_URL), "CONN_MAX_AGE": None}
     DATABASES["direct"]["OPTIONS"] = {**pooled["OPTIONS"], **DATABASES["direct"].get("OPTIONS", {})}
-    # No transaction finds the settings, plans or cursors of another one; the pooler sets what `options` would.
+    # No transaction finds the settings, plans or cursors of another one; the pooler sets what `options` would set.
     pooled["OPTIONS"] = {**pooled["OPTIONS"], "prepare_threshold": None, "options": ""}
     pooled["DISABLE_SERVER_SIDE_CURSORS"] = True
-    SILENCED_SYSTEM_CHECKS = ["jobs.W003"]  # plans: of the session that dispatches
+    SILENCED_SYSTEM_CHECKS = ["jobs.W003"]  # about kept plans: the session that dispatches has them
 # Replace connections that a restart cut. A web process detects them without a query: handler.py.
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = not WEB_THREADS
 
 CACHES = {"default": env.cache("CACHE_URL", "locmemcache://") | {"KEY_PREFIX": DEPLOYMENT}}
 if "Redis" in CACHES["default"]["BACKEND"]:
-    options = CACHES["default"].setdefault("OPTIONS", {})  # those of the URL: TLS
+    options = CACHES["default"].setdefault("OPTIONS", {})  # the options of the URL: TLS
     options["serializer"] = "jobs.pages.cache.Text"  # the default, pickle, can run code
     options.setdefault("socket_timeout", 5)  # seconds, as redis-py has from 8.0 on
-    options.setdefault("retry_on_timeout", True)  # once: a connection that was cut, too, costs no result
+    options.setdefault("retry_on_timeout", True)  # once: then a cut connection costs no result either
 
 CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", "redis://127.0.0.1:6379/0")
 CELERY_WORKER_MAX_TASKS_PER_CHILD = env.int("WORKER_MAX_TASKS_PER_CHILD", 1000)
@@ -235,7 +235,7 @@ LOGGING = {
         "uvicorn.access": {"handlers": ["none"], "propagate": False},
         "celery": {"level": "WARNING"},
         "django.request": {"level": "ERROR"},
-        "environ": {"level": "WARNING"},  # it tells each process that there is no .env
+        "environ": {"level": "WARNING"},  # below that, it logs in each process that there is no .env
         "django.security.DisallowedHost": {"handlers": ["none"], "propagate": False},
     },
     "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", "INFO")},

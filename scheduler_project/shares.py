@@ -1,4 +1,4 @@
-"""A caller gets at most half of the threads: the requests of one that wait for a lock stop nobody else."""
+"""Give a caller at most half of the threads: if its requests wait for a lock, the other callers are still served."""
 
 import asyncio
 from collections import Counter
@@ -6,12 +6,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-WHO = {b"authorization", b"cookie"}  # a key, or a session; nobody has checked it yet
+WHO = {b"authorization", b"cookie"}  # a key or a session, which is not checked yet
 Caller = tuple[bytes, ...]
 
 
 class Shares:
-    """All strangers, without key and cookie, are one caller."""
+    """The share of each caller. All requests without key and cookie are those of one caller."""
 
     def __init__(self, threads: int) -> None:
         self._each = (threads + 1) // 2

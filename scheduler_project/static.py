@@ -4,6 +4,6 @@ from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 
 class Versioned(CompressedManifestStaticFilesStorage):  # type: ignore[misc]  # whitenoise is untyped
-    """Rename the modules that our scripts import, too."""
+    """Whitenoise's storage, which also renames the modules that our scripts import."""
 
     support_js_module_import_aggregation = True

@@ -1,4 +1,4 @@
-"""Send spans, where TRACES says so. It needs the SDK of OpenTelemetry, no dependency: see docs/reference/traces.md."""
+"""Send spans if TRACES is set. This needs OpenTelemetry's SDK, which is no dependency: see docs/reference/traces.md."""
 
 import sys
 from importlib import import_module

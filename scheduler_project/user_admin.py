@@ -1,7 +1,7 @@
 """Django's admin of users and groups, in the style of the other pages.
 
-Only superusers change operators, groups, and what anybody may: whoever could would get any rights, or set the password
-of somebody who has them. The permission to change users is for those of the others, who are members of tenants.
+Only superusers may change operators, groups and rights. Any other user who could would get all rights, or could set the
+password of a user who has them. The permission to change users covers only the other users, the members of tenants.
 """
 
 from typing import Any
@@ -23,13 +23,13 @@ from tenants.admin_style import AsShown, OnlyChanged
 
 RIGHTS = ("is_staff", "is_superuser", "groups", "user_permissions")
 
-admin.site.unregister(TOTPDevice)  # it shows secrets; an operator sets up their own
+admin.site.unregister(TOTPDevice)  # its page shows secrets; operators set up their own devices
 admin.site.unregister(User)
 admin.site.unregister(Group)
 
 
 class UserForm(AsShown, UserChangeForm):
-    """For instance: a user who was deactivated since is not active again."""
+    """A form that saves only changed fields. So a user who was deactivated meanwhile does not become active again."""
 
 
 @admin.register(User)
@@ -58,7 +58,7 @@ class UserAdmin(OnlyChanged, DjangoUserAdmin, ModelAdmin):  # type: ignore[type-
         if not all(_may_touch(request, user) for user in users):
             raise PermissionDenied
         names = [user.get_username() for user in users if second_factor.reset(user)]
-        self.message_user(request, f"Was reset: {', '.join(names) or 'none, since nobody had one'}.")
+        self.message_user(request, f"Was reset: {', '.join(names) or 'none, since no selected user had one'}.")
 
 
 @admin.register(Group)

@@ -1,7 +1,7 @@
 """Start the web processes: `python -m scheduler_project.web --port 8000`, with uvicorn's options.
 
 With several processes (WEB_CONCURRENCY), uvicorn restarts a failing one for ever. So this command checks the settings
-before it starts any: a refusal is then its own exit status, and a supervisor that knows it does not try again.
+before it starts any process. A refusal is then its own exit status, and a supervisor that knows it does not try again.
 """
 
 import os
@@ -17,11 +17,11 @@ from scheduler_project.connections import raise_file_limit
 OPTIONS = {
     # A long poll or a stream would otherwise delay the stop for ever.
     "--timeout-graceful-shutdown": "3",
-    # In this time a new process has to serve, or the reload ends there with the old one; and a process that answers
-    # nothing for as long is killed. uvicorn's 5 s is less than the imports take on a busy machine.
+    # A new process has to serve within this time, or the reload stops and keeps the old one. A process that does not
+    # answer for as long is killed. uvicorn's 5 s is less than the imports take on a busy machine.
     "--timeout-worker-healthcheck": "30",
     "--http": "scheduler_project.connections:Connection",
-}  # of uvicorn, where ours differ from its own; times in seconds
+}  # options of uvicorn that differ from its defaults; times in seconds
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "scheduler_project.settings")

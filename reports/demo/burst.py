@@ -72,12 +72,12 @@ def _presses(customer: Customer, chance: random.Random) -> Iterator[tuple[Sample
     for _ in range(PRESSES * customer.slots):
         sample = chance.choice(heavy if chance.random() < HEAVY_SHARE else light)
         yield sample, chance.choice(list(_ways(sample)))
-    # One press has an unknown parameter: that job ends as an error, and names it.
+    # One press has an unknown parameter: that job fails, and its error names the parameter.
     yield light[0], {"region": "EU"}
 
 
 def _ways(sample: Sample) -> Iterator[Arguments]:
-    """Every choice of parameters that the report's form offers."""
+    """Yield every choice of parameters that the report's form offers."""
     names = [declared["name"] for declared in sample.parameters]
     offered = [declared.get("choices", [declared["default"]]) for declared in sample.parameters]
     for values in itertools.product(*offered):

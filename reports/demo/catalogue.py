@@ -10,7 +10,10 @@ SQL = Path(__file__).with_name("sql")
 
 @dataclass(frozen=True)
 class Sample:
-    """A report of a customer. `heavy`: takes the database about a second rather than milliseconds."""
+    """A report of a customer.
+
+    heavy: it takes the database about a second rather than milliseconds.
+    """
 
     sql_file: str
     name: str

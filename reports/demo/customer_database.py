@@ -1,4 +1,4 @@
-"""A database for each customer of the demo, with a role that can only read it."""
+"""Create a database for each customer of the demo, with a role that can only read it."""
 
 import secrets
 from collections.abc import Iterable
@@ -18,8 +18,9 @@ Connection = psycopg.Connection[Any]
 def provide(tenant_id: int, datasets: Iterable[str], known_url: str = "") -> str:
     """Create the customer's database on the scheduler's server, unless it exists; return its URL.
 
-    `known_url`: the URL of an earlier call; its password stays. Raises psycopg's InsufficientPrivilege
-    if the scheduler's role may not create roles and databases.
+    known_url: the URL of an earlier call; its password stays.
+
+    Raises psycopg's InsufficientPrivilege if the scheduler's role may not create roles and databases.
     """
     with _connect() as server:
         # One name for both, and not the customer's name: every role of a server can list its roles and databases.
@@ -39,14 +40,14 @@ def remove(tenant_id: int) -> None:
     """Drop the customer's database and its role. Raises psycopg's ObjectInUse if a session stays in it for 5 s."""
     with _connect() as server:
         name = Identifier(f"{server.info.dbname}_customer_{tenant_id}")
-        # Not WITH (FORCE): that is refused while a session of another role is there, such as the customer's that is
-        # just closing, or a vacuum's. Without it PostgreSQL waits for sessions to end, and tells a vacuum to.
+        # Not WITH (FORCE): that is refused while a session of another role is there, such as a closing one of the
+        # customer, or a vacuum. Without it PostgreSQL waits for sessions to end, and cancels a vacuum.
         server.execute(SQL("DROP DATABASE IF EXISTS {}").format(name))
         server.execute(SQL("DROP ROLE IF EXISTS {}").format(name))
 
 
 def _connect(**other: str) -> Connection:
-    """A connection like the scheduler's own, in autocommit: CREATE DATABASE cannot run in a transaction."""
+    """Return a connection like the scheduler's own, in autocommit: CREATE DATABASE cannot run in a transaction."""
     scheduler.ensure_connection()
     info = scheduler.connection.info
     parameters = {**info.get_parameters(), "password": info.password, **other}

@@ -19,7 +19,7 @@ Row = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Dataset:
-    """A table and where its rows come from."""
+    """A table and the source of its rows."""
 
     table: str
     columns: str

@@ -27,7 +27,7 @@ COUNT_EVERY = 0.2  # seconds between two counts of all jobs
 
 @dataclass(frozen=True)
 class Sight:
-    """The observations of one tenant: the present state, and the most slots in use at any look."""
+    """The observations of one tenant: the present state, and the most slots in use at any moment that was observed."""
 
     limit: int = 0
     in_use: int = 0
@@ -39,7 +39,7 @@ class Sight:
 
 
 class Observer:
-    """Watches these tenants' jobs, as fast as it can, inside `with Observer(...)`."""
+    """A thread that watches these tenants' jobs as fast as it can, inside `with Observer(...)`."""
 
     def __init__(self, tenant_ids: list[int], after_id: int) -> None:
         self.sights = {tenant_id: Sight() for tenant_id in tenant_ids}
@@ -62,7 +62,7 @@ class Observer:
 
     @property
     def alive(self) -> bool:
-        """Whether it is still watching."""
+        """Return whether the observer is still watching."""
         return self._thread.is_alive()
 
     def _watch(self) -> None:

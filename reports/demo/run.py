@@ -36,7 +36,7 @@ class Party:
 
 @contextmanager
 def parties() -> Iterator[list[Party]]:
-    """Every customer with a fresh API key, which is revoked at the end."""
+    """Yield every customer with a fresh API key, which is revoked at the end."""
     tenants = {customer.slug: Tenant.objects.get(slug=customer.slug) for customer in CUSTOMERS}
     keys = {slug: auth.issue(tenant, "demo run") for slug, tenant in tenants.items()}
     try:

@@ -16,7 +16,7 @@ LINE_EVERY = 2.0  # seconds between two plain lines
 
 
 class Screen:
-    """Shows progress per tenant: `with Screen(console, names) as screen: screen.show(sights, total)`."""
+    """The progress of each tenant on a terminal: `with Screen(console, names) as screen: screen.show(sights)`."""
 
     def __init__(self, console: Console, names: Mapping[int, str]) -> None:
         self._console = console
@@ -34,7 +34,10 @@ class Screen:
             self._live.stop()
 
     def show(self, sights: Mapping[int, Sight], *, final: bool = False) -> None:
-        """Show the present state; `final`: also if it is not yet time for a plain line."""
+        """Show the present state.
+
+        final: print a plain line even if it is not yet time for one.
+        """
         if self._live:
             self._live.update(self._table(sights), refresh=True)
         elif final or time.monotonic() - self._last_line > LINE_EVERY:
@@ -65,19 +68,19 @@ def _table(*headings: str) -> Table:
 
 
 def slots(sight: Sight) -> Text:
-    """The slots as boxes; a box is filled while its slot is in use."""
+    """Return the slots as boxes; a box is filled while its slot is in use."""
     used = min(sight.in_use, sight.limit)
     style = "red" if sight.in_use > sight.limit else "cyan"
     return Text.assemble(("■" * used, style), ("□" * (sight.limit - used), "dim"), f" {sight.in_use}/{sight.limit}")
 
 
 def count(number: int, style: str = "yellow") -> Text:
-    """A number that stands out unless it is zero."""
+    """Return a number that stands out unless it is zero."""
     return Text(str(number), style=style if number else "dim")
 
 
 def summary(lines: Sequence[Line]) -> Table:
-    """The final table; its times are means."""
+    """Return the final table; its times are means."""
     table = _table("Jobs", "Done", "Errors", "Lost", "Dupl.", "Wait s", "Run s", "Peak")
     for line in lines:
         table.add_row(
@@ -95,6 +98,6 @@ def summary(lines: Sequence[Line]) -> Table:
 
 
 def peak(sight: Sight) -> Text:
-    """The most slots in use at any look, and the limit."""
+    """Return the most slots in use at any look, and the limit."""
     style = "bold red" if sight.over_limit else "green"
     return Text(f"{sight.greatest}/{sight.limit}", style=style)

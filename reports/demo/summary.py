@@ -1,4 +1,4 @@
-"""The outcome of the burst by tenant, and whether the scheduler kept its promises."""
+"""Add up the outcome of the burst by tenant, and check whether the scheduler kept its promises."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,11 @@ OUTCOMES = """
 
 @dataclass(frozen=True)
 class Line:
-    """One tenant's part of the burst. wait (submitted to started) and run: means in seconds."""
+    """One tenant's part of the burst.
+
+    wait: the mean time from submission to start, in seconds.
+    run: the mean time from start to end, in seconds.
+    """
 
     tenant: str
     jobs: int
@@ -34,7 +38,7 @@ class Line:
 
     @property
     def kept(self) -> bool:
-        """Whether no job was lost and the limit was never exceeded."""
+        """Return whether no job was lost and the limit was never exceeded."""
         return not self.lost and not self.sight.over_limit
 
 

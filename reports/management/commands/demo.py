@@ -36,7 +36,7 @@ class Command(BaseCommand):
         console.print(screen.summary(lines))
         jobs = sum(line.jobs for line in lines)
         console.print(f"{jobs} jobs in {took:.1f} s. The observer took {looks:,} looks at committed states.")
-        console.print("Dupl.: submits that got a job that was there. Wait and run: means, to the start and from it.")
+        console.print("Dupl.: submits that got an existing job. Wait and run: mean times to the start and from it.")
         console.print("Peak: the most slots that the observer saw in use at once, out of the tenant's slots.")
         console.print("The errors are intended: each tenant submits one job with an unknown parameter.")
         if not all(line.kept for line in lines):

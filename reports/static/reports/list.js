@@ -1,4 +1,4 @@
-// While something is under way, ask for the page again every five seconds, and show what changed in its list.
+// While a run is under way, load the page again every five seconds, and show what changed in its list.
 async function refresh() {
   if (document.hidden || document.querySelector(".reports :focus")) return;
   const response = await fetch(location.href);

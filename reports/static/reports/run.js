@@ -1,12 +1,12 @@
-// Run a report and follow it to its end: by the events of the job, and where no stream comes through, by long polls.
+// Run a report and follow it to its end, by the events of the job or, where no stream comes through, by long polls.
 
 import { get, post, Problem } from "./api.js";
 import { table } from "./table.js";
 
 const FINAL = new Set(["success", "error", "dead", "cancelled"]);
 const WORDS = JSON.parse(document.getElementById("words").textContent);
-const TICK = 100; // milliseconds between two looks at the clock
-const ASK_WHY = 2000; // milliseconds between two questions what a job waits for
+const TICK = 100; // milliseconds between two updates of the shown times
+const ASK_WHY = 2000; // milliseconds between two requests for the reason why a job waits
 const TOO_MANY = 429;
 const LOST = "Connection lost, trying again …";
 const FULL = "So much of your team's work is waiting that no more fits in right now. Please try again in a moment.";
@@ -19,7 +19,7 @@ const membersPage = parts.job.getAttribute("href");
 const isWaiting = (job) => ["created", "scheduled", "blocked"].includes(job.status);
 const jobUrl = (id) => `${form.dataset.jobsUrl}/${id}`;
 let following = new AbortController();
-let shown = null; // { job, at }: the job last heard of, and when
+let shown = null; // { job, at }: the last state of the job, and when it came
 
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
@@ -63,7 +63,7 @@ async function follow(job) {
     show(job);
     if (!FINAL.has(job.status)) job = await listen(job, signal);
     while (!FINAL.has(job.status)) {
-      // The long poll answers when the status is not the one seen; while it runs, the progress is wanted too.
+      // The long poll answers when the status has changed. While the job runs, ask each second: its progress changes.
       const wait = job.status === "running" ? 1 : 20;
       const { id, status } = job;
       job = await persistently(() => get(`${jobUrl(id)}?wait=${wait}&seen=${status}`, signal), signal);
@@ -75,8 +75,8 @@ async function follow(job) {
   }
 }
 
-// The job when its stream has ended, or broken for good: then it is not final, and the page asks. A stream that only
-// breaks off is taken up again by the browser.
+// Return the job when its stream has ended or is closed for good. In the second case the job is not final, and the page
+// goes on with long polls. If a stream only breaks off, the browser connects again by itself.
 function listen(job, signal) {
   return new Promise((resolve) => {
     if (!window.EventSource) return resolve(job);
@@ -95,7 +95,7 @@ function listen(job, signal) {
   });
 }
 
-// A server that restarts, or a train in a tunnel, is no reason to lose sight of a run.
+// Ask again after a lost connection: the server may restart, or the reader's train may be in a tunnel.
 async function persistently(ask, signal) {
   for (let pause = 500; ; pause = Math.min(pause * 2, 8000)) {
     try {
@@ -148,7 +148,7 @@ function tick() {
 }
 setInterval(tick, TICK);
 
-// What it waits for changes without an event: it is asked for while the job waits.
+// The reason of a wait changes without an event, so the page asks for it while the job waits.
 async function tellWhy() {
   const job = shown?.job;
   if (!job || !isWaiting(job) || document.hidden) return;
@@ -170,7 +170,7 @@ function hint(text) {
   parts.hint.hidden = !text;
 }
 
-// "ReportFailed: The database ...": the name is for programmers. A name alone: the text is for the operators.
+// "ReportFailed: The database ...": leave out the class. A class alone: only operators may read the text.
 const reason = (job) =>
   job.last_error.includes(": ") ? job.last_error.replace(/^[A-Z]\w*: /, "") : "Something went wrong. The operators can see what.";
 const count = (records) => (records === 1 ? "1 row" : `${records.toLocaleString("en-GB")} rows`);

@@ -48,7 +48,7 @@ def test_an_operator_sets_up_an_app_at_the_first_login_and_is_asked_for_it_at_th
     page = first.get(PAGE).content.decode()
     assert "data:image/svg" not in page, "the secret is shown once"
     device = TOTPDevice.objects.get(user=olga)
-    assert "not the code of now" in first.post(PAGE, {"code": code_of(device)}).content.decode(), "it was used"
+    assert "Wrong or expired code" in first.post(PAGE, {"code": code_of(device)}).content.decode(), "it was used"
     TOTPDevice.objects.update(last_t=-1, throttling_failure_count=0, throttling_failure_timestamp=None)
     assert first.post(PAGE, {"code": f" {code_of(device)}"}).headers["Location"] == reverse("jobs_ops:overview")
     assert first.get("/admin/").status_code == 200
