@@ -67,7 +67,7 @@ def socket_directory(directory: Path) -> Path:
     """
     if len(bytes(directory)) <= 78:  # noqa: PLR2004
         return directory / "socket"
-    return Path("/tmp") / f"pgs-{hashlib.sha256(bytes(directory)).hexdigest()[:16]}"  # noqa: S108  # `start` checks whose
+    return Path("/tmp") / f"pgs-{hashlib.sha256(bytes(directory)).hexdigest()[:16]}"  # noqa: S108  # `start` checks its owner
 
 
 def tidy(directory: Path) -> None:

@@ -138,7 +138,7 @@ DATABASES["default"]["OPTIONS"] = {
     "keepalives_idle": 10,
     "keepalives_interval": 5,
     "keepalives_count": 3,
-    # Of several hosts the one that takes changes; a read-only server counts as away.
+    # If several hosts are given, use the one that takes changes; a read-only server counts as away.
     "target_session_attrs": "read-write",
     **DATABASES["default"].get("OPTIONS", {}),
     # To compile one of our plans takes longer than to run it. The engine needs this isolation level, whatever the role

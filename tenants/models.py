@@ -213,9 +213,9 @@ class Change(models.Model):
     who = models.CharField(max_length=200)  # a user's name, a tenant's slug, or the user at the command line
     key = models.CharField(max_length=12, default="", db_default="", blank=True)  # the prefix of the key used
     address = models.CharField(max_length=45, default="", db_default="", blank=True)  # "": at the command line
-    # Plain numbers: the log outlives the tenants. Whose row or job it is, and whose key or member has acted.
-    tenant_id = models.BigIntegerField(null=True)
-    actor_tenant_id = models.BigIntegerField(null=True)  # null: an operator
+    # Plain numbers: the log outlives the tenants.
+    tenant_id = models.BigIntegerField(null=True)  # the tenant of the row or job
+    actor_tenant_id = models.BigIntegerField(null=True)  # the tenant of the key or member that acted; null: an operator
     verb = models.CharField(max_length=20)
     kind = models.CharField(max_length=100)  # "tenants.tenantqueue", "jobs.job"
     subject_id = models.CharField(max_length=300)

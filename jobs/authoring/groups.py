@@ -1,4 +1,4 @@
-"""Groups of exceptions: what tasks in an `asyncio.TaskGroup` raise, even if only one of them fails."""
+"""Take groups of exceptions apart. An `asyncio.TaskGroup` raises a group even if only one of its tasks fails."""
 
 
 def leaves(error: BaseException) -> list[BaseException]:

@@ -84,9 +84,9 @@ function listen(job, signal) {
     const finish = () => { source.close(); resolve(job); };
     const hear = (name, told) => source.addEventListener(name, ({ data }) => told({ ...job, ...JSON.parse(data) }));
     signal.addEventListener("abort", finish);
-    source.addEventListener("open", () => show(job, shown.at)); // takes back what a break has said
+    source.addEventListener("open", () => show(job, shown.at)); // clears the note LOST
     hear("status", (now) => show(job = now));
-    hear("progress", (now) => show(job = now, shown.at)); // its times are those of the last status
+    hear("progress", (now) => show(job = now, shown.at)); // the times on the page stay those of the last status
     hear("end", (now) => { show(job = now); finish(); });
     source.addEventListener("error", () => {
       if (source.readyState === EventSource.CLOSED) finish();
