@@ -97,7 +97,7 @@ def is_function_or_unset(path: str) -> bool:
 
 @check("tenants.E003")
 def logins() -> Iterator[Fault]:
-    """Check LOGIN_FAILURES. With 0 no user could log in; with NaN or infinity all passwords could be tried."""
+    """Check LOGIN_FAILURES. With 0 no user could log in; with NaN or infinity the number of tries has no limit."""
     number: Any = login_failures()
     if not (isinstance(number, int | float) and math.isfinite(number) and number > 0):
         yield f"LOGIN_FAILURES is {number!r}.", "Set LOGIN_FAILURES to a number greater than 0, or unset it."

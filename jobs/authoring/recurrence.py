@@ -1,7 +1,7 @@
 """The due times of a recurring job: every so many seconds, or by a cron expression in a time zone. Pure.
 
-`cronsim` interprets cron expressions. At a change to or from summer time it follows Debian's cron: a time that does not
-exist is due right after the gap, one that exists twice is due once, and `*` in minute or hour follows the elapsed time.
+`cronsim` interprets cron expressions. At a change to or from summer time it follows Debian's cron. A time that does not
+exist is due right after the gap, and one that exists twice is due once. `*` in minute or hour follows the elapsed time.
 """
 
 import math
@@ -90,7 +90,10 @@ class Recurrence:
             yield due.astimezone(UTC)
 
     def last(self, most: int, since: datetime, upto: datetime) -> list[datetime]:
-        """Return the last `most` due times from `since` to `upto`, both included, in order. Computes no others."""
+        """Return the last `most` due times from `since` to `upto`, both included, in order.
+
+        The cost depends on `most`, not on the length of the period.
+        """
         latest = takewhile(lambda moment: moment >= since, self._backwards(upto))
         return list(islice(latest, most))[::-1]
 

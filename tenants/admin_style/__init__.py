@@ -66,7 +66,7 @@ class AsShown(ModelForm):  # type: ignore[type-arg]  # generic for the type chec
             field.show_hidden_initial = as_shown and not field.disabled  # a disabled one may be a password's digest
         absent = {self.add_initial_prefix(name) for name in self.fields} - self.data.keys()
         if self.is_bound and absent:
-            # Without a value of this name (a moment has two inputs), Django would send what was typed as initial value.
+            # A moment has two inputs, and no value of this name: Django would repeat what was typed as initial value.
             self.data: Any = self.data.copy()  # a QueryDict
             for name in absent:
                 self.data.setlistdefault(name)

@@ -20,7 +20,7 @@ class Slots(Schema):
     in_use: int
     limit: int
     with_borrowed: int | None = Field(
-        description="The most slots, borrowed ones included, while processes would stand idle. Null: you borrow none."
+        description="The most slots, borrowed ones included, while processes stand idle. Null: you borrow none."
     )
     per_user: int | None = Field(description="Null: no limit per user.")
     paused: bool
