@@ -46,7 +46,7 @@ class Undecided(RuntimeError):
 
 
 class Locked(RuntimeError):
-    """Another transaction holds what this request would change. What was committed before stays.
+    """Another transaction has locked data that this request would change. Parts committed before stay.
 
     retry_after: seconds after which to try again.
     """
@@ -55,7 +55,7 @@ class Locked(RuntimeError):
 
     def __init__(self) -> None:
         super().__init__(
-            "Another transaction holds what this would change. Some of this request may be done; try again"
+            "Another transaction has locked data that this would change. Some of this request may be done; try again"
         )
 
 

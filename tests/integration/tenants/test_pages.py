@@ -73,7 +73,7 @@ def test_the_login_form_needs_its_csrf_token(anna):
 def test_logging_out_takes_a_post_and_ends_the_session(client, anna):
     client.force_login(anna)
     opened = client.get("/accounts/logout/")
-    assert (opened.status_code, "of a form or a button" in opened.content.decode()) == (405, True)
+    assert (opened.status_code, "for a form or a button" in opened.content.decode()) == (405, True)
     assert client.get("/api/v1/jobs").status_code == 200
     assert client.post("/accounts/logout/")["Location"] == LOGIN
     assert client.get("/api/v1/jobs").status_code == 401
