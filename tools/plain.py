@@ -14,7 +14,7 @@ from pathlib import Path
 
 APPS = ("jobs", "tenants", "scheduler_project", "reports", "embedded", "docs")
 KINDS = {".py", ".sql", ".html", ".md"}
-WRITTEN_ONCE = ("jobs/migrations", "tenants/migrations", "docs/adr", "docs/releases")
+WRITTEN_ONCE = ("jobs/migrations", "tenants/migrations", "reports/migrations", "docs/adr", "docs/releases")
 EXCEPTIONS = Path(__file__).with_name("plain_exceptions.txt")
 NO_SUBJECT = re.compile(
     r"(?:Of|As|Those|That|These|Whether|What|When|Who|Whoever|Whose|Where|Which|How|Why|Without|With|For|From|In|On|If|To|At|By|Not"

@@ -62,7 +62,7 @@ def prune() -> None:
     waits = Job.objects.filter(pk=OuterRef("follower_id"), blocked_at__isnull=False)
     _delete_free(JobEdge.objects.filter(~Exists(waits)))  # their follower waits no longer, or was cancelled
     while forgotten := store.close_forgotten(settings.JOBS_DEAD_TTL, BATCH):
-        telemetry.noticed("batches closed that nobody closed", batches=len(forgotten), first=forgotten[0])
+        telemetry.noticed("forgotten batches closed", batches=len(forgotten), first=forgotten[0])
     _all(lambda: store.forget_batches(kept, BATCH))
     BatchTally.objects.exclude(Exists(Batch.objects.filter(pk=OuterRef("pk")))).delete()
     days = ExpressionWrapper(F("tenant__jobs_queue__history_days") * timedelta(days=1), DurationField())

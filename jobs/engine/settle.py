@@ -81,7 +81,7 @@ def _end(job: Started, verdict: Verdict, outcome: Outcome, ask: Ask) -> None:
             _tell(verb, job, verdict, ask)
             _follow_up(verb, job, ask)
             if outcome.tell and (error := ask(partial(outcome.tell, verb)).error) is not None:
-                telemetry.noticed("failure not told", job=job.id, error=type(error).__name__)
+                telemetry.noticed("failure hook failed", job=job.id, error=type(error).__name__)
             return
     telemetry.ignored(verdict.verb, job.id, job.attempt)
 

@@ -28,5 +28,5 @@ def whose(job: JobRow, users: Mapping[str, str]) -> str:
 
 @register.filter
 def error(job: JobRow) -> str:
-    """What the tenant may know of the error of a job that ended badly."""
+    """Return the part of a failed job's error that its tenant may read."""
     return told(job.last_error) if job.status in (Status.ERROR, Status.DEAD) else ""

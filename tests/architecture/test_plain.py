@@ -4,7 +4,7 @@ import ast
 
 from tools import plain
 
-MOST = 1665  # faults that the list may allow; lower it with the list
+MOST = 4  # faults that the list may allow: the Unix account nobody, and a text that a migration holds
 
 
 def test_the_list_of_exceptions_does_not_grow():

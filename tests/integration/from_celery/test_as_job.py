@@ -156,7 +156,7 @@ class TestTheHooksOfItsClass:
     def test_one_that_fails_is_logged_and_the_job_ends_as_it_did(self, told, tenant, caplog):
         assert [name for name, *_ in told(how="sys.exit")][-1] == "after_return"
         assert Job.objects.get().status == "dead"
-        assert "failure not told" in caplog.text
+        assert "failure hook failed" in caplog.text
 
 
 SIGNALS = ("task_prerun", "task_success", "task_failure", "task_postrun")
