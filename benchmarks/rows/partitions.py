@@ -45,32 +45,31 @@ def measure(directory: Path) -> Figures:
     ours = Ours()
     ours.prepare(TENANTS, SLOTS)
     longest: dict[str, float] = {}
-    with _hosts(directory) as paths, _submitting(ours):
-        time.sleep(CALM / 3)
-        for seconds in CUTS:
-            begin = time.time()
-            _cut(paths)
-            time.sleep(seconds)
-            for path in (path for ways in paths for path in ways):
-                path.heal()
-            time.sleep(CALM)
-            longest[f"cut for {seconds} s"] = _longest(begin, time.time())
-    wait_until(lambda: not Job.objects.exclude(status__in=FINAL).exists(), "all jobs end", 120)
+    with _hosts(directory) as paths:
+        with _submitting(ours):
+            time.sleep(CALM / 3)
+            for seconds in CUTS:
+                longest[f"cut for {seconds} s"] = _cut(paths, seconds)
+        wait_until(lambda: not Job.objects.exclude(status__in=FINAL).exists(), "all jobs end", 120)
     jobs = AnyJob.objects.all()
     twice = len(bells.heard()) // 2 - jobs.count()
     other = jobs.exclude(status="success").count()
     return {LONGEST: longest, "jobs": {"all": jobs.count(), "no success": other, "attempts beyond one each": twice}}
 
 
-def _longest(begin: float, end: float) -> float:
-    begins = [ring.moment for ring in bells.heard() if ring.words[0] == "begin" and begin < ring.moment < end]
-    return max(later - earlier for earlier, later in pairwise([begin, *sorted(begins), end]))
-
-
-def _cut(paths: list[list[network.Path]]) -> None:
+def _cut(paths: list[list[network.Path]], seconds: float) -> float:
+    """Cut the paths for so many seconds, and return the longest time without a begin until some time after it."""
+    begin = time.time()
     for ways, cuts in zip(paths, HOSTS.values(), strict=True):
         for place, how in cuts.items():
             ways[place].cut(**how)
+    time.sleep(seconds)
+    for path in (path for ways in paths for path in ways):
+        path.heal()
+    time.sleep(CALM)
+    end = time.time()
+    begins = [ring.moment for ring in bells.heard() if ring.words[0] == "begin" and begin < ring.moment < end]
+    return max(later - earlier for earlier, later in pairwise([begin, *sorted(begins), end]))
 
 
 @contextmanager
