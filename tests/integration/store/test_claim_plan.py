@@ -223,7 +223,8 @@ def test_however_many_queues_there_are(one_place, queue, idle):
             else:
                 assert read.claimed == one.claimed
                 assert read.rows <= 1.5 * one.rows + 2 * many
-                assert read.buffers <= 2 * one.buffers + 6 * many
+                # The turn is a page or two; the queue, by its key, up to three pages of the index and one of the table.
+                assert read.buffers <= 2 * one.buffers + 7 * many
 
 
 @pytest.mark.parametrize("tenant_count", [1, 200])
