@@ -80,6 +80,7 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     "tidy_turns": ("tests/integration/store/test_queues_asleep.py",),
     "worth": ("tests/concurrency/test_worth.py",),
     "live_pools": CLAIM,
+    "awake_turns": (*CLAIM, "tests/integration/store/test_queues_asleep.py"),
     "idle_pools": RECOVER,
     "enter": CLAIM,
     "beat": RECOVER,

@@ -19,11 +19,7 @@ awake AS MATERIALIZED (
             ELSE 'keeps'
         END AS state
     FROM (
-        SELECT ctid AS row, * FROM queue_turns
-        WHERE state <> 'asleep'
-          AND version >= (SELECT floor FROM door ORDER BY version DESC LIMIT 1)
-          AND current_setting('jobs.door', true) LIKE 'waiting%%'  -- guard I1
-        ORDER BY version
+-- include shared/awake_turns
     ) t
     CROSS JOIN clock
     LEFT JOIN queues q ON q.id = t.queue_id

@@ -4,11 +4,7 @@
 turn AS MATERIALIZED (
     SELECT q.*, t.*
     FROM (
-        SELECT ctid AS row, * FROM queue_turns
-        WHERE state <> 'asleep'
-          AND version >= (SELECT floor FROM door ORDER BY version DESC LIMIT 1)
-          AND current_setting('jobs.door', true) LIKE 'waiting%%'  -- guard I1
-        ORDER BY version
+-- include shared/awake_turns
     ) t
     CROSS JOIN LATERAL (SELECT * FROM queues WHERE id BETWEEN t.queue_id AND t.queue_id ORDER BY id LIMIT 1) q
 ),
