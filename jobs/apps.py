@@ -18,7 +18,7 @@ if (tenants := find_spec("tenants")) and Path(tenants.origin or "").parents[1:2]
         f"The package `tenants` is the project's own, {tenants.origin}, and hides that of the library. Move it below a "
         "package of the project, such as mysite.tenants, keep its label, and set JOBS_PREFIX: docs/own-project.md#names"
     )
-from tenants.names import named
+from plumbing.names import named
 
 
 class JobsConfig(AppConfig):

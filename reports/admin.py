@@ -9,9 +9,9 @@ from django.http import HttpRequest
 from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminPasswordWidget
 
+from plumbing.admin_style import Searched
 from reports import sources
 from reports.models import DataReport, DataSource
-from tenants.admin_style import Searched
 
 if TYPE_CHECKING:
     SourceForm = forms.ModelForm[DataSource]

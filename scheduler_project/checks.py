@@ -14,7 +14,7 @@ from django.conf import settings
 
 from jobs import checks
 from jobs.checks import caches, extras
-from tenants.faults import Check, Fault, check
+from plumbing.faults import Check, Fault, check
 
 TAG = "scheduler"
 ENVIRONMENTS = ("development", "production")

@@ -18,8 +18,8 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
+from plumbing.admin_style import AsShown, OnlyChanged
 from scheduler_project import second_factor
-from tenants.admin_style import AsShown, OnlyChanged
 
 RIGHTS = ("is_staff", "is_superuser", "groups", "user_permissions")
 

@@ -6,8 +6,8 @@ from django.contrib import admin
 from django.contrib.auth import get_user_model
 from django.http import HttpRequest
 
+from plumbing.admin_style import ModelAdmin, Searched, TabularInline, Untitled
 from tenants import key_admin  # noqa: F401 - registers itself
-from tenants.admin_style import ModelAdmin, Searched, TabularInline, Untitled
 from tenants.conf import TENANT_NAME, TENANT_SLUG
 from tenants.models import ApiKey, Member
 from tenants.tenant_model import get_tenant_model

@@ -10,8 +10,8 @@ from django.db import DEFAULT_DB_ALIAS
 from django.db.migrations.loader import MigrationLoader
 from django.db.models.signals import pre_migrate
 
-from tenants.faults import NOT_POSTGRESQL, POSTGRESQL_HINT, on_postgresql
-from tenants.names import OURS, named
+from plumbing.faults import NOT_POSTGRESQL, POSTGRESQL_HINT, on_postgresql
+from plumbing.names import OURS, named
 
 if (jobs := find_spec("jobs")) and Path(jobs.origin or "").parents[1:2] != Path(__file__).parents[1:2]:
     raise ImproperlyConfigured(  # jobs/apps.py has the same check for the package `tenants`
@@ -28,8 +28,8 @@ class TenantsConfig(AppConfig):
     def ready(self) -> None:
         from django.contrib.auth import get_user_model
 
+        from plumbing.connections import drop_cut_connections
         from tenants import audit, checks, logins, models  # noqa: F401 - checks and receivers register themselves
-        from tenants.connections import drop_cut_connections
         from tenants.mirror import mirrored_model, watch
         from tenants.tenant_model import get_tenant_model, give_names
 

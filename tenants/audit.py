@@ -19,8 +19,8 @@ from django.db import transaction
 from django.db.models import Model, Q
 from django.db.models.signals import m2m_changed, post_save, pre_delete, pre_save
 
+from plumbing.names import kind_of
 from tenants.models import Change, ChangeSubject
-from tenants.names import kind_of
 from tenants.tenant_model import get_tenant_model
 
 SECRET = frozenset({"password", "digest", "url"})  # recorded as changed, without their values

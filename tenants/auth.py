@@ -22,11 +22,11 @@ from django.http import HttpRequest
 from django.utils.crypto import constant_time_compare
 from django.views.decorators.debug import sensitive_variables
 
+from plumbing.prepared import prepared
 from tenants import audit, members
 from tenants.conf import TENANT_NAME, TENANT_SLUG, membership
 from tenants.models import ApiKey, Key, Member, OperatorKey, Tenant
 from tenants.operators import is_operator
-from tenants.prepared import prepared
 from tenants.tenant_model import for_this_project, get_tenant_model
 
 if TYPE_CHECKING:

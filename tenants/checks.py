@@ -11,7 +11,9 @@ from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.state import ProjectState
 from django.utils.module_loading import import_string
 
-from tenants.bounds import SLUG_LENGTH
+from plumbing.bounds import SLUG_LENGTH
+from plumbing.faults import Fault, check
+from plumbing.names import named
 from tenants.conf import (
     HOST_NAME,
     HOST_SLUG,
@@ -23,8 +25,6 @@ from tenants.conf import (
     membership,
     model_named,
 )
-from tenants.faults import Fault, check
-from tenants.names import named
 
 TAG = "tenants"
 TEXTS = {TENANT_NAME: "JOBS_TENANT_NAME", TENANT_SLUG: "JOBS_TENANT_SLUG"}

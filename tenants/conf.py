@@ -14,7 +14,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.db.models import Model
 
-from tenants.names import named
+from plumbing.names import named
 
 # The default is written into the project's settings: migrations that refer to a swappable model read it there.
 if not hasattr(settings, "JOBS_TENANT_MODEL"):

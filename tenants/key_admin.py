@@ -9,8 +9,8 @@ from django.forms import ModelForm
 from django.http import HttpRequest
 from django.utils.html import format_html
 
+from plumbing.admin_style import Kept, OnlyChanged, Searched, display
 from tenants import auth
-from tenants.admin_style import Kept, OnlyChanged, Searched, display
 from tenants.conf import TENANT_NAME, TENANT_SLUG
 from tenants.models import ApiKey, Key, OperatorKey
 

@@ -18,10 +18,10 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.views.decorators.debug import sensitive_post_parameters
 
-from tenants.addresses import address, in_admin
+from plumbing.addresses import address, in_admin
+from plumbing.rendering import rendered
+from plumbing.throttle import Throttle
 from tenants.conf import login_failures
-from tenants.rendering import rendered
-from tenants.throttle import Throttle
 
 REFILL = 1 / 60  # tries per second after the burst
 PATHS = ("/login/", "/password/", "/password_change/")  # the ends of the paths of pages with a password

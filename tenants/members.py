@@ -8,13 +8,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.module_loading import import_string
 
+from plumbing.addresses import in_admin, to_login
+from plumbing.rendering import kept_by_nobody, page
 from tenants import audit
-from tenants.addresses import in_admin, to_login
 from tenants.conf import membership
 from tenants.mirror import tenant_of
 from tenants.models import Member, Tenant
 from tenants.operators import is_operator
-from tenants.rendering import kept_by_nobody, page
 
 
 def tenant_of_request(request: HttpRequest) -> Tenant | None:

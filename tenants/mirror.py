@@ -15,7 +15,7 @@ from django.db.models import Value
 from django.db.models.functions import Cast, Concat
 from django.db.models.signals import post_delete, post_save
 
-from tenants.bounds import NAME_LENGTH
+from plumbing.bounds import NAME_LENGTH
 from tenants.conf import HOST_NAME, HOST_SLUG, MIRRORED, model_named
 from tenants.models import Tenant, TenantQueue
 from tenants.tenant_model import all_tenants, get_tenant_model

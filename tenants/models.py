@@ -9,11 +9,11 @@ from django.db import models
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from tenants.bounds import MAX_SECONDS, MOST_DAYS, MOST_SLOTS, NAME_LENGTH, SLUG_LENGTH
+from plumbing.bounds import MAX_SECONDS, MOST_DAYS, MOST_SLOTS, NAME_LENGTH, SLUG_LENGTH
+from plumbing.names import named
+from plumbing.rates import SHORTEST_WINDOW, check_rate, rate_is_whole
 from tenants.conf import TENANT_MODEL
-from tenants.names import named
 from tenants.operators import choices
-from tenants.rates import SHORTEST_WINDOW, check_rate, rate_is_whole
 from tenants.tenant_key import OnlyTenantKey, TenantKey
 
 

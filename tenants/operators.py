@@ -6,7 +6,7 @@ from django.contrib.auth import get_user_model
 from django.core.exceptions import FieldDoesNotExist
 from django.db.models import Q
 
-from tenants.names import OURS, named
+from plumbing.names import OURS, named
 
 
 def is_operator(user: Any) -> bool:

@@ -13,9 +13,9 @@ from django.db.models import QuerySet
 from django.db.models.functions import Collate
 from django.db.models.lookups import IContains
 
+from plumbing.names import with_our_names
 from tenants.conf import TENANT_MODEL, TENANT_NAME, TENANT_SLUG, model_named
 from tenants.models import Tenant
-from tenants.names import with_our_names
 
 TABLE = re.compile(r"\btenants_tenant\b")
 

@@ -10,13 +10,13 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from jobs import store
-from jobs.authoring.shapes import key_of, shape
 from jobs.lifecycle import FINAL, HOLDING, WAITING, Status
 from jobs.models import WITNESSES, AnyJob, Job, Queue
 from jobs.sql import statement
+from plumbing.error_shapes import key_of, shape
+from plumbing.names import with_our_names
 from tenants import auth
 from tenants.models import Member, OperatorKey, Tenant, TenantQueue
-from tenants.names import with_our_names
 from tests.sql import sql
 
 NO_PID = 2**22 + 1  # no pid of Linux is so large

@@ -4,7 +4,7 @@ import psycopg
 from psycopg.pq import DiagnosticField
 
 from jobs.sql import statement
-from tenants.wire import with_numbers
+from plumbing.wire import with_numbers
 
 TYPE_IS_OPEN = b"42P18"  # of a parameter: said once all tables and columns have been found
 

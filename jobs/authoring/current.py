@@ -11,7 +11,7 @@ from typing import Any
 
 from jobs.authoring.exceptions import Cancelled, ResultGone
 from jobs.authoring.memory import MISSING, Memory
-from jobs.authoring.text import storable
+from plumbing.text import storable
 from tenants.models import Tenant
 
 LOOK_AGAIN = 0.5  # seconds

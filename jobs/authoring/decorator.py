@@ -8,7 +8,7 @@ from typing import Any, TypeVar, overload
 
 from jobs.authoring.recurrence import CATCH_UP, OVERLAP, Recurrence
 from jobs.authoring.retry import Retry
-from tenants.bounds import is_number
+from plumbing.bounds import is_number
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 MARK = "job_spec"

@@ -1,7 +1,7 @@
 """Exceptions with which a running method decides how its attempt ends."""
 
 from jobs.authoring.groups import leaves
-from tenants.bounds import MAX_SECONDS, is_number
+from plumbing.bounds import MAX_SECONDS, is_number
 
 
 class TenantError(Exception):

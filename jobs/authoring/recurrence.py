@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from cronsim import CronSim, CronSimError
 
 from jobs.authoring.cron_words import cron_in_words
-from tenants.bounds import MAX_SECONDS, is_number
+from plumbing.bounds import MAX_SECONDS, is_number
 
 MACROS = {
     "@hourly": "0 * * * *",

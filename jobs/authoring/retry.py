@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from tenants.bounds import MAX_SECONDS, is_number, is_whole
+from plumbing.bounds import MAX_SECONDS, is_number, is_whole
 
 Answer = float | Literal["exponential", False]
 Decide = Callable[[BaseException, int], Answer]

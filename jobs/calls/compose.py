@@ -14,7 +14,7 @@ from jobs.calls.owners import path_of
 from jobs.calls.refusals import InvalidRequest
 from jobs.calls.registry import Target
 from jobs.calls.request import JOIN, JobRequest
-from tenants.bounds import LARGEST_ID, is_whole
+from plumbing.bounds import LARGEST_ID, is_whole
 from tenants.mirror import NotMirrored, tenant_of
 from tenants.models import Tenant
 

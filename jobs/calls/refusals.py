@@ -3,7 +3,7 @@
 from django.core.exceptions import ValidationError
 from django.utils import translation
 
-from jobs.authoring.text import count_of_jobs
+from plumbing.text import count_of_jobs
 
 
 class InvalidRequest(ValueError):

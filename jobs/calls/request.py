@@ -12,7 +12,7 @@ from django.utils import timezone
 from jobs.authoring.decorator import IDENTICAL
 from jobs.calls.arguments import as_text, check_text
 from jobs.calls.refusals import InvalidRequest
-from tenants.bounds import MAX_SECONDS, is_number, is_whole
+from plumbing.bounds import MAX_SECONDS, is_number, is_whole
 
 LAST_PRIORITY = 10
 MOST_PREDECESSORS = 1000

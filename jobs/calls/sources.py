@@ -15,7 +15,7 @@ from psycopg.errors import UndefinedTable
 from jobs.calls.owners import path_of
 from jobs.calls.refusals import InvalidRequest
 from jobs.calls.registry import Target
-from tenants.prepared import prepared_on
+from plumbing.prepared import prepared_on
 
 Found = TypeVar("Found")
 Find = Callable[[Target, Any, int], models.Model | None]

@@ -21,7 +21,7 @@ from django.db import connection
 
 from jobs.celery import is_configured
 from jobs.conf import ALL_SETTINGS, settings
-from tenants.faults import NOT_POSTGRESQL, POSTGRESQL_HINT, Fault, check, engine, on_postgresql
+from plumbing.faults import NOT_POSTGRESQL, POSTGRESQL_HINT, Fault, check, engine, on_postgresql
 
 TAG = "jobs"
 OTHERS = {"JOBS_PREFIX", "JOBS_MEMBERSHIP"}  # settings of the app `tenants`

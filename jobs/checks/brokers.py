@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from jobs.celery import celery_app
 from jobs.checks import caches, extras
-from tenants.faults import Fault, check
+from plumbing.faults import Fault, check
 
 VERIFIED = "ssl_cert_reqs=required"
 CERTIFICATES = ("required", "optional", "none")  # words that the libraries of broker and cache both know

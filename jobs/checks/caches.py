@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings as project
 
 from jobs.conf import settings
-from tenants.faults import Fault, check
+from plumbing.faults import Fault, check
 
 OF_ONE_PROCESS = ("LocMemCache", "DummyCache")  # cache backends that no other process can read
 

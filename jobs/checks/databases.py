@@ -11,8 +11,8 @@ from jobs.engine import numbers as engine_numbers
 from jobs.engine.numbers import Numbers
 from jobs.store.routing import is_ours
 from jobs.store.rows import rows
-from tenants.faults import Fault, check, on_postgresql
-from tenants.names import OURS, PREFIX, named
+from plumbing.faults import Fault, check, on_postgresql
+from plumbing.names import OURS, PREFIX, named
 
 OURS_ALONE = "freed_slots"  # a table that no other app has
 SKIP = "manage.py jobs skip-numbers"

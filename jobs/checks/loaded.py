@@ -16,9 +16,9 @@ from jobs.calls.owners import path_of
 from jobs.calls.refusals import InvalidRequest, by_field
 from jobs.conf import settings
 from jobs.models import Job, Queue
-from tenants.addresses import address
+from plumbing.addresses import address
+from plumbing.faults import Fault, check
 from tenants.checks import is_function_or_unset
-from tenants.faults import Fault, check
 
 FIELDS = {field.name for field in Queue._meta.concrete_fields} - {"id", "name"}
 

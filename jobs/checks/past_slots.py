@@ -12,7 +12,7 @@ from django.db import DatabaseError, transaction
 from jobs.authoring.decorator import CELERY_TASK
 from jobs.calls import functions
 from jobs.checks.project_files import files, relative
-from tenants.faults import Fault, check
+from plumbing.faults import Fault, check
 
 SENT = re.compile(r"""\b(?:send_task|[sS]ignature)\(\s*(?:name\s*=\s*)?["']([^"']+)["']""")
 HINT = "Let a recurring job call it, or submit it by its delay, as docs/from-celery.md says; or take as_job from it."

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from jobs.allocation.gates import Gate
 from jobs.models import JobRow
-from tenants.names import named
+from plumbing.names import named
 
 TENANT = "manage.py tenants slots {tenant}"
 QUEUE = "manage.py queues"

@@ -30,7 +30,7 @@ from jobs.engine.patience import DATABASE_PATIENCE, patiently
 from jobs.lifecycle import Status
 from jobs.models import AnyJob, Batch, Job
 from jobs.store import End, Ending, Started, results
-from tenants.connections import drop_cut_connections
+from plumbing.connections import drop_cut_connections
 from tenants.tenant_model import all_tenants
 
 Found = tuple[current.CurrentJob, Target, Model | None]

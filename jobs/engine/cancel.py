@@ -11,7 +11,7 @@ from jobs.engine.audit import note_job
 from jobs.models import Job
 from jobs.store import TenantId
 from jobs.store.owner import owned
-from tenants.bounds import is_id
+from plumbing.bounds import is_id
 
 
 class Cancellation(StrEnum):

@@ -17,7 +17,7 @@ from django.db import close_old_connections, connection
 from jobs import telemetry
 from jobs.engine import dispatch, runtime
 from jobs.store import OwnSession
-from tenants.connections import drop_cut_connections
+from plumbing.connections import drop_cut_connections
 
 DISPATCH_PAUSE = 0.005  # seconds between two dispatches; the first one after a rest starts at once
 # Seconds, while all processes have a job and others wait. A process that becomes free dispatches at once: it keeps a

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 from jobs.authoring.groups import leaves
-from jobs.authoring.text import storable
 from jobs.store import Failure
+from plumbing.text import storable
 
 CLASS_LENGTH = 200  # characters of the column
 ERROR_LENGTH = 2_000  # characters kept of an error

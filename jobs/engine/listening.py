@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from typing import Any
 
-from jobs.authoring.text import storable
+from plumbing.text import storable
 
 MAX_BYTES = 64 * 1024  # of an attempt's log
 CUT = "… what came before is not kept\n"

@@ -18,8 +18,8 @@ from jobs.engine.ask import ask
 from jobs.models import MAX_BYTES, JobMemory
 from jobs.store.rows import rows
 from jobs.store.session import session
+from plumbing.bounds import is_number
 from tenants import audit
-from tenants.bounds import is_number
 from tenants.models import Tenant
 
 

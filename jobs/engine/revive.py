@@ -8,7 +8,7 @@ from jobs.engine import dispatch
 from jobs.engine.audit import note_job
 from jobs.models import JobRow
 from jobs.store import EVERY_TENANT, TenantId
-from tenants.bounds import is_id
+from plumbing.bounds import is_id
 
 
 def revive(job_id: int, *, tenant_id: TenantId) -> bool:

@@ -16,7 +16,7 @@ from jobs.engine.audit import note_job
 from jobs.engine.newest import Newest
 from jobs.models import Queue
 from jobs.store import Answer, Edge
-from tenants.bounds import MAX_SECONDS
+from plumbing.bounds import MAX_SECONDS
 
 MOST_TRIES = 10  # each waits for another transaction that decides about an identical job
 

@@ -14,7 +14,7 @@ import tenants.tenant_key
 from django.db import migrations, models
 
 from tenants.conf import TENANT_MODEL
-from tenants.names import named, with_our_names
+from plumbing.names import named, with_our_names
 
 DROP_FUNCTIONS = """
 DROP AGGREGATE sum_buckets(bigint[], int);

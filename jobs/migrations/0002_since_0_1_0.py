@@ -13,7 +13,7 @@ from django.db import migrations, models
 
 from tenants.conf import TENANT_MODEL
 from tenants.migrations._operations import WAIT_BRIEFLY
-from tenants.names import named, with_our_names
+from plumbing.names import named, with_our_names
 
 STATUSES = ('blocked', 'scheduled', 'created', 'queued', 'running', 'success', 'error', 'dead', 'cancelled')
 COLUMNS = """

@@ -3,9 +3,9 @@
 from django.contrib.postgres.operations import ValidateConstraint
 from django.db import migrations, models
 
-from jobs.authoring.shapes import key_of, shape
+from plumbing.error_shapes import key_of, shape
 from jobs.migrations._operations import AddIndexBeside
-from tenants.names import named
+from plumbing.names import named
 
 A_BATCH = 1_000
 

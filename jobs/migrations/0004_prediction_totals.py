@@ -2,7 +2,7 @@
 
 from django.db import migrations, models
 
-from tenants.names import named
+from plumbing.names import named
 
 
 class Migration(migrations.Migration):

@@ -6,7 +6,7 @@ The release before reads and writes `may_run`: the table goes with the next one.
 from django.db import migrations, models
 
 from tenants.migrations._operations import WAIT_BRIEFLY
-from tenants.names import named
+from plumbing.names import named
 
 
 class Migration(migrations.Migration):

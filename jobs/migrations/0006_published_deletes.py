@@ -5,7 +5,7 @@ or Debezium, PostgreSQL refuses that of a table without a primary key, unless it
 from django.db import migrations
 
 from tenants.migrations._operations import WAIT_BRIEFLY
-from tenants.names import named
+from plumbing.names import named
 
 
 class Migration(migrations.Migration):

@@ -4,7 +4,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import migrations, models
 
 from tenants.migrations._operations import WAIT_BRIEFLY
-from tenants.names import named
+from plumbing.names import named
 
 
 class Migration(migrations.Migration):

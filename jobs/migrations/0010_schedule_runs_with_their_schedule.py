@@ -7,7 +7,7 @@ import django.db.models.deletion
 from django.db import migrations, models
 
 from jobs.migrations._operations import delete_with_parent
-from tenants.names import named
+from plumbing.names import named
 
 
 class Migration(migrations.Migration):

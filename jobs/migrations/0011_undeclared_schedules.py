@@ -3,7 +3,7 @@
 from django.db import migrations, models
 
 from tenants.migrations._operations import WAIT_BRIEFLY
-from tenants.names import named
+from plumbing.names import named
 
 
 class Migration(migrations.Migration):

@@ -7,7 +7,7 @@ run (jobs/engine/webhooks/deliver.py).
 from django.db import migrations, models
 
 from tenants.migrations._operations import WAIT_BRIEFLY
-from tenants.names import named, with_our_names
+from plumbing.names import named, with_our_names
 
 WANTED = """
 e.off_at IS NULL AND e.created_at <= ended.created_at

@@ -3,7 +3,7 @@
 from django.db import migrations, models
 
 from tenants.migrations._operations import WAIT_BRIEFLY
-from tenants.names import named
+from plumbing.names import named
 
 # The functions of older releases stay, for their processes beside ours.
 FUNCTION = """

@@ -5,7 +5,7 @@ from django.db import transaction
 from django.db.migrations import AddIndex, RunPython
 
 from tenants.migrations._operations import BRIEFLY
-from tenants.names import named
+from plumbing.names import named
 
 
 class AddIndexBeside(AddIndexConcurrently):

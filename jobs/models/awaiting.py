@@ -3,7 +3,7 @@
 from django.db import models
 from django.db.models import Q
 
-from tenants.names import named
+from plumbing.names import named
 
 
 class JobEdge(models.Model):

@@ -6,7 +6,7 @@ plain numbers, so that nothing here keeps a row of another table.
 
 from django.db import models
 
-from tenants.names import named
+from plumbing.names import named
 
 
 class LimitChange(models.Model):

@@ -13,7 +13,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
-from tenants.names import named
+from plumbing.names import named
 
 
 class Arrival(models.Model):

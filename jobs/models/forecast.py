@@ -7,7 +7,7 @@ of another table.
 from django.db import models
 from django.db.models import Q
 
-from tenants.names import named
+from plumbing.names import named
 
 
 class Forecast(models.Model):

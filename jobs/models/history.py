@@ -6,8 +6,8 @@ from django.db.models import Q
 
 from jobs.models.job import FailedAttemptRow, JobRow
 from jobs.models.queue import Queue
+from plumbing.names import named
 from tenants.conf import TENANT_MODEL
-from tenants.names import named
 from tenants.tenant_key import TenantKey
 
 # References without constraints: the archive must not wait for a transaction that has a tenant locked.

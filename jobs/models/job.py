@@ -11,8 +11,8 @@ from django.utils.translation import gettext_lazy as _
 
 from jobs.lifecycle import FINAL, HOLDING, Status
 from jobs.models.queue import Queue
+from plumbing.names import named
 from tenants.conf import TENANT_MODEL
-from tenants.names import named
 from tenants.tenant_key import TenantKey
 
 # A job of a paused type is scheduled for this moment, so that no scan of waiting jobs meets it.

@@ -5,8 +5,8 @@ from django.db.models import Func, IntegerField, TextField
 from django.db.models.functions import Cast, Now
 from django.db.models.lookups import LessThanOrEqual
 
+from plumbing.names import named
 from tenants.conf import TENANT_MODEL
-from tenants.names import named
 from tenants.tenant_key import TenantKey
 
 MAX_BYTES = 8 * 1024  # of a memory, as PostgreSQL writes its JSON

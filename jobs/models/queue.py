@@ -5,9 +5,9 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from tenants.bounds import MAX_SECONDS
-from tenants.names import named
-from tenants.rates import SHORTEST_WINDOW, check_rate, rate_is_whole
+from plumbing.bounds import MAX_SECONDS
+from plumbing.names import named
+from plumbing.rates import SHORTEST_WINDOW, check_rate, rate_is_whole
 
 
 class Queue(models.Model):

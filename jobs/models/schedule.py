@@ -5,8 +5,8 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from jobs.authoring.recurrence import CATCH_UP, OVERLAP
+from plumbing.names import named
 from tenants.conf import TENANT_MODEL
-from tenants.names import named
 from tenants.tenant_key import TenantKey
 
 

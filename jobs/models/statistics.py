@@ -7,7 +7,7 @@ References are plain numbers, so that nothing here waits for, or keeps, a row of
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
-from tenants.names import named
+from plumbing.names import named
 
 
 class Attempt(models.Model):

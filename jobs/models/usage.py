@@ -4,7 +4,7 @@ from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from django.db.models import F, Q
 
-from tenants.names import named
+from plumbing.names import named
 
 
 class ClosedDay(models.Model):

@@ -4,8 +4,8 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
 
+from plumbing.names import named
 from tenants.conf import TENANT_MODEL
-from tenants.names import named
 from tenants.tenant_key import TenantKey
 
 

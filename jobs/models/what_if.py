@@ -3,7 +3,7 @@
 from django.db import models
 from django.db.models.functions import Now
 
-from tenants.names import named
+from plumbing.names import named
 
 
 class WhatIf(models.Model):

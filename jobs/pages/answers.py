@@ -5,7 +5,7 @@ from typing import TypeVar
 from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from jobs.authoring.text import count_of_jobs
+from plumbing.text import count_of_jobs
 
 T = TypeVar("T")
 

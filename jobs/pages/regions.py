@@ -15,7 +15,7 @@ from django.middleware.csrf import get_token
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from tenants.rendering import rendered
+from plumbing.rendering import rendered
 
 # Spaces beside a tag. Values in a template are escaped, and so have no tags. Each run of spaces is read once, from its
 # beginning: a tenant may have typed a million of them.

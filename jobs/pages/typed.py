@@ -5,12 +5,12 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from jobs.authoring.text import storable
 from jobs.calls.arguments import as_json
 from jobs.calls.refusals import InvalidRequest
 from jobs.models import JobRow
 from jobs.reading.masked import DOTS, masked
-from tenants.bounds import LARGEST_ID
+from plumbing.bounds import LARGEST_ID
+from plumbing.text import storable
 
 
 def texts(given: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:

@@ -1,12 +1,12 @@
 """Put a job's state into words for its tenant, without any facts about other tenants, machines or operators."""
 
 from jobs.allocation.gates import Gate
-from jobs.authoring.text import count_of_jobs
 from jobs.lifecycle import Status
 from jobs.models import EXPIRED, JobRow
 from jobs.reading.explain.explanation import Explanation
 from jobs.reading.status_words import PAUSED as PAUSED_TYPE
 from jobs.reading.status_words import WORDS
+from plumbing.text import count_of_jobs
 
 ENDS = {
     Status.SUCCESS: "It is done.",

@@ -10,7 +10,7 @@ from jobs.lifecycle import FINAL, Status
 from jobs.models import HELD_UNTIL, AnyFailedAttempt, Job, JobRow, Queue, Schedule
 from jobs.reading import queries
 from jobs.store import Progress, TenantId
-from tenants.bounds import LARGEST_ID
+from plumbing.bounds import LARGEST_ID
 from tenants.models import Tenant
 
 MAX_LOOKED_AT = 10_000  # jobs that one page reads at most

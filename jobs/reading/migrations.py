@@ -8,7 +8,7 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
-from tenants.names import OURS, named
+from plumbing.names import OURS, named
 
 
 def open_migrations() -> list[str]:

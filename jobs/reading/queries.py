@@ -17,7 +17,7 @@ from jobs.models import WITNESSES, AnyFailedAttempt, AnyJob, DeadLetter, JobLog,
 from jobs.reading.statistics import Ended, UnderWay
 from jobs.sql import statement
 from jobs.store.rows import prepared, prepared_objects
-from tenants.bounds import is_id
+from plumbing.bounds import is_id
 
 SHOWN = frozenset(re.findall(r"\bj\.(\w+)", statement("read_job").partition("\nFROM")[0]))  # its columns
 

@@ -10,7 +10,7 @@ from django.db.models import Exists, OuterRef
 from jobs.models import Job, JobEdge
 from jobs.store.owner import TenantId, owned, tenant_or_any
 from jobs.store.rows import objects, rows
-from tenants.bounds import LARGEST_ID, is_id
+from plumbing.bounds import LARGEST_ID, is_id
 
 
 @dataclass(frozen=True)

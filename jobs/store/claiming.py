@@ -17,7 +17,7 @@ from jobs.store.pipeline import pipeline
 from jobs.store.rows import Claimed, Process, Started, log, prepared, rows
 from jobs.store.session import session, transaction
 from jobs.store.settling import Ending
-from tenants.wire import Answer
+from plumbing.wire import Answer
 
 # The rules of the claim.
 # visits: the most lanes of a queue in one pass.

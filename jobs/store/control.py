@@ -7,7 +7,7 @@ from jobs.models import ERASED, EXPIRED
 from jobs.store.owner import TenantId, tenant_or_any
 from jobs.store.rows import Applied, moved, rows
 from jobs.store.session import session
-from tenants.names import named
+from plumbing.names import named
 
 
 def cancel(ids: Sequence[int], *, tenant_id: TenantId) -> list[Applied]:

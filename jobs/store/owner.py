@@ -3,7 +3,7 @@
 from enum import Enum
 from typing import Literal
 
-from tenants.bounds import is_whole
+from plumbing.bounds import is_whole
 
 
 class _Operator(Enum):

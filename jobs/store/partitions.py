@@ -11,7 +11,7 @@ from django.db import transaction
 
 from jobs.store.rows import rows
 from jobs.store.session import session
-from tenants.names import named
+from plumbing.names import named
 
 LOCK_SECONDS = 1.0  # seconds to wait for a lock that hardly any insert needs
 DROP_PATIENCE = 0.1  # seconds to wait for the lock of a drop: all inserts wait behind it

@@ -15,7 +15,7 @@ from psycopg.adapt import Transformer
 from psycopg.generators import fetch_many, send
 
 from jobs.store.session import session
-from tenants.wire import Answer, Request, refused
+from plumbing.wire import Answer, Request, refused
 
 
 @contextmanager

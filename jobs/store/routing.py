@@ -5,8 +5,8 @@ from typing import Any
 from django.db import DEFAULT_DB_ALIAS
 from django.db.models import Model
 
+from plumbing.names import OURS, named
 from tenants.conf import TENANT_MODEL
-from tenants.names import OURS, named
 
 
 class Primary:

@@ -11,7 +11,7 @@ from jobs import telemetry
 from jobs.sql import statement
 from jobs.store import clock, lock_wait
 from jobs.store.session import session
-from tenants.prepared import objects_on, prepared_on
+from plumbing.prepared import objects_on, prepared_on
 
 Row = TypeVar("Row")
 

@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any, TypedDict, Unpack
 
 from jobs import telemetry
-from jobs.authoring.shapes import key_of, shape
 from jobs.lifecycle import Status
 from jobs.sql import statement
 from jobs.store import clock
@@ -15,7 +14,8 @@ from jobs.store.pipeline import Pipeline
 from jobs.store.rows import ANY_HOLDER, ANY_PROCESS, Holder, Process, Started, log, prepared, rows
 from jobs.store.session import session
 from jobs.telemetry import traces
-from tenants.wire import Answer
+from plumbing.error_shapes import key_of, shape
+from plumbing.wire import Answer
 
 Stats = dict[str, Any]  # of a job, as JSON has them
 

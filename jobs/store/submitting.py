@@ -18,8 +18,8 @@ from jobs.sql import statement
 from jobs.store import clock, lock_wait
 from jobs.store.rows import Applied, log, rows
 from jobs.telemetry import traces
-from tenants.bounds import MAX_SECONDS
-from tenants.prepared import prepared
+from plumbing.bounds import MAX_SECONDS
+from plumbing.prepared import prepared
 
 BUCKETS = 256  # of identities of a tenant: the most locks that its calls take in a transaction
 MOST_DELAYS = 10  # after so many delays a debounced job is due, however many calls come

@@ -14,7 +14,7 @@ from jobs.celery import celery_app
 from jobs.engine import runtime
 from jobs.engine.execute import execute
 from jobs.store import Claimed
-from tenants.bounds import LARGEST_ID, is_whole
+from plumbing.bounds import LARGEST_ID, is_whole
 
 LARGEST_ATTEMPT = 2**31 - 1  # of its column
 

@@ -19,7 +19,7 @@ from django.db import InterfaceError, OperationalError
 from kombu.transport import virtual
 
 from jobs.store.messages import Messages
-from tenants.names import named
+from plumbing.names import named
 
 NAME = "jobs.run_attempt"  # of the task, as message.py has it
 ATTEMPT = re.compile(r"[1-9][0-9]{0,17}-[1-9][0-9]{0,8}")  # its job and number, as in their columns

@@ -9,7 +9,7 @@ import tenants.tenant_key
 from django.db import migrations, models
 
 from tenants.conf import TENANT_MODEL
-from tenants.names import named
+from plumbing.names import named
 from tenants.operators import choices
 
 

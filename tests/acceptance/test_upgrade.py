@@ -13,7 +13,7 @@ from django.db import connection
 from psycopg import sql
 
 from embedded import REPOSITORY, fleet
-from jobs.authoring.shapes import key_of, shape
+from plumbing.error_shapes import key_of, shape
 from tests.factories import database_url
 
 pytestmark = pytest.mark.long("a database of an earlier release")

@@ -12,9 +12,9 @@ from embedded import REPOSITORY
 from jobs import results
 from jobs.contrib.testing import drain
 from jobs.models import Job, Queue
+from plumbing.names import OURS
 from tenants import auth
 from tenants.models import Tenant, TenantQueue
-from tenants.names import OURS
 from tests.own_auth.models import Account, Parcel
 
 pytestmark = pytest.mark.django_db

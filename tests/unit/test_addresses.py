@@ -4,7 +4,7 @@ import pytest
 from django.contrib.admin import AdminSite
 from django.urls import path
 
-from tenants import addresses
+from plumbing import addresses
 
 site = AdminSite(name="backoffice")
 urlpatterns = [path("backoffice/", site.urls)]

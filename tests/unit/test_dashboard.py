@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 
 from embedded import REPOSITORY
 from jobs.allocation.gates import Gate
-from jobs.authoring.text import duration
 from jobs.console.ops import charts
 from jobs.console.ops.past import failing
 from jobs.console.ops.snapshot import Snapshot
@@ -32,6 +31,7 @@ from jobs.reading.looking import SlotsInUse, Worker
 from jobs.reading.masked import masked
 from jobs.reading.standing import State
 from jobs.reading.statistics import BUCKETS
+from plumbing.text import duration
 from tenants.models import Tenant as Owner
 from tests.unit.test_waits import lane, queue, tenant
 

@@ -14,7 +14,7 @@ from trove_classifiers import classifiers
 
 from embedded import REPOSITORY
 from hatch_build import described, urls
-from tenants.names import OURS
+from plumbing.names import OURS
 
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
 NAMED = [

@@ -2,7 +2,7 @@
 
 import json
 
-from jobs.authoring.text import in_chat, in_json, in_one_line, printable
+from plumbing.text import in_chat, in_json, in_one_line, printable
 
 EVIL = "\x1b]0;pwned\x07\x1b[2J[red]x\x9b31m\u202etxt.exe\u061c"
 

@@ -5,7 +5,7 @@ import re
 from django.test import RequestFactory
 
 from embedded import REPOSITORY
-from tenants.rendering import rendered
+from plumbing.rendering import rendered
 
 DJANGO = {"BACKEND": "django.template.backends.django.DjangoTemplates"}
 JINJA = {"BACKEND": "tests.friction.jinja.Jinja", "APP_DIRS": True}

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.authoring import shapes
+from plumbing import error_shapes
 
 
 @pytest.mark.parametrize(
@@ -19,17 +19,17 @@ from jobs.authoring import shapes
         ("E:\n  two\tlines", "E: two lines"),
         ("KeyError", "KeyError"),
         ("something 12 odd", "something # odd"),
-        ("", shapes.NO_ERROR),
+        ("", error_shapes.NO_ERROR),
         (" odd", "… odd"),
     ],
 )
 def test_errors_that_differ_in_numbers_ids_and_quotes_have_one_shape(error, shape) -> None:
-    assert shapes.shape(error) == shape
+    assert error_shapes.shape(error) == shape
 
 
 @given(st.text())
 def test_a_shape_survives_a_form_and_tells_the_class_of_its_error(error) -> None:
-    shape = shapes.shape(error)
+    shape = error_shapes.shape(error)
     assert shape == shape.strip() == " ".join(shape.split())
-    assert len(shape) <= shapes.MAX_SHAPE
-    assert shape == shapes.NO_ERROR or shapes.class_of(shape) == shapes.class_of(error)
+    assert len(shape) <= error_shapes.MAX_SHAPE
+    assert shape == error_shapes.NO_ERROR or error_shapes.class_of(shape) == error_shapes.class_of(error)

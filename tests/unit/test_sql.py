@@ -5,7 +5,7 @@ import re
 import pytest
 
 from jobs.sql import files, statement
-from tenants.wire import numbered
+from plumbing.wire import numbered
 
 
 def test_of_the_comments_only_the_name_is_sent(subtests):

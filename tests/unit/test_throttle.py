@@ -1,6 +1,6 @@
 """Buckets of tokens, by a clock of the test."""
 
-from tenants.throttle import MOST_KEYS, Throttle
+from plumbing.throttle import MOST_KEYS, Throttle
 
 
 class Clock:

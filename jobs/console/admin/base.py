@@ -7,8 +7,8 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 
-from jobs.authoring.text import in_one_line
-from tenants.admin_style import ChangeList, ModelAdmin, UncountedPaginator
+from plumbing.admin_style import ChangeList, ModelAdmin, UncountedPaginator
+from plumbing.text import in_one_line
 
 
 def cut(text: str, length: int) -> str:

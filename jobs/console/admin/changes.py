@@ -8,8 +8,8 @@ from django.http import HttpRequest
 
 from jobs.console.admin.base import HugeTableAdmin, cut
 from jobs.console.operations import audited
+from plumbing.admin_style import display
 from tenants import audit
-from tenants.admin_style import display
 from tenants.models import Change
 
 VERBS = (

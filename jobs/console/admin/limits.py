@@ -6,13 +6,13 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils.html import format_html
 
-from jobs.authoring.text import about
 from jobs.console.operations.limits import RATE
 from jobs.console.operations.what_if import LIMITS, asked_at
 from jobs.engine import limits
 from jobs.reading.standing import Standing
-from tenants.admin_style import AsShown, Kept, Labelled, OnlyChanged, display
-from tenants.names import named
+from plumbing.admin_style import AsShown, Kept, Labelled, OnlyChanged, display
+from plumbing.names import named
+from plumbing.text import about
 
 
 class LimitsForm(AsShown):

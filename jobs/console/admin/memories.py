@@ -7,9 +7,9 @@ from django.http import HttpRequest
 from jobs.console.admin.base import HugeTableAdmin, cut
 from jobs.engine.memory import clear
 from jobs.models import JobMemory
-from tenants.admin_style import display
+from plumbing.admin_style import display
+from plumbing.names import named
 from tenants.conf import TENANT_NAME, TENANT_SLUG
-from tenants.names import named
 
 
 @admin.register(JobMemory)

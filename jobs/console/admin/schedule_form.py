@@ -12,7 +12,7 @@ from jobs.calls import registry
 from jobs.calls.refusals import InvalidRequest
 from jobs.engine.schedules import change
 from jobs.models import Queue, Schedule
-from tenants.admin_style import AsShown, Select
+from plumbing.admin_style import AsShown, Select
 
 PREVIEW = "_preview"  # the button that stores nothing
 FIELDS = (

@@ -16,10 +16,10 @@ from jobs.console.admin.schedule_form import PREVIEW, ScheduleForm
 from jobs.engine.schedules import change
 from jobs.models import Schedule, ScheduleRun
 from jobs.reading import schedule_view
-from tenants.addresses import address
-from tenants.admin_style import WITH_UNFOLD, ModelAdmin, Searched, display
+from plumbing.addresses import address
+from plumbing.admin_style import WITH_UNFOLD, ModelAdmin, Searched, display
+from plumbing.names import named
 from tenants.conf import TENANT_NAME, TENANT_SLUG
-from tenants.names import named
 
 MAX_NAME = 60  # characters of a name in the list, and in a message
 RUNS = 10

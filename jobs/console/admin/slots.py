@@ -11,8 +11,8 @@ from jobs.console.operations.what_if import TENANTS
 from jobs.engine import limits
 from jobs.reading import present
 from jobs.reading.standing import Standing
+from plumbing.admin_style import Kept, OnlyChanged, Searched, StackedInline, Untitled, display
 from tenants.admin import ApiKeysInline, MembersInline
-from tenants.admin_style import Kept, OnlyChanged, Searched, StackedInline, Untitled, display
 from tenants.conf import TENANT_NAME, TENANT_SLUG
 from tenants.models import Tenant, TenantQueue
 

@@ -11,8 +11,8 @@ from ninja.security import SessionAuth
 from jobs.portal.api import throttle
 from jobs.portal.api.auth import Bearer, is_logged_in, refuse_forgery
 from jobs.portal.api.problems import ProblemError
+from plumbing.names import named
 from tenants import audit, auth
-from tenants.names import named
 from tenants.operators import is_operator
 
 if TYPE_CHECKING:

@@ -6,14 +6,14 @@ from typing import Annotated, Any
 from django.core.exceptions import ValidationError
 from pydantic import Field, StrictBool, StrictFloat, create_model
 
-from jobs.authoring.text import storable
 from jobs.calls.refusals import by_field
 from jobs.console.operations.limits import Kind, Limit
 from jobs.engine import limits
 from jobs.models import Queue
 from jobs.portal.api.inputs import Body, Integer, Name, left_out
 from jobs.portal.api.problems import ProblemError, existing
-from tenants.bounds import MAX_SECONDS
+from plumbing.bounds import MAX_SECONDS
+from plumbing.text import storable
 from tenants.models import Tenant, TenantQueue
 from tenants.tenant_model import tenant_of_slug
 

@@ -19,7 +19,7 @@ from jobs.portal.api.inputs import AS_INTEGER, Body, Name, Text, Whole, as_momen
 from jobs.portal.api.problems import ProblemError
 from jobs.reading import queries
 from jobs.reading.listing import MAX_LOOKED_AT
-from tenants.bounds import LARGEST_ID
+from plumbing.bounds import LARGEST_ID
 
 CHANGE = may("jobs.change_deadletter")
 router = Router(tags=["operators"], auth=may("jobs.view_deadletter"))

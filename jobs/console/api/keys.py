@@ -5,10 +5,10 @@ from datetime import datetime
 from ninja import Query, Router, Schema
 from pydantic import Field
 
-from jobs.authoring.text import storable
 from jobs.console.api.auth import OperatorRequest, may
 from jobs.portal.api.inputs import Text, Whole
 from jobs.portal.api.problems import existing
+from plumbing.text import storable
 from tenants import auth
 from tenants.conf import TENANT_SLUG
 from tenants.models import ApiKey

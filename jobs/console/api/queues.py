@@ -6,12 +6,12 @@ from django.db import transaction
 from ninja import ModelSchema, Router
 
 from jobs import models
-from jobs.authoring.text import storable
 from jobs.console.api.auth import OperatorRequest, may
 from jobs.console.api.changes import change, changes_of
 from jobs.console.operations.limits import OF_QUEUE
 from jobs.engine import limits
 from jobs.portal.api.problems import existing
+from plumbing.text import storable
 
 CHANGE = may("jobs.change_queue")
 router = Router(tags=["operators"], auth=may("jobs.view_queue"))

@@ -8,13 +8,13 @@ from functools import partial
 from django.core.management.base import CommandError
 from django.core.serializers.json import DjangoJSONEncoder
 
-from jobs.authoring import sheet
-from jobs.authoring.text import in_one_line
 from jobs.console.cli import inputs
 from jobs.console.cli.screen import Column, Screen
 from jobs.console.cli.subcommands import Options, Subcommand, argument
 from jobs.console.operations import audited
 from jobs.console.operations.filters import MOMENTS
+from plumbing import sheet
+from plumbing.text import in_one_line
 from tenants.models import Change
 
 BATCH = 1000  # changes that the export reads at a time

@@ -17,7 +17,7 @@ from jobs.console.cli.subcommands import Argument, Options, argument
 from jobs.console.operations.named import tenant_named
 from jobs.models import AnyJob
 from jobs.reading import queries
-from tenants.bounds import LARGEST_ID
+from plumbing.bounds import LARGEST_ID
 
 T = TypeVar("T")
 Row = TypeVar("Row", bound=Model)

@@ -6,7 +6,6 @@ from uuid import uuid4
 
 from django.core.management.base import CommandError
 
-from jobs.authoring.text import count_of_jobs
 from jobs.console.cli import inputs, searching
 from jobs.console.cli.screen import Screen
 from jobs.console.cli.subcommands import Options, Subcommand, argument
@@ -15,6 +14,7 @@ from jobs.console.operations.filters import Filter
 from jobs.console.operations.verbs import Verb
 from jobs.models import AnyJob
 from jobs.reading import listing
+from plumbing.text import count_of_jobs
 
 STEP = 1000  # jobs that are read before they are changed
 EXAMPLES = 3

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from jobs.authoring.text import count_of_jobs
 from jobs.console.cli.screen import Screen
 from jobs.console.cli.subcommands import Options, Subcommand, argument
 from jobs.engine.pause import pause_job_type, resume_job_type
+from plumbing.text import count_of_jobs
 
 TYPE = (
     argument("source_type", help="E.g. reports.datareport."),

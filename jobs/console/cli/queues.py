@@ -8,7 +8,6 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from jobs.authoring.text import about
 from jobs.calls.refusals import InvalidRequest
 from jobs.console.cli import limits
 from jobs.console.cli.screen import Column, Screen, count, length, rate, utc
@@ -18,6 +17,7 @@ from jobs.console.operations.named import queue_named
 from jobs.models import Queue
 from jobs.reading import last_day, present
 from jobs.reading.statistics import Summary
+from plumbing.text import about
 
 SETTINGS = [limit for limit in OF_QUEUE if limit.name != "paused"]  # pause and resume are commands
 

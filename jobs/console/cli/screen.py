@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from jobs.authoring.text import duration, in_json, in_one_line, printable
+from plumbing.text import duration, in_json, in_one_line, printable
 
 WIDE = 110  # from this width on a table shows its wide columns, too
 UNBOUND = 1_000_000

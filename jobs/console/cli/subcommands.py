@@ -14,12 +14,12 @@ from typing import Any, ClassVar, NoReturn
 from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError, InterfaceError
 
-from jobs.authoring.text import in_one_line
 from jobs.calls.refusals import InvalidRequest
 from jobs.conf import documented
 from jobs.console.cli.output import WritingCommand
 from jobs.console.cli.screen import Screen
 from jobs.store.away import told
+from plumbing.text import in_one_line
 from tenants import audit
 
 Options = dict[str, Any]

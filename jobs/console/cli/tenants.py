@@ -9,7 +9,6 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.db import transaction
 
-from jobs.authoring.text import about
 from jobs.console.cli import inputs, limits
 from jobs.console.cli.screen import Column, Screen, count, rate
 from jobs.console.cli.subcommands import Options, Subcommand, argument
@@ -17,6 +16,7 @@ from jobs.console.operations.limits import OF_TENANT
 from jobs.console.operations.named import tenant_named
 from jobs.engine.limits import locked_slots
 from jobs.reading import present
+from plumbing.text import about
 from tenants.conf import TENANT_SLUG
 from tenants.mirror import mirrored_model, reflect
 from tenants.models import Tenant, TenantQueue

@@ -3,11 +3,11 @@
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from jobs.authoring import sheet
 from jobs.console.cli.screen import Column, Screen, count, utc
 from jobs.console.cli.subcommands import Options, Subcommand, argument
 from jobs.console.operations.named import tenant_named
 from jobs.reading import usage
+from plumbing import sheet
 
 COLUMNS = {
     "tenant": Column("TENANT", "tenant", flexible=True),

@@ -11,9 +11,9 @@ from django.utils import timezone
 from jobs.console.operations.filters import moment
 from jobs.console.operations.named import tenant_named
 from jobs.reading.masked import DOTS, is_secret, masked
+from plumbing.names import kind_of
 from tenants.audit import about
 from tenants.models import Change
-from tenants.names import kind_of
 
 FILTERS = ("tenant", "who", "kind", "subject_id", "since", "until")
 FIELDS = (

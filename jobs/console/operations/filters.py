@@ -17,7 +17,7 @@ from jobs.lifecycle import Status
 from jobs.models import Worker
 from jobs.reading.listing import HELD, Sought
 from jobs.reading.masked import masked
-from tenants.bounds import LARGEST_ID
+from plumbing.bounds import LARGEST_ID
 from tenants.models import Tenant
 
 NAMES = (  # as people type them

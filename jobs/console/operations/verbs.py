@@ -7,7 +7,6 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from jobs.authoring.text import count_of_jobs
 from jobs.engine import cancel as cancelling
 from jobs.engine import revive as reviving
 from jobs.engine.cancel import Cancellation
@@ -16,6 +15,7 @@ from jobs.models import ERASED
 from jobs.reading import listing
 from jobs.reading.listing import Sought
 from jobs.store import EVERY_TENANT
+from plumbing.text import count_of_jobs
 from tenants import audit
 
 BATCH = 100  # jobs in one transaction: one dispatch for all of them, and short locks

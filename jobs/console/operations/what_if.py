@@ -26,7 +26,7 @@ from jobs.models import Queue, WhatIf
 from jobs.reading import replay
 from jobs.reading.shares import percent
 from jobs.recording.record import log_kept
-from tenants.addresses import address
+from plumbing.addresses import address
 from tenants.models import TenantQueue
 from tenants.tenant_model import slugs_of
 

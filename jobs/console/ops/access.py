@@ -17,9 +17,9 @@ from django.views.decorators.http import require_POST, require_safe
 
 from jobs.calls.refusals import InvalidRequest
 from jobs.console.ops.answers import refused, sentence
-from tenants import rendering
-from tenants.addresses import to_login
-from tenants.names import OURS, named
+from plumbing import rendering
+from plumbing.addresses import to_login
+from plumbing.names import OURS, named
 from tenants.operators import is_operator
 
 View = Callable[..., HttpResponseBase]

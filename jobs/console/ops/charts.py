@@ -13,8 +13,8 @@ from math import log
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from jobs.authoring.text import duration
 from jobs.reading.statistics import Times, added
+from plumbing.text import duration
 
 WIDTH, HEIGHT = 600.0, 100.0  # of a chart
 KINDS = {"success": "good", "error": "bad", "dead": "bad", "crash": "bad"}  # the other outcomes: "calm"

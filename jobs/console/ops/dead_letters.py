@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 from django.db.models import Count, Max, Q, QuerySet
 from django.db.models.functions import TruncHour
 
-from jobs.authoring.shapes import key_of, shape
 from jobs.console.operations.filters import Filter
 from jobs.console.ops.charts import curve
 from jobs.models import DeadLetter
 from jobs.pages.typed import texts
 from jobs.reading import queries
+from plumbing.error_shapes import key_of, shape
 
 FILTERS = ("tenant", "queue", "type", "source", "error", "like", "since", "until")
 HOUR, HOURS = timedelta(hours=1), 24

@@ -12,7 +12,7 @@ from jobs.console.ops.snapshot import Snapshot
 from jobs.pages import regions as live_regions
 from jobs.pages.cached import cached
 from jobs.reading.health import Condition, Facts, conditions, look
-from tenants.names import named
+from plumbing.names import named
 
 EVERYWHERE = ("pages", "alarm")  # regions of all pages
 SHARED = {*EVERYWHERE, "old", "ended", "waited", "changes"}  # regions whose template several pages use

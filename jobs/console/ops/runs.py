@@ -19,7 +19,7 @@ from jobs.console.operations.verbs import Verb
 from jobs.console.ops import terms
 from jobs.console.ops.dead_letters import filters_of, matching
 from jobs.pages.typed import number
-from tenants.bounds import LARGEST_ID
+from plumbing.bounds import LARGEST_ID
 
 SALT, MAX_AGE = "ops.run.3", 3600  # 3: the version of the fields of Run; seconds for which a run may continue
 

@@ -13,7 +13,6 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import slugify
 
 from jobs.allocation.gates import Gate
-from jobs.authoring.text import duration, printable
 from jobs.conf import documented, settings
 from jobs.console.operations.audited import told
 from jobs.console.ops import words
@@ -23,8 +22,9 @@ from jobs.pages.forms import post, query_with, select
 from jobs.pages.tables import column, fact, table
 from jobs.reading.listing import call, job_type, ran, state, waited
 from jobs.reading.masked import masked
-from tenants.addresses import in_admin
-from tenants.names import named
+from plumbing.addresses import in_admin
+from plumbing.names import named
+from plumbing.text import duration, printable
 
 register = template.Library()
 

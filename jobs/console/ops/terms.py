@@ -5,10 +5,10 @@ A job must match all words of a search.
 
 from datetime import datetime
 
-from jobs.authoring.text import storable
 from jobs.calls.refusals import InvalidRequest
 from jobs.console.operations.filters import NAMES, Filter
-from tenants.bounds import LARGEST_ID
+from plumbing.bounds import LARGEST_ID
+from plumbing.text import storable
 
 DIGITS = 19
 MOST_WORDS = 50  # of a search: the page has a link to the search without each of them

@@ -25,7 +25,7 @@ from jobs.pages.cached import cached
 from jobs.reading.health import Condition, Facts, conditions, look, runbook
 from jobs.reading.health.looks import TIMEOUT, ForecastLook, TotalLook, look_forecasts, look_totals
 from jobs.reading.looking import looking
-from tenants.rendering import kept_by_nobody
+from plumbing.rendering import kept_by_nobody
 
 SECONDS_BETWEEN_LOOKS = 5.0  # between two looks of a process, however many callers ask
 AWAY = "The database does not answer in time."

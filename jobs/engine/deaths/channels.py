@@ -13,9 +13,9 @@ from typing import Any
 
 from django.core.mail import mail_admins
 
-from jobs.authoring.text import count_of_jobs, in_chat, in_one_line
 from jobs.conf import documented, settings
 from jobs.engine.deaths.notify import Deaths
+from plumbing.text import count_of_jobs, in_chat, in_one_line
 
 WEBHOOK_TIMEOUT = 10.0  # seconds
 GROUPS_SHOWN = 50

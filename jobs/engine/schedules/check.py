@@ -13,7 +13,7 @@ from jobs.engine.schedules.call import request_of
 from jobs.engine.schedules.plan import first_due
 from jobs.engine.submit import unknown_queue
 from jobs.models import Queue, Schedule
-from tenants.bounds import MAX_SECONDS
+from plumbing.bounds import MAX_SECONDS
 
 EARLIEST, LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(3000, 1, 1, tzinfo=UTC)  # the calendar goes on beyond
 

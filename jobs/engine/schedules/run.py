@@ -21,7 +21,6 @@ from django.db import DatabaseError, OperationalError, transaction
 
 from jobs import store, telemetry
 from jobs.authoring.recurrence import InvalidRecurrence
-from jobs.authoring.text import count_of_jobs
 from jobs.calls.refusals import InvalidRequest, TooManyWaiting, Undecided, UnknownTarget
 from jobs.calls.request import JobRequest
 from jobs.conf import settings
@@ -31,6 +30,7 @@ from jobs.engine.schedules.plan import move, plan
 from jobs.engine.submit import Submitted, submit_all
 from jobs.models import Job, Schedule, ScheduleRun
 from jobs.store import DueSchedule
+from plumbing.text import count_of_jobs
 
 BATCH = 100  # schedules in a transaction
 AGAIN = timedelta(seconds=10)  # until a schedule that is held up is looked at again

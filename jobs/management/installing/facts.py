@@ -16,7 +16,7 @@ from jobs.celery import celery_app, is_configured
 from jobs.conf import settings
 from jobs.management.installing.host_app import host_app
 from jobs.management.installing.wanted import broker
-from tenants.addresses import address
+from plumbing.addresses import address
 
 PAGES = {"jobs_ops:overview": "operators' pages", "jobs_members:jobs": "members' pages"}
 OLDEST = 15  # PostgreSQL

@@ -22,7 +22,7 @@ from ninja.signature import ViewSignature
 from jobs import store
 from jobs.portal.api import idempotency, problems
 from jobs.portal.api.problems import ProblemError
-from tenants.rendering import kept_by_nobody, page
+from plumbing.rendering import kept_by_nobody, page
 
 View = Callable[..., Any]
 RETRIED = {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}

@@ -24,7 +24,7 @@ from pydantic_core.core_schema import CoreSchema, no_info_after_validator_functi
 
 from jobs.calls.request import LAST_PRIORITY, MAX_WHOLE, MOST_PREDECESSORS
 from jobs.portal.api.problems import MOST_ERRORS
-from tenants.bounds import is_whole
+from plumbing.bounds import is_whole
 
 
 class Storable:

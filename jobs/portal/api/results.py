@@ -10,7 +10,6 @@ from ninja import Status as Answer
 from pydantic import Field
 
 from jobs import models
-from jobs.authoring import sheet
 from jobs.lifecycle import FINAL, Status
 from jobs.portal.api import schemas
 from jobs.portal.api.auth import CallerRequest
@@ -19,6 +18,7 @@ from jobs.portal.api.problems import ProblemError, existing
 from jobs.reading import queries
 from jobs.reading.public_error import told
 from jobs.store import results
+from plumbing import sheet
 
 router = Router(tags=["jobs"])
 

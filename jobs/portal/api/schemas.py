@@ -19,7 +19,7 @@ from jobs.lifecycle import Status
 from jobs.reading.listing import ran, waited
 from jobs.reading.public_error import told
 from jobs.reading.starts import starts
-from tenants.bounds import is_whole
+from plumbing.bounds import is_whole
 
 
 class ListedJob(Schema):

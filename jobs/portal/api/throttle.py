@@ -10,7 +10,7 @@ from django.http import HttpRequest, StreamingHttpResponse
 
 from jobs.conf import settings
 from jobs.portal.api.problems import ProblemError
-from tenants.throttle import Throttle
+from plumbing.throttle import Throttle
 
 SECONDS_AT_ONCE = 10  # a burst may have as many requests as the rate allows in so many seconds
 STRANGERS, STRANGERS_AT_ONCE = 1.0, 100  # wrong keys from one address: per second, and in a burst

@@ -9,7 +9,6 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from jobs import store
-from jobs.authoring.text import count_of_jobs
 from jobs.calls.refusals import TooManyWaiting
 from jobs.engine.whole_batch import MOST, cancel_batch, close_batch, revive_batch
 from jobs.pages import regions
@@ -20,6 +19,7 @@ from jobs.portal.members.views import A_PAGE, REFRESH_SECONDS
 from jobs.reading import listing
 from jobs.reading.listing import Page
 from jobs.store import Progress
+from plumbing.text import count_of_jobs
 from tenants.members import for_members
 from tenants.models import Tenant
 

@@ -9,7 +9,7 @@ from jobs.reading.explain import statuses
 from jobs.reading.explain.gates import Blocker, as_text, closed
 from jobs.reading.explain.reads import MAX_COUNTED_PLACE, Facts, Line, facts, line, predecessors
 from jobs.store import TenantId
-from tenants.bounds import is_id
+from plumbing.bounds import is_id
 
 __all__ = ["Explanation", "Gate", "explain"]
 

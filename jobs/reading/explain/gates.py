@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from jobs.allocation import gates
 from jobs.allocation.gates import Gate
 from jobs.allocation.state import Limits, Pool, Tenant
-from jobs.authoring.text import count_of_jobs
 from jobs.reading.explain.reads import Facts
+from plumbing.text import count_of_jobs
 
 
 @dataclass(frozen=True)

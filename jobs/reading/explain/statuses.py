@@ -3,12 +3,12 @@
 from datetime import timedelta
 
 from jobs.allocation.gates import Gate
-from jobs.authoring.text import count_of_jobs, duration
 from jobs.engine.policy import most_retries
 from jobs.lifecycle import Status
 from jobs.models import EXPIRED, HELD_UNTIL, UNKNOWN_JOB_TYPE, WORKER_STOPPED
 from jobs.reading.explain.gates import Blocker, as_text, closed
 from jobs.reading.explain.reads import Facts, Predecessor
+from plumbing.text import count_of_jobs, duration
 
 
 def scheduled(job: Facts) -> list[Blocker]:

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from jobs.authoring.text import count_of_jobs, printable
 from jobs.conf import documented
 from jobs.reading.health.facts import MINUTES, Facts
 from jobs.reading.shares import percent
+from plumbing.text import count_of_jobs, printable
 
 Severity = Literal["critical", "warning", "info"]  # info: no job suffers
 RESTART = 30.0  # seconds without a worker that a deploy may take

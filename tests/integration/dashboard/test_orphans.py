@@ -13,7 +13,7 @@ from jobs.models import Job, JobMemory, KeptAnswer, Schedule
 from jobs.reading.explain.explanation import explain
 from jobs.recording import inspection, may_run, sample
 from jobs.store import EVERY_TENANT
-from tenants.names import named
+from plumbing.names import named
 from tests.callers import program_of, superuser
 from tests.factories import QueueFactory, TenantFactory, make_job
 from tests.sql import sql

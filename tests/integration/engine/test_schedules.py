@@ -10,12 +10,12 @@ from django.db.models import F
 from django.utils import timezone
 
 from jobs import store
-from jobs.authoring.text import count_of_jobs
 from jobs.calls.refusals import InvalidRequest
 from jobs.engine.schedules import change, run
 from jobs.engine.schedules.run import run_due
 from jobs.lifecycle import Status
 from jobs.models import Job, Schedule, ScheduleRun
+from plumbing.text import count_of_jobs
 from tenants.models import TenantQueue
 from tests.clock import call_at
 from tests.factories import TenantFactory, ThingFactory, make_job

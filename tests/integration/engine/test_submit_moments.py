@@ -7,7 +7,7 @@ import pytest
 from jobs.calls.refusals import InvalidRequest
 from jobs.engine.submit import submit, submit_all
 from jobs.models import Job
-from tenants.bounds import MAX_SECONDS
+from plumbing.bounds import MAX_SECONDS
 from tests.conftest import request_for
 from tests.factories import TenantFactory
 from tests.sql import sql, value

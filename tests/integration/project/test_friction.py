@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from embedded import REPOSITORY
-from tenants.names import OURS
+from plumbing.names import OURS
 
 
 @pytest.mark.long("a page or a setting that a friction stops; below is where it would be asked for")
@@ -22,8 +22,8 @@ def test_all_works_in_a_project_with_every_friction_at_once():
 
 ONE_PLACE = {  # what a project may not have: the only file that asks for it
     r"is_staff": "tenants/operators.py",
-    r"[\"']admin:|(url |address\()[\"']logout": "tenants/addresses.py",
-    r"django\.template\.loader|shortcuts import .*\brender\b": "tenants/rendering.py",
+    r"[\"']admin:|(url |address\()[\"']logout": "plumbing/addresses.py",
+    r"django\.template\.loader|shortcuts import .*\brender\b": "plumbing/rendering.py",
     r"core\.cache import .*\bcache\b": "",
 }
 

@@ -10,8 +10,8 @@ from django.apps import apps
 from django.core.exceptions import ImproperlyConfigured
 
 from embedded import REPOSITORY
-from tenants import names
-from tenants.names import OURS, with_our_names
+from plumbing import names
+from plumbing.names import OURS, with_our_names
 
 PLAIN = re.compile(  # a name of ours that `named` or the tag `in_admin` is not asked for
     r"""has_perm\(f?["']|admin:(?:jobs|tenants)_|get_app_config\(["'](?:jobs|tenants)"""

@@ -18,8 +18,8 @@ from django.db.models import Case, F, When
 
 from jobs import store
 from jobs.models import Job, Lane, QueueTurn
+from plumbing.prepared import prepared
 from tenants.models import Tenant, TenantQueue
-from tenants.prepared import prepared
 from tests.conftest import request_for
 from tests.factories import QueueFactory
 from tests.fleet import Fleet, Habit

@@ -7,10 +7,10 @@ import pytest
 from django.utils import timezone
 
 from jobs import store
-from jobs.authoring.shapes import key_of
 from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job
 from jobs.store import EVERY_TENANT, Process
+from plumbing.error_shapes import key_of
 from tests.clock import call_at
 from tests.factories import QueueFactory, TenantFactory, make_job
 from tests.verbs import KILLED, LATER, REFUSED, WORKER

@@ -8,8 +8,8 @@ from django.db import close_old_connections, connection, connections, transactio
 from django.db.backends.sqlite3 import base as sqlite3
 from django.db.utils import OperationalError
 
-from tenants.connections import drop_cut_connections
-from tenants.prepared import prepared
+from plumbing.connections import drop_cut_connections
+from plumbing.prepared import prepared
 from tests.sql import cut, sql, value
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -41,7 +41,7 @@ def test_one_to_a_server_that_takes_no_changes_is_replaced_by_a_request(client):
 
 
 def test_one_to_a_replica_of_another_database_stays(monkeypatch):
-    monkeypatch.setattr("tenants.connections.DEFAULT_DB_ALIAS", "that of the jobs")
+    monkeypatch.setattr("plumbing.connections.DEFAULT_DB_ALIAS", "that of the jobs")
     before = session()
     read_only()
     drop_cut_connections()

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 from django.db import IntegrityError, NotSupportedError, connection, connections, transaction
 
+from plumbing.prepared import prepared, prepared_on
 from tenants import auth
 from tenants.models import Tenant
-from tenants.prepared import prepared, prepared_on
 from tests.factories import TenantFactory
 from tests.sql import sql
 

@@ -12,8 +12,8 @@ from django.test import Client
 
 from jobs.lifecycle import Status
 from jobs.portal.api import throttle
+from plumbing.throttle import Throttle
 from tenants import logins
-from tenants.throttle import Throttle
 from tests.callers import browser_of
 from tests.factories import MemberFactory, make_job
 

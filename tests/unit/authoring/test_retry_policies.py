@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from jobs.authoring.retry import Retry
-from tenants.bounds import MAX_SECONDS
+from plumbing.bounds import MAX_SECONDS
 
 ERROR = ConnectionError("no route")
 MANY = 10**6  # retries

@@ -2,7 +2,7 @@
 
 import csv
 
-from jobs.authoring import sheet
+from plumbing import sheet
 
 
 def test_a_text_that_begins_like_a_formula_is_a_text(subtests):

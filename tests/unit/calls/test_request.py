@@ -7,7 +7,7 @@ from django.utils import timezone as clock
 
 from jobs.calls.refusals import InvalidRequest
 from jobs.calls.request import JobRequest
-from tenants.bounds import MAX_SECONDS
+from plumbing.bounds import MAX_SECONDS
 
 
 def request(**said) -> JobRequest:

@@ -12,8 +12,8 @@ from jobs.models import PausedJobType
 from jobs.pages.cached import PAST_SECONDS, cached
 from jobs.reading.health import RULES, conditions
 from jobs.recording.inspection import BOUND
+from plumbing.names import named
 from tenants.models import Change
-from tenants.names import named
 
 MAX_LISTED = 20  # changes, and findings of each check
 

@@ -2,7 +2,6 @@
 
 from django.http import Http404, HttpRequest, HttpResponse
 
-from jobs.authoring.text import duration
 from jobs.conf import settings
 from jobs.console.ops import live
 from jobs.console.ops.access import page_for
@@ -15,6 +14,7 @@ from jobs.reading import listing, queries
 from jobs.reading.explain.explanation import explain
 from jobs.store import EVERY_TENANT, results
 from jobs.telemetry import traces
+from plumbing.text import duration
 
 MAX_RESULT = 64 * 1024  # bytes of a result that are shown
 MAX_LOGS = 3  # attempts

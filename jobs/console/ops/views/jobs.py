@@ -16,7 +16,7 @@ from jobs.pages.forms import query_with
 from jobs.pages.typed import number
 from jobs.reading import listing, queries, status_words
 from jobs.reading.listing import HELD, MAX_LOOKED_AT, Page
-from tenants.bounds import LARGEST_ID
+from plumbing.bounds import LARGEST_ID
 
 A_PAGE = 50
 MAX_OFFERED = 50  # queues

@@ -11,7 +11,6 @@ from django.db import transaction
 from django.forms import ModelForm, Select, modelform_factory
 from django.http import HttpRequest, HttpResponse
 
-from jobs.authoring.text import storable
 from jobs.calls.refusals import by_field
 from jobs.console.operations.limits import OF_QUEUE, OF_TENANT, RATE, Kind, Limit
 from jobs.console.operations.what_if import QUEUES, TENANTS, asked_at
@@ -21,6 +20,7 @@ from jobs.console.ops.tags import setting
 from jobs.engine import limits
 from jobs.models import Queue
 from jobs.pages.answers import SeeOther, existing
+from plumbing.text import storable
 from tenants.models import TenantQueue
 from tenants.tenant_model import tenant_of_slug
 

@@ -15,7 +15,7 @@ from jobs.engine.pause import pause_job_type, resume_job_type
 from jobs.models import PausedJobType, Queue
 from jobs.pages.typed import texts
 from jobs.reading.standing import of_queues
-from tenants.names import named
+from plumbing.names import named
 
 
 @page_for("jobs.view_queue")

@@ -17,8 +17,8 @@ from jobs.console.ops.access import page_for
 from jobs.models import Job
 from jobs.pages.answers import existing
 from jobs.reading.looking import looking
+from plumbing.names import kind_of, named
 from tenants.models import Change, ChangeSubject
-from tenants.names import kind_of, named
 
 MAX_RUNS, MAX_JOBS, MAX_TENANTS = 50, 100, 100  # how many are listed
 MAX_ENTRIES = 2000  # of the log that the list reads; a run has one for each verb and tenant

@@ -17,7 +17,7 @@ from jobs.pages import typed as typed_arguments
 from jobs.pages.answers import SeeOther
 from jobs.pages.typed import number
 from jobs.reading import listing, queries
-from tenants.names import named
+from plumbing.names import named
 
 DEFAULT = ("", "as the job type says")
 FIELDS = ("tenant", "call", "object", "args", "queue", "priority", "user", "anyway")

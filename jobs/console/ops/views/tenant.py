@@ -5,7 +5,6 @@ from collections import Counter
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
-from jobs.authoring.text import storable
 from jobs.conf import settings
 from jobs.console.operations.limits import OF_TENANT
 from jobs.console.ops import live, looks, past, snapshot
@@ -16,8 +15,9 @@ from jobs.pages.answers import existing
 from jobs.reading import waits
 from jobs.reading.standing import of_tenants
 from jobs.reading.starts import of_lanes
+from plumbing.names import kind_of, named
+from plumbing.text import storable
 from tenants.models import Change, Tenant, TenantQueue
-from tenants.names import kind_of, named
 from tenants.tenant_model import tenant_of_slug
 
 MAX_SLOTS = 100  # how many are listed

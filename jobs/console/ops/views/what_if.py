@@ -8,7 +8,6 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
 from jobs import store
-from jobs.authoring.text import storable
 from jobs.calls.refusals import InvalidRequest
 from jobs.console.operations import what_if
 from jobs.console.operations.what_if import LIMITS, SUBJECTS, Question
@@ -19,6 +18,7 @@ from jobs.console.ops.answers import sentence
 from jobs.models import WhatIf
 from jobs.pages.answers import SeeOther, existing
 from jobs.pages.typed import texts
+from plumbing.text import storable
 
 ROOM = 3  # further changes that the form has fields for
 AGAIN = 2  # seconds until the page reloads

@@ -17,7 +17,7 @@ from jobs.engine import drain
 from jobs.models import Job, Recorded, Worker
 from jobs.pages.answers import existing
 from jobs.reading.migrations import open_migrations
-from tenants.names import named
+from plumbing.names import named
 
 MAX_RUNNING = 500  # jobs that are listed
 

@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand
 from django.db import connections
 
 from jobs.models import FreedSlot, JobEnd, LimitChange, Queue
-from tenants.names import PREFIX
+from plumbing.names import PREFIX
 
 KEPT = {"django_content_type", "auth_permission"}  # as `migrate` has left them
 BY_TRIGGERS = (FreedSlot, JobEnd, LimitChange)  # which write when other rows are deleted

@@ -10,7 +10,7 @@ from django.shortcuts import resolve_url
 from django.urls import NoReverseMatch, reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from tenants.names import OURS, named
+from plumbing.names import OURS, named
 
 
 def address(view: str, *args: object) -> str:

@@ -11,7 +11,7 @@ from django.db import NotSupportedError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg.pq import TransactionStatus
 
-from tenants.wire import Answer, Cursor
+from plumbing.wire import Answer, Cursor
 
 Row = TypeVar("Row")
 

@@ -15,7 +15,7 @@ from django.http import HttpRequest
 
 WITH_UNFOLD = apps.is_installed("unfold")
 
-_style = import_module(f"tenants.admin_style.{'unfold' if WITH_UNFOLD else 'plain'}")
+_style = import_module(f"plumbing.admin_style.{'unfold' if WITH_UNFOLD else 'plain'}")
 ModelAdmin: Any = _style.ModelAdmin
 StackedInline: Any = _style.StackedInline
 TabularInline: Any = _style.TabularInline

@@ -11,7 +11,7 @@ from django.template.backends.django import DjangoTemplates
 from django.template.context import make_context
 from django.views.decorators.cache import cache_control
 
-from tenants import addresses
+from plumbing import addresses
 
 # For views: a project may cache the responses of its whole site, and the next request may be of another tenant.
 kept_by_nobody = cache_control(private=True, no_store=True)

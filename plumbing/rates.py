@@ -3,7 +3,7 @@
 from django.core.exceptions import ValidationError
 from django.db import models
 
-from tenants.bounds import MAX_SECONDS
+from plumbing.bounds import MAX_SECONDS
 
 SHORTEST_WINDOW = 0.001  # seconds
 
