@@ -1,13 +1,15 @@
 """Assemble the API. Its docs page and OpenAPI document load nothing from other servers."""
 
 from jobs.console import api as operator
+from jobs.http import problems
+from jobs.http.assembly import DocsPage, ProblemAPI, StrictParser
+from jobs.http.auth import MemberSession, TenantKey
 from jobs.portal.api import (
     batches,
     changes,
     events,
     jobs,
     memories,
-    problems,
     reasons,
     results,
     schedules,
@@ -15,8 +17,6 @@ from jobs.portal.api import (
     usage,
     webhooks,
 )
-from jobs.portal.api.assembly import DocsPage, ProblemAPI, StrictParser
-from jobs.portal.api.auth import MemberSession, TenantKey
 
 api = ProblemAPI(
     parser=StrictParser(),

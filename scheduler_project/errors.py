@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.views import defaults
 
-from jobs.portal.api.problems import NO_SUCH_ADDRESS, ProblemError, respond
+from jobs.http.problems import NO_SUCH_ADDRESS, ProblemError, respond
 from jobs.store import may_pass
 
 Handler = Callable[[HttpRequest, Exception], HttpResponse]

@@ -173,7 +173,7 @@ DATABASES["default"]["CONN_HEALTH_CHECKS"] = not WEB_THREADS
 CACHES = {"default": env.cache("CACHE_URL", "locmemcache://") | {"KEY_PREFIX": DEPLOYMENT}}
 if "Redis" in CACHES["default"]["BACKEND"]:
     options = CACHES["default"].setdefault("OPTIONS", {})  # the options of the URL: TLS
-    options["serializer"] = "jobs.pages.cache.Text"  # the default, pickle, can run code
+    options["serializer"] = "jobs.cache.Text"  # the default, pickle, can run code
     options.setdefault("socket_timeout", 5)  # seconds, as redis-py has from 8.0 on
     options.setdefault("retry_on_timeout", True)  # once: then a cut connection costs no result either
 

@@ -49,7 +49,7 @@ def shared_cache() -> Iterator[Fault]:
 def results_are_text() -> Iterator[Fault]:
     """The default serializer for Redis is pickle, which can run code when it loads a value."""
     backend, options = chosen()["BACKEND"], chosen().get("OPTIONS", {})
-    needed = '"serializer": "jobs.pages.cache.Text"'
+    needed = '"serializer": "jobs.cache.Text"'
     if backend.startswith("django_redis."):
         needed = '"SERIALIZER": "django_redis.serializers.json.JSONSerializer"'
     if "Redis" in backend and needed.split('"')[1] not in options:

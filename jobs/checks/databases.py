@@ -9,7 +9,7 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from jobs.engine import numbers as engine_numbers
 from jobs.engine.numbers import Numbers
-from jobs.store.routing import is_ours
+from jobs.routing import is_ours
 from jobs.store.rows import rows
 from plumbing.faults import Fault, check, on_postgresql
 from plumbing.names import OURS, PREFIX, named
@@ -26,7 +26,7 @@ def routers() -> Iterator[Fault]:
     ours = [model for model in apps.get_models() if is_ours(model)]
     used = {way(model) for model in ours for way in (router.db_for_read, router.db_for_write)}
     if used != {DEFAULT_DB_ALIAS}:
-        hint = 'Begin DATABASE_ROUTERS with "jobs.store.routing.Primary".'
+        hint = 'Begin DATABASE_ROUTERS with "jobs.routing.Primary".'
         yield f"DATABASE_ROUTERS send the models of jobs to {', '.join(sorted(used))}.", hint
 
 

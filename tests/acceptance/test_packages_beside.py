@@ -45,7 +45,7 @@ JOBS_TENANT_SLUG = "pk"
 CACHES["jobs"] = {
     "BACKEND": "django.core.cache.backends.redis.RedisCache",
     "LOCATION": CELERY_BROKER_URL.removesuffix("/0") + "/1",
-    "OPTIONS": {"serializer": "jobs.pages.cache.Text", "socket_timeout": 5},
+    "OPTIONS": {"serializer": "jobs.cache.Text", "socket_timeout": 5},
 }
 JOBS_CACHE = "jobs"
 """,

@@ -29,7 +29,7 @@ OPTIONS = {"prepare_threshold": 2}
 IN_TIME = {"socket_timeout": 5}
 SHARED = {
     "BACKEND": "django.core.cache.backends.redis.RedisCache",
-    "OPTIONS": {"serializer": "jobs.pages.cache.Text"} | IN_TIME,
+    "OPTIONS": {"serializer": "jobs.cache.Text"} | IN_TIME,
 }
 OTHERS = {
     "BACKEND": "django_redis.cache.RedisCache",
@@ -84,7 +84,7 @@ def test_a_project_as_the_page_has_it_passes_and_its_cache_has_a_time_limit_with
     for cache in (SHARED, OTHERS, LOCAL | {"LOCATION": "x"}):
         project.CACHES = {"default": cache}
         assert "jobs.W013" not in found()
-    project.CACHES = {"default": SHARED | {"OPTIONS": {"serializer": "jobs.pages.cache.Text"}}}
+    project.CACHES = {"default": SHARED | {"OPTIONS": {"serializer": "jobs.cache.Text"}}}
     assert list(found()) == ["jobs.W013"]
 
 
@@ -96,7 +96,7 @@ def test_a_project_as_the_page_has_it_passes_and_its_cache_has_a_time_limit_with
         ("jobs.W001", "CACHES", {"default": LOCAL}, "Redis"),
         ("jobs.W005", "JOBS_MAX_RETRYS", 3, "JOBS_MAX_RETRIES"),
         ("jobs.W005", "JOBS_OF_QUITE_ANOTHER_KIND", "red", "jobs/conf.py"),
-        ("jobs.W006", "CACHES", {"default": SHARED | {"OPTIONS": IN_TIME}}, "jobs.pages.cache.Text"),
+        ("jobs.W006", "CACHES", {"default": SHARED | {"OPTIONS": IN_TIME}}, "jobs.cache.Text"),
         (
             "jobs.W006",
             "CACHES",
@@ -438,7 +438,7 @@ def test_the_core_runs_without_the_extras() -> None:
 @pytest.mark.parametrize(
     ("module", "extra", "absent"),
     [
-        ("jobs.portal.api.auth", "api", ["ninja"]),
+        ("jobs.http.auth", "api", ["ninja"]),
         ("jobs.contrib.metrics.urls", "metrics", ["prometheus_client"]),
         ("jobs.contrib.django_tasks.backend", "tasks", ["django.tasks", "django_tasks"]),
     ],

@@ -9,9 +9,9 @@ from pydantic import Field
 from jobs.console.api.auth import OperatorRequest, may
 from jobs.console.operations import audited
 from jobs.console.operations.filters import MOMENTS
-from jobs.portal.api import pages
+from jobs.http import pages
+from jobs.http.inputs import Text
 from jobs.portal.api.changes import ChangePage, ChangeToYours, WantedChanges
-from jobs.portal.api.inputs import Text
 
 router = Router(tags=["operators"], auth=may("tenants.view_change"))
 

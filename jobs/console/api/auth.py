@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from django.http import HttpRequest
 from ninja.security import SessionAuth
 
-from jobs.portal.api import throttle
-from jobs.portal.api.auth import Bearer, is_logged_in, refuse_forgery
-from jobs.portal.api.problems import ProblemError
+from jobs.http import throttle
+from jobs.http.auth import Bearer, is_logged_in, refuse_forgery
+from jobs.http.problems import ProblemError
 from plumbing.names import named
 from tenants import audit, auth
 from tenants.operators import is_operator

@@ -14,10 +14,10 @@ from jobs.console.api.auth import OperatorRequest, may
 from jobs.console.operations.named import tenant_named
 from jobs.console.operations.verbs import REVIVE
 from jobs.engine import whole_batch
-from jobs.portal.api import batch_schemas, pages
-from jobs.portal.api.inputs import PathId, RowId, Text
-from jobs.portal.api.problems import ProblemError, existing
-from jobs.portal.api.schemas import Problem
+from jobs.http import batch_schemas, pages
+from jobs.http.inputs import PathId, RowId, Text
+from jobs.http.problems import ProblemError, existing
+from jobs.http.schemas import Problem
 from jobs.reading import listing
 from jobs.reading.listing import Sought
 from jobs.store import EVERY_TENANT, Progress

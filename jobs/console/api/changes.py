@@ -9,9 +9,9 @@ from pydantic import Field, StrictBool, StrictFloat, create_model
 from jobs.calls.refusals import by_field
 from jobs.console.operations.limits import Kind, Limit
 from jobs.engine import limits
+from jobs.http.inputs import Body, Integer, Name, left_out
+from jobs.http.problems import ProblemError, existing
 from jobs.models import Queue
-from jobs.portal.api.inputs import Body, Integer, Name, left_out
-from jobs.portal.api.problems import ProblemError, existing
 from plumbing.bounds import MAX_SECONDS
 from plumbing.text import storable
 from tenants.models import Tenant, TenantQueue

@@ -13,10 +13,10 @@ from pydantic import AwareDatetime, BaseModel, BeforeValidator, Field, StrictInt
 from jobs.console.api.auth import OperatorRequest, may
 from jobs.console.operations.filters import Filter, Position
 from jobs.console.operations.verbs import DISCARD, REVIVE, Verb
+from jobs.http import pages
+from jobs.http.inputs import AS_INTEGER, Body, Name, Text, Whole, as_moment
+from jobs.http.problems import ProblemError
 from jobs.models import DeadLetter
-from jobs.portal.api import pages
-from jobs.portal.api.inputs import AS_INTEGER, Body, Name, Text, Whole, as_moment
-from jobs.portal.api.problems import ProblemError
 from jobs.reading import queries
 from jobs.reading.listing import MAX_LOOKED_AT
 from plumbing.bounds import LARGEST_ID

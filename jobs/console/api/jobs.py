@@ -14,9 +14,9 @@ from jobs.console.api.auth import OperatorRequest, may
 from jobs.console.operations.filters import Filter
 from jobs.engine.cancel import Cancellation, cancel
 from jobs.engine.revive import revive, why_not
-from jobs.portal.api import inputs, pages, schemas
-from jobs.portal.api.inputs import PathId
-from jobs.portal.api.problems import ProblemError, existing
+from jobs.http import inputs, pages, schemas
+from jobs.http.inputs import PathId
+from jobs.http.problems import ProblemError, existing
 from jobs.reading import listing, queries
 from jobs.store import EVERY_TENANT
 

@@ -6,8 +6,8 @@ from ninja import Query, Router, Schema
 from pydantic import Field
 
 from jobs.console.api.auth import OperatorRequest, may
-from jobs.portal.api.inputs import Text, Whole
-from jobs.portal.api.problems import existing
+from jobs.http.inputs import Text, Whole
+from jobs.http.problems import existing
 from plumbing.text import storable
 from tenants import auth
 from tenants.conf import TENANT_SLUG

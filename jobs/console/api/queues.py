@@ -10,7 +10,7 @@ from jobs.console.api.auth import OperatorRequest, may
 from jobs.console.api.changes import change, changes_of
 from jobs.console.operations.limits import OF_QUEUE
 from jobs.engine import limits
-from jobs.portal.api.problems import existing
+from jobs.http.problems import existing
 from plumbing.text import storable
 
 CHANGE = may("jobs.change_queue")

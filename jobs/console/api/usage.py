@@ -9,8 +9,8 @@ from pydantic import Field
 from jobs.console.api.auth import OperatorRequest, may
 from jobs.console.api.changes import tenant_at
 from jobs.console.operations.named import tenant_named
-from jobs.portal.api.inputs import Text
-from jobs.portal.api.last_day import LastDay, QueuesLastDay
+from jobs.http.inputs import Text
+from jobs.http.last_day import LastDay, QueuesLastDay
 from jobs.portal.api.usage import Period, Usage
 from jobs.reading import last_day, usage
 

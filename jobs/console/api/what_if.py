@@ -15,10 +15,10 @@ from jobs.console.operations.filters import MOMENTS
 from jobs.console.operations.limits import OF_QUEUE, OF_TENANT
 from jobs.console.operations.what_if import LIMITS, POOLS, QUEUES, TENANTS, Question
 from jobs.console.operations.what_if_process import State, state_of
+from jobs.http.inputs import Body, Integer, Name, PathId, Text
+from jobs.http.problems import existing
+from jobs.http.schemas import answer
 from jobs.models import WhatIf
-from jobs.portal.api.inputs import Body, Integer, Name, PathId, Text
-from jobs.portal.api.problems import existing
-from jobs.portal.api.schemas import answer
 
 router = Router(tags=["operators"], auth=may("tenants.view_tenantqueue"))
 MOST_CHANGED = 100  # tenants, or queues

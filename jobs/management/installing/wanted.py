@@ -40,7 +40,7 @@ LINES = {
     "jobs.W011": 'DATABASES["default"].pop("TIME_ZONE")',
     "jobs.W002": 'DATABASES["default"]["CONN_MAX_AGE"] = None',
     "jobs.W003": 'DATABASES["default"].setdefault("OPTIONS", {})["prepare_threshold"] = 2',
-    "jobs.E016": 'DATABASE_ROUTERS = ["jobs.store.routing.Primary", *DATABASE_ROUTERS]',
+    "jobs.E016": 'DATABASE_ROUTERS = ["jobs.routing.Primary", *DATABASE_ROUTERS]',
     "jobs.W001": TABLE,
     "jobs.W006": TABLE,
     "jobs.E019": TABLE,

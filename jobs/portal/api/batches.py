@@ -7,11 +7,11 @@ from ninja import Query, Router
 
 from jobs import store
 from jobs.engine import batches, whole_batch
-from jobs.portal.api import idempotency, inputs, pages, schemas
-from jobs.portal.api.auth import CallerRequest
-from jobs.portal.api.batch_schemas import Batch, Batches, NewBatch, WantedBatches
+from jobs.http import idempotency, inputs, pages, schemas
+from jobs.http.auth import CallerRequest
+from jobs.http.batch_schemas import Batch, Batches, NewBatch, WantedBatches
+from jobs.http.problems import ProblemError, existing
 from jobs.portal.api.jobs import composed, named
-from jobs.portal.api.problems import ProblemError, existing
 from jobs.reading import listing
 from jobs.store import Progress
 

@@ -7,8 +7,8 @@ from django.urls import reverse
 from ninja import Query, Router, Schema
 from pydantic import Field
 
-from jobs.portal.api import inputs, pages
-from jobs.portal.api.auth import CallerRequest
+from jobs.http import inputs, pages
+from jobs.http.auth import CallerRequest
 from tenants.audit import about
 from tenants.models import Change
 

@@ -9,10 +9,11 @@ from django.core.handlers.asgi import ASGIRequest
 from django.http import StreamingHttpResponse
 from ninja import Router
 
-from jobs.portal.api import batches, inputs, throttle
-from jobs.portal.api.auth import CallerRequest
+from jobs.http import inputs, throttle
+from jobs.http.auth import CallerRequest
+from jobs.http.problems import existing
+from jobs.portal.api import batches
 from jobs.portal.api.following import BatchWatch, Event, Watch, follow, ways
-from jobs.portal.api.problems import existing
 from jobs.reading import queries
 from tenants.auth import Way
 

@@ -12,10 +12,10 @@ from asgiref.sync import sync_to_async
 from django.db import DatabaseError, InterfaceError
 
 from jobs import store
+from jobs.http import schemas
+from jobs.http.batch_schemas import Batch
 from jobs.lifecycle import FINAL, Status
 from jobs.models import JobRow
-from jobs.portal.api import schemas
-from jobs.portal.api.batch_schemas import Batch
 from jobs.reading import queries, waiting
 from jobs.reading.queries import State
 from jobs.reading.starts import starts_of

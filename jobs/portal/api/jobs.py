@@ -19,11 +19,11 @@ from jobs.calls.request import JobRequest
 from jobs.engine.cancel import Cancellation, cancel
 from jobs.engine.revive import revive, why_not
 from jobs.engine.submit import Submitted, submit, submit_all
+from jobs.http import idempotency, inputs, pages, schemas, throttle
+from jobs.http.auth import Caller, CallerRequest
+from jobs.http.problems import ProblemError, existing
 from jobs.lifecycle import Status
-from jobs.portal.api import idempotency, inputs, pages, schemas, throttle
-from jobs.portal.api.auth import Caller, CallerRequest
 from jobs.portal.api.following import ways
-from jobs.portal.api.problems import ProblemError, existing
 from jobs.reading import listing, queries, waiting
 from jobs.reading.listing import Sought
 from tenants.auth import Way

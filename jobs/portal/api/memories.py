@@ -11,9 +11,9 @@ from pydantic import Field
 from jobs import models
 from jobs.conf import settings
 from jobs.engine.memory import clear
-from jobs.portal.api import inputs, pages
-from jobs.portal.api.auth import CallerRequest
-from jobs.portal.api.problems import existing
+from jobs.http import inputs, pages
+from jobs.http.auth import CallerRequest
+from jobs.http.problems import existing
 from jobs.reading import queries
 
 router = Router(tags=["memories"])

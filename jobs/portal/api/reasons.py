@@ -6,10 +6,10 @@ from ninja import Router, Schema
 from pydantic import Field
 
 from jobs.allocation.gates import Gate
+from jobs.http.auth import CallerRequest
+from jobs.http.inputs import PathId
+from jobs.http.problems import existing
 from jobs.portal import words
-from jobs.portal.api.auth import CallerRequest
-from jobs.portal.api.inputs import PathId
-from jobs.portal.api.problems import existing
 from jobs.reading.explain.explanation import explain
 from jobs.reading.explain.reads import MAX_COUNTED_PLACE
 

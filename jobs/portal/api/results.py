@@ -10,11 +10,11 @@ from ninja import Status as Answer
 from pydantic import Field
 
 from jobs import models
+from jobs.http import schemas
+from jobs.http.auth import CallerRequest
+from jobs.http.inputs import PathId
+from jobs.http.problems import ProblemError, existing
 from jobs.lifecycle import FINAL, Status
-from jobs.portal.api import schemas
-from jobs.portal.api.auth import CallerRequest
-from jobs.portal.api.inputs import PathId
-from jobs.portal.api.problems import ProblemError, existing
 from jobs.reading import queries
 from jobs.reading.public_error import told
 from jobs.store import results

@@ -6,7 +6,7 @@ from ninja import Schema
 from pydantic import ConfigDict, Field, StrictFloat
 
 from jobs.authoring.recurrence import CATCH_UP_HELP, OVERLAP_HELP
-from jobs.portal.api.inputs import EXAMPLE, Body, Call, Moment, Name, Priority, SourceId, Text, Title, Whole, left_out
+from jobs.http.inputs import EXAMPLE, Body, Call, Moment, Name, Priority, SourceId, Text, Title, Whole, left_out
 
 MOST_LISTED = 100
 

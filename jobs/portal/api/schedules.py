@@ -9,11 +9,11 @@ from ninja import Status as Answer
 
 from jobs import models
 from jobs.engine.schedules import change
-from jobs.portal.api import idempotency, inputs, pages, schemas
+from jobs.http import idempotency, inputs, pages, schemas
+from jobs.http.auth import CallerRequest
+from jobs.http.problems import ProblemError, existing
 from jobs.portal.api import schedule_inputs as taken
 from jobs.portal.api import schedule_schemas as told
-from jobs.portal.api.auth import CallerRequest
-from jobs.portal.api.problems import ProblemError, existing
 from jobs.reading import queries, schedule_view
 
 router = Router(tags=["schedules"])

@@ -5,10 +5,10 @@ from django.utils import timezone
 from ninja import Router, Schema
 from pydantic import Field
 
+from jobs.http.auth import CallerRequest
+from jobs.http.last_day import LastDay
 from jobs.lifecycle import FINAL, Status
 from jobs.models import HELD_UNTIL, Job, Queue
-from jobs.portal.api.auth import CallerRequest
-from jobs.portal.api.last_day import LastDay
 from jobs.reading import last_day, queries
 from tenants.models import TenantQueue
 

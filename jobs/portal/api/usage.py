@@ -7,8 +7,8 @@ from django.utils import timezone
 from ninja import Query, Router, Schema
 from pydantic import Field
 
-from jobs.portal.api.auth import CallerRequest
-from jobs.portal.api.inputs import Text
+from jobs.http.auth import CallerRequest
+from jobs.http.inputs import Text
 from jobs.reading import usage
 
 router = Router(tags=["jobs"])

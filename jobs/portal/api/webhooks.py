@@ -13,10 +13,10 @@ from ninja import Status as Answer
 from pydantic import Field
 
 from jobs.engine.webhooks import endpoints
+from jobs.http import idempotency, inputs, schemas
+from jobs.http.auth import CallerRequest
+from jobs.http.problems import existing
 from jobs.models import WebhookEndpoint
-from jobs.portal.api import idempotency, inputs, schemas
-from jobs.portal.api.auth import CallerRequest
-from jobs.portal.api.problems import existing
 from jobs.reading.webhooks import standings
 from tenants.models import Tenant
 

@@ -9,9 +9,9 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
+from jobs.http.problems import LONGEST_MESSAGE, MOST_ERRORS
 from jobs.lifecycle import Status
 from jobs.models import Job
-from jobs.portal.api.problems import LONGEST_MESSAGE, MOST_ERRORS
 from scheduler_project.handler import ThreadedHandler
 from tests.factories import make_job
 

@@ -8,8 +8,8 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from jobs.http.inputs import MOST_AT_ONCE
 from jobs.models import Job
-from jobs.portal.api.inputs import MOST_AT_ONCE
 from tenants.models import TenantQueue
 
 pytestmark = pytest.mark.django_db

@@ -7,9 +7,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from jobs.http import inputs, schemas
 from jobs.lifecycle import Status
 from jobs.models import AnyJob, Job
-from jobs.portal.api import inputs, schemas
 from jobs.reading import queries
 from tenants.models import TenantQueue
 from tests.factories import QueueFactory, make_job

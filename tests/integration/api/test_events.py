@@ -11,9 +11,9 @@ from django.utils import timezone
 from jobs import store
 from jobs.engine.cancel import cancel
 from jobs.engine.history import Archive
+from jobs.http import throttle
 from jobs.lifecycle import FINAL, Status
 from jobs.models import Forecast, Job
-from jobs.portal.api import throttle
 from jobs.portal.api.following import Watch
 from jobs.reading import queries
 from jobs.store import Process

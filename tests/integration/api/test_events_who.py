@@ -7,8 +7,9 @@ from django.test import Client as Browser
 from django.utils import timezone
 
 from jobs import store
+from jobs.http import throttle
 from jobs.lifecycle import Status
-from jobs.portal.api import following, throttle
+from jobs.portal.api import following
 from tenants import auth
 from tenants.models import ApiKey, Member
 from tests.asgi import THREADS, Client

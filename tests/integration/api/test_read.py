@@ -5,9 +5,9 @@ from typing import get_args
 
 import pytest
 
+from jobs.http.inputs import State
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, FailedAttempt, Job
-from jobs.portal.api.inputs import State
 from jobs.reading.listing import HELD
 from tests.factories import make_job
 

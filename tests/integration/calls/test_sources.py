@@ -16,7 +16,7 @@ from jobs.calls.refusals import InvalidRequest
 from jobs.calls.registry import Target
 from jobs.models import Job
 from jobs.portal.members import names
-from jobs.store.routing import Primary
+from jobs.routing import Primary
 from tenants.models import Tenant
 from tests.factories import TenantFactory
 from tests.sample.models import Exhibit, Fresco, Picture, Shown, Thing

@@ -13,12 +13,12 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from jobs.console.ops import past, snapshot, views
+from jobs.http import schemas
 from jobs.lifecycle import Status
 from jobs.models import Forecast, Job
 from jobs.pages import as_said
 from jobs.pages import job as job_page
 from jobs.pages.cached import Cached
-from jobs.portal.api import schemas
 from jobs.portal.members import shown
 from jobs.reading.health.looks import PredictionsLook
 from tests.callers import browser_of, staff

@@ -9,7 +9,7 @@ from jobs.engine.execute import execute
 from jobs.engine.host import Host
 from jobs.lifecycle import Status
 from jobs.models import Job
-from jobs.store.routing import Primary
+from jobs.routing import Primary
 from tenants.models import Tenant
 from tests.callers import caller_with_key
 from tests.factories import TenantFactory, ThingFactory
@@ -85,8 +85,8 @@ def found() -> list[str]:
 def test_the_check_asks_for_our_router(settings):
     assert found() == []
     settings.DATABASE_ROUTERS = [ToReplica()]
-    assert found() == ['Begin DATABASE_ROUTERS with "jobs.store.routing.Primary".']
-    settings.DATABASE_ROUTERS = ["jobs.store.routing.Primary", ToReplica()]
+    assert found() == ['Begin DATABASE_ROUTERS with "jobs.routing.Primary".']
+    settings.DATABASE_ROUTERS = ["jobs.routing.Primary", ToReplica()]
     assert found() == []
 
 

@@ -17,9 +17,9 @@ from django.views.debug import ExceptionReporter, SafeExceptionReporterFilter, g
 from django_otp.oath import totp
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
+from jobs.cache import Text
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL
-from jobs.pages.cache import Text
 from jobs.store import results
 from tenants import auth
 from tenants.models import ApiKey, Change, OperatorKey

@@ -44,7 +44,7 @@ CACHES = {
     "table": lambda path: installed()["jobs"],
     "files": lambda path: {"BACKEND": "django.core.cache.backends.filebased.FileBasedCache", "LOCATION": path},
     "redis, pickle": lambda path: redis(),
-    "redis, text": lambda path: redis(serializer="jobs.pages.cache.Text"),
+    "redis, text": lambda path: redis(serializer="jobs.cache.Text"),
 }
 
 

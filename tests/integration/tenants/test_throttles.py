@@ -10,8 +10,8 @@ from django.core.signals import request_finished
 from django.db import close_old_connections
 from django.test import Client
 
+from jobs.http import throttle
 from jobs.lifecycle import Status
-from jobs.portal.api import throttle
 from plumbing.throttle import Throttle
 from tenants import logins
 from tests.callers import browser_of

@@ -20,8 +20,8 @@ from ninja.parser import Parser
 from ninja.signature import ViewSignature
 
 from jobs import store
-from jobs.portal.api import idempotency, problems
-from jobs.portal.api.problems import ProblemError
+from jobs.http import idempotency, problems
+from jobs.http.problems import ProblemError
 from plumbing.rendering import kept_by_nobody, page
 
 View = Callable[..., Any]

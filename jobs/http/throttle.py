@@ -9,7 +9,7 @@ from typing import Any
 from django.http import HttpRequest, StreamingHttpResponse
 
 from jobs.conf import settings
-from jobs.portal.api.problems import ProblemError
+from jobs.http.problems import ProblemError
 from plumbing.throttle import Throttle
 
 SECONDS_AT_ONCE = 10  # a burst may have as many requests as the rate allows in so many seconds

@@ -10,10 +10,10 @@ from typing import Any, TypeVar, cast
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 
+from jobs.http import schemas
+from jobs.http.auth import CallerRequest
+from jobs.http.problems import ProblemError
 from jobs.models import KeptAnswer
-from jobs.portal.api import schemas
-from jobs.portal.api.auth import CallerRequest
-from jobs.portal.api.problems import ProblemError
 from jobs.store import answers
 
 View = Callable[..., HttpResponse]

@@ -23,7 +23,7 @@ from pydantic import (
 from pydantic_core.core_schema import CoreSchema, no_info_after_validator_function
 
 from jobs.calls.request import LAST_PRIORITY, MAX_WHOLE, MOST_PREDECESSORS
-from jobs.portal.api.problems import MOST_ERRORS
+from jobs.http.problems import MOST_ERRORS
 from plumbing.bounds import is_whole
 
 

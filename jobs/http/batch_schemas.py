@@ -5,7 +5,7 @@ from datetime import datetime
 from ninja import Schema
 from pydantic import Field, StrictBool
 
-from jobs.portal.api import inputs
+from jobs.http import inputs
 from jobs.store import Progress
 
 

@@ -14,8 +14,8 @@ from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
 from jobs.calls.refusals import InvalidRequest, Locked, TooLarge, TooManyWaiting, Undecided
+from jobs.http.schemas import FieldError
 from jobs.models import Schedule
-from jobs.portal.api.schemas import FieldError
 from tenants.tenant_model import get_tenant_model
 
 MEDIA_TYPE = "application/problem+json"

@@ -10,8 +10,8 @@ from ninja.security import HttpBearer, SessionAuth
 from ninja.utils import check_csrf
 
 from jobs import telemetry
-from jobs.portal.api import throttle
-from jobs.portal.api.problems import ProblemError
+from jobs.http import throttle
+from jobs.http.problems import ProblemError
 from tenants import audit, auth
 from tenants.auth import Way
 from tenants.conf import membership
