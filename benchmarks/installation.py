@@ -9,7 +9,7 @@ from django.db import connection
 
 from benchmarks import fill, finishing
 from jobs import store
-from jobs.engine.history import month_of
+from jobs.engine.upkeep.history import month_of
 from jobs.models import Arrival, Queue
 from jobs.reading.statistics import BUCKETS
 from jobs.recording import record

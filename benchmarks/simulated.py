@@ -20,7 +20,8 @@ from django.db import connection
 from benchmarks import databases, fill, finishing
 from benchmarks.cpu import Meter
 from jobs import store
-from jobs.engine import dispatch, runtime
+from jobs.engine.door import dispatch
+from jobs.engine.process import runtime
 from jobs.models import Job
 from jobs.store import Claimed
 

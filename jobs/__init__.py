@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from jobs.authoring.memory import MISSING
     from jobs.authoring.retry import Retry
     from jobs.calls.refusals import InvalidRequest, TooManyWaiting, Undecided
-    from jobs.engine.batches import batch
-    from jobs.engine.cancel import cancel
-    from jobs.engine.chain import chain, group
-    from jobs.engine.dispatcher import dispatch_in_background
-    from jobs.engine.proxy import Asynchronous, asubmit_many, async_, submit_many
-    from jobs.engine.revive import revive
+    from jobs.engine.door.dispatcher import dispatch_in_background
+    from jobs.engine.submitting.batches import batch
+    from jobs.engine.submitting.chain import chain, group
+    from jobs.engine.submitting.proxy import Asynchronous, asubmit_many, async_, submit_many
+    from jobs.engine.verbs.cancel import cancel
+    from jobs.engine.verbs.revive import revive
     from jobs.reading import queries, schedule_view
     from jobs.store import results
     from jobs.store.owner import EVERY_TENANT
@@ -58,12 +58,12 @@ _NAMES = {
     "jobs.authoring.memory": ("MISSING",),
     "jobs.authoring.retry": ("Retry",),
     "jobs.calls.refusals": ("InvalidRequest", "TooManyWaiting", "Undecided"),
-    "jobs.engine.batches": ("batch",),
-    "jobs.engine.cancel": ("cancel",),
-    "jobs.engine.chain": ("chain", "group"),
-    "jobs.engine.dispatcher": ("dispatch_in_background",),
-    "jobs.engine.proxy": ("Asynchronous", "asubmit_many", "async_", "submit_many"),
-    "jobs.engine.revive": ("revive",),
+    "jobs.engine.submitting.batches": ("batch",),
+    "jobs.engine.verbs.cancel": ("cancel",),
+    "jobs.engine.submitting.chain": ("chain", "group"),
+    "jobs.engine.door.dispatcher": ("dispatch_in_background",),
+    "jobs.engine.submitting.proxy": ("Asynchronous", "asubmit_many", "async_", "submit_many"),
+    "jobs.engine.verbs.revive": ("revive",),
     "jobs.reading.queries": ("queries",),
     "jobs.reading.schedule_view": ("schedule_view",),
     "jobs.store.owner": ("EVERY_TENANT",),

@@ -33,7 +33,8 @@ class JobsConfig(AppConfig):
 
             return
         from jobs.checks import databases, loaded, past_slots  # noqa: F401 - their checks register themselves
-        from jobs.engine import runtime, tenant_deletion
+        from jobs.engine.process import runtime
+        from jobs.engine.verbs import tenant_deletion
         from jobs.models import PausedJobType, Queue, Schedule
         from jobs.worker import message
         from tenants import audit

@@ -4,9 +4,9 @@ import uuid
 from copy import copy
 
 from jobs import store
-from jobs.engine.dispatch import dispatch
-from jobs.engine.execute import execute
-from jobs.engine.host import Host, TimeLimit
+from jobs.engine.attempt.execute import execute
+from jobs.engine.door.dispatch import dispatch
+from jobs.engine.process.host import Host, TimeLimit
 from jobs.models import Job
 from jobs.store import Claimed, Started
 from tests.clock import call_at

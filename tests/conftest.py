@@ -18,7 +18,9 @@ from hypothesis import settings as hypothesis
 
 from jobs import store
 from jobs.calls.request import JobRequest
-from jobs.engine import dispatch, execute, runtime, slices
+from jobs.engine.attempt import execute, slices
+from jobs.engine.door import dispatch
+from jobs.engine.process import runtime
 from jobs.models import Job
 from jobs.store import Claimed, claiming
 from jobs.worker import message

@@ -18,7 +18,8 @@ from benchmarks import databases, dead_rows, fill, finishing
 from benchmarks.bars import Bar, Figures
 from benchmarks.cpu import Meter
 from jobs import store
-from jobs.engine import dispatch, runtime
+from jobs.engine.door import dispatch
+from jobs.engine.process import runtime
 from jobs.store import Claimed, Ending, Keeper, Process, Started
 from tests.waiting import wait_until
 

@@ -12,7 +12,7 @@ from benchmarks.bars import Bar, Figures
 from benchmarks.clients import Ask, Clients, rate, ready
 from benchmarks.cpu import Meter
 from embedded import fleet
-from jobs.engine import dispatch
+from jobs.engine.door import dispatch
 from tests.waiting import wait_until
 
 CLIENTS, WARM, WINDOW = 4, 100, 5.0  # requests, seconds

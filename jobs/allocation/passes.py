@@ -1,4 +1,4 @@
-"""A dispatch, as it runs behind the door: fold, then claim, pass after pass (jobs/engine/dispatch.py)."""
+"""A dispatch, as it runs behind the door: fold, then claim, pass after pass (jobs/engine/door/dispatch.py)."""
 
 from operator import attrgetter
 

@@ -7,8 +7,8 @@ from django.core.checks import Tags
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections, router, transaction
 from django.db.migrations.recorder import MigrationRecorder
 
-from jobs.engine import numbers as engine_numbers
-from jobs.engine.numbers import Numbers
+from jobs.engine.upkeep import id_gaps as engine_numbers
+from jobs.engine.upkeep.id_gaps import Numbers
 from jobs.routing import is_ours
 from jobs.store.rows import rows
 from plumbing.faults import Fault, check, on_postgresql

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from jobs import store, telemetry
 from jobs.allocation.gates import Gate
-from jobs.engine import repairs
-from jobs.engine.repairs import recount_books
+from jobs.engine.door import repairs
+from jobs.engine.door.repairs import recount_books
 from jobs.reading.explain.explanation import explain
 from jobs.store import EVERY_TENANT
 from jobs.store.inspection import Excess, WrongBook

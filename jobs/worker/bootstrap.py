@@ -19,9 +19,9 @@ from jobs import telemetry
 from jobs.celery import celery_app, checks_of_workers
 from jobs.checks import refuse_shared_sessions, refuse_to_start, refuse_unsafe_start
 from jobs.conf import settings
-from jobs.engine import runtime
-from jobs.engine.dispatcher import Dispatcher
-from jobs.engine.runtime import Runtime
+from jobs.engine.door.dispatcher import Dispatcher
+from jobs.engine.process import runtime
+from jobs.engine.process.runtime import Runtime
 from jobs.reading.migrations import open_migrations
 from jobs.store import LIVE_BEATS, Claimed
 from jobs.worker.children import kills

@@ -11,8 +11,8 @@ from django.db import DatabaseError, InterfaceError
 
 from jobs import store, telemetry
 from jobs.celery import celery_app
-from jobs.engine import runtime
-from jobs.engine.execute import execute
+from jobs.engine.attempt.execute import execute
+from jobs.engine.process import runtime
 from jobs.store import Claimed
 from plumbing.bounds import LARGEST_ID, is_whole
 

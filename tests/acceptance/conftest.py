@@ -21,7 +21,7 @@ from playwright.sync_api import Browser, BrowserContext, sync_playwright
 from embedded import engines, fleet
 from embedded.process import Process
 from embedded.processes import Processes
-from jobs.engine import runtime
+from jobs.engine.process import runtime
 from jobs.models import Worker
 from jobs.worker import message
 from tests.acceptance.installing import database, wheel  # noqa: F401 - fixtures

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from django.utils import timezone
 
 from jobs import store
-from jobs.engine.batches import open_batch
+from jobs.engine.submitting.batches import open_batch
 from jobs.lifecycle import Status
 from jobs.models import (
     Batch,

@@ -10,7 +10,7 @@ from django.db import connection
 
 from embedded import REPOSITORY, binaries
 from jobs import store
-from jobs.engine.cancel import cancel
+from jobs.engine.verbs.cancel import cancel
 from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job
 from jobs.store import EVERY_TENANT

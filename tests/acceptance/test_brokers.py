@@ -10,7 +10,7 @@ import pytest
 
 from embedded import binaries, fleet
 from embedded.processes import Processes
-from jobs.engine import runtime
+from jobs.engine.process import runtime
 from tests.acceptance.following import ended
 from tests.factories import ThingFactory
 from tests.waiting import wait_until

@@ -14,8 +14,8 @@ from django.utils import timezone
 
 from embedded import fleet
 from embedded.process import Process
-from jobs.engine import runtime
-from jobs.engine.cancel import cancel
+from jobs.engine.process import runtime
+from jobs.engine.verbs.cancel import cancel
 from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job, Worker
 from jobs.store import EVERY_TENANT, Claimed, results

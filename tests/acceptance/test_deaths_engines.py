@@ -13,8 +13,8 @@ from django.conf import settings
 from embedded import engines as embedded_engines
 from embedded import fleet
 from embedded.process import Process
-from jobs.engine import runtime
-from jobs.engine.cancel import cancel
+from jobs.engine.process import runtime
+from jobs.engine.verbs.cancel import cancel
 from jobs.models import Job, Worker
 from jobs.store import EVERY_TENANT
 from tests.acceptance.following import SOON, ended, running

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.engine import runtime
+from jobs.engine.process import runtime
 from jobs.models import Job
 from jobs.store import Claimed
 from jobs.worker import message

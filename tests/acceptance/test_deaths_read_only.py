@@ -10,7 +10,7 @@ import pytest
 from django.db import connection
 
 from embedded import engines as embedded_engines
-from jobs.engine import runtime
+from jobs.engine.process import runtime
 from jobs.models import FailedAttempt, Job
 from scheduler_project.errors import AWAY
 from tenants import auth

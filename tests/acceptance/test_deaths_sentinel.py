@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.engine import runtime
+from jobs.engine.process import runtime
 from jobs.models import Job
 from tests.acceptance import sentinel
 from tests.acceptance.following import ended, held_lock, running

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
-from jobs.engine.cancel import cancel
+from jobs.engine.verbs.cancel import cancel
 from jobs.models import FailedAttempt, Job, Worker
 from jobs.store import EVERY_TENANT
 from tests.acceptance.following import bystanders_go_through, ended, held_lock, running

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from jobs.engine import runtime
+from jobs.engine.process import runtime
 from jobs.models import Job
 from jobs.store import Claimed
 from jobs.worker import message

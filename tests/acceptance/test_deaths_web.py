@@ -5,7 +5,8 @@ Each death is exact: what would have come after it is left out.
 
 import pytest
 
-from jobs.engine import dispatch, runtime
+from jobs.engine.door import dispatch
+from jobs.engine.process import runtime
 from jobs.models import Job
 from jobs.worker import message
 from tests.acceptance.following import ended

@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.db import connection
 
-from jobs.engine import runtime
-from jobs.engine.submit import submit
+from jobs.engine.process import runtime
+from jobs.engine.submitting.submit import submit
 from jobs.lifecycle import FINAL
 from jobs.models import Attempt, FailedAttempt, Job, Worker
 from jobs.store import results

@@ -11,7 +11,7 @@ import pytest
 from django.db import DatabaseError
 from django.db.models import Sum
 
-from jobs.engine.cancel import cancel
+from jobs.engine.verbs.cancel import cancel
 from jobs.models import Job, JobMemory
 from jobs.store import results
 from tests.acceptance.abroad import Installation, installation

@@ -6,7 +6,7 @@ import pytest
 
 from jobs import async_
 from jobs.calls.compose import compose_by_name
-from jobs.engine.submit import submit
+from jobs.engine.submitting.submit import submit
 from jobs.models import JobLog
 from jobs.store import results
 from tests.acceptance.following import ended

@@ -10,7 +10,7 @@ import pytest
 
 from embedded.process import Process
 from jobs.calls.request import JobRequest
-from jobs.engine.submit import submit
+from jobs.engine.submitting.submit import submit
 from jobs.models import Job, Worker
 from jobs.store import results
 from tenants.models import Change

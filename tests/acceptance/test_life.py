@@ -8,9 +8,9 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import psutil
 import pytest
 
-from jobs.engine.cancel import Cancellation, cancel
-from jobs.engine.pause import pause_job_type, resume_job_type
-from jobs.engine.revive import revive
+from jobs.engine.verbs.cancel import Cancellation, cancel
+from jobs.engine.verbs.pause import pause_job_type, resume_job_type
+from jobs.engine.verbs.revive import revive
 from jobs.models import FailedAttempt, Job
 from jobs.store import EVERY_TENANT, results
 from tests.acceptance.following import ended, running

@@ -6,7 +6,7 @@ import pytest
 import redis
 from django.conf import settings
 
-from jobs.engine import runtime
+from jobs.engine.process import runtime
 from jobs.models import Job, Worker
 from jobs.worker import message
 from tests.acceptance.following import ended, held_lock, running

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from jobs.engine import cancel, runtime
+from jobs.engine.process import runtime
+from jobs.engine.verbs import cancel
 from jobs.models import Job
 from jobs.store.messages import Messages
 from tests.acceptance.following import ended

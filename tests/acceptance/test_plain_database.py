@@ -10,7 +10,7 @@ from django.db import connection
 from psycopg import sql
 
 from embedded import postgresql
-from jobs.engine import runtime
+from jobs.engine.process import runtime
 from jobs.models import Job
 from tenants import auth
 from tests.acceptance.asking import ask

@@ -3,7 +3,7 @@
 import pytest
 
 from jobs import async_
-from jobs.engine.cancel import cancel
+from jobs.engine.verbs.cancel import cancel
 from jobs.models import Job
 from jobs.store import EVERY_TENANT, results
 from tests.acceptance.following import ended, running

@@ -19,9 +19,9 @@ from django.db import transaction
 
 from embedded import fleet
 from jobs.calls.compose import compose_by_name
-from jobs.engine.cancel import cancel
-from jobs.engine.revive import revive
-from jobs.engine.submit import submit
+from jobs.engine.submitting.submit import submit
+from jobs.engine.verbs.cancel import cancel
+from jobs.engine.verbs.revive import revive
 from jobs.lifecycle import Status
 from tenants import auth
 from tests.factories import QueueFactory, TenantFactory, make_job

@@ -10,7 +10,7 @@ import pytest
 
 from embedded import fleet
 from embedded.process import Process
-from jobs.engine.drain import drain
+from jobs.engine.verbs.drain import drain
 from jobs.models import FailedAttempt, Job, Worker
 from jobs.store import results
 from tests.acceptance.following import ended, held_lock, running

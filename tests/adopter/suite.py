@@ -16,8 +16,8 @@ from jobs import InvalidRequest, async_, queries, results
 from jobs.calls import registry, sources
 from jobs.calls.owners import path_of
 from jobs.contrib.testing import drain
-from jobs.engine.body import SourceGone
-from jobs.engine.prune import prune
+from jobs.engine.attempt.body import SourceGone
+from jobs.engine.upkeep.prune import prune
 from jobs.models import Job, Schedule
 from jobs.portal.members import names
 from jobs.sql import files

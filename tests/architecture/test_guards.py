@@ -64,7 +64,13 @@ def test_a_statement_lies_in_the_folder_of_the_one_module_that_runs_it(subtests)
         *(f"recording/{name}" for name in ("statements", "record", "close", "sample")),
         *("recording/forecasts/statements", "console/ops/past"),
     )
-    others += ("console/ops/looks", "engine/deaths/notify", "engine/prune", "engine/memory", "engine/numbers")
+    others += (
+        "console/ops/looks",
+        "engine/deaths/notify",
+        "engine/upkeep/prune",
+        "engine/attempt/memory",
+        "engine/upkeep/id_gaps",
+    )
     others += ("engine/webhooks/outbox", "reading/webhooks")
     others += ("checks/databases",)
     modules = [*(JOBS / "store").glob("*.py"), *(JOBS / f"{other}.py" for other in others)]

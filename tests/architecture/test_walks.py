@@ -6,21 +6,21 @@ from tests.architecture.sources import floor
 from tests.architecture.walks import Walk, walk
 
 CANCEL = (
-    "jobs.engine.cancel:cancel",  # what portal, pages, command line and API call; the row says it to the worker
+    "jobs.engine.verbs.cancel:cancel",  # what portal, pages, command line and API call; the row says it to the worker
     "jobs.worker.children.reconcile:Reconciler.look",  # its thread kills the process
     "jobs.worker.children.delivery:AttemptRequest.on_failure",  # Celery hears of the death
     "jobs.worker.children.reports:Reports.report",  # a thread tells PostgreSQL
 )
 NOT_A_CANCEL = (
-    "jobs.engine.dispatch:on_commit",  # what is free now, another walk gives away
-    "jobs.engine.dispatch:request",
-    "jobs.engine.recover:time_out",  # ends of other kinds
-    "jobs.engine.recover:take_back_unheld",
+    "jobs.engine.door.dispatch:on_commit",  # what is free now, another walk gives away
+    "jobs.engine.door.dispatch:request",
+    "jobs.engine.upkeep.recover:time_out",  # ends of other kinds
+    "jobs.engine.upkeep.recover:take_back_unheld",
     "jobs.engine.deaths.announce:announce",
     "jobs.store.leading:wake_clock",
 )
 
-OTHER_PROCESSES = ("jobs.apps", "jobs.management", "jobs.worker.bootstrap", "jobs.engine.dispatcher")
+OTHER_PROCESSES = ("jobs.apps", "jobs.management", "jobs.worker.bootstrap", "jobs.engine.door.dispatcher")
 
 
 def described(walked: Walk) -> str:
@@ -36,13 +36,15 @@ def test_the_cancel_of_a_running_job_until_its_process_is_killed_and_settled_ope
     assert len(walked.files) <= 20, described(walked)
 
 
-CLEANING, JUDGING = "jobs.engine.execute:_is_clean", "jobs.engine.settle:judge"
-AWAITING = "jobs.engine.threads:Threads.of_a_body"  # a part of the cleaning, which is within the body's block
+CLEANING, JUDGING = "jobs.engine.attempt.execute:_is_clean", "jobs.engine.attempt.settle:judge"
+AWAITING = "jobs.engine.attempt.threads:Threads.of_a_body"  # a part of the cleaning, which is within the body's block
 
 
 def test_one_attempt_in_a_worker_from_start_to_next_dispatch_goes_down() -> None:
-    walked = walk("jobs.engine.execute:execute", beyond=(CLEANING, AWAITING, JUDGING), elsewhere=OTHER_PROCESSES)
-    assert {"jobs/engine/settle.py", "jobs/sql/claiming/claim.sql"} <= {*walked.files}, "the walk is cut off"
+    walked = walk(
+        "jobs.engine.attempt.execute:execute", beyond=(CLEANING, AWAITING, JUDGING), elsewhere=OTHER_PROCESSES
+    )
+    assert {"jobs/engine/attempt/settle.py", "jobs/sql/claiming/claim.sql"} <= {*walked.files}, "the walk is cut off"
     assert len(walked.climbs) <= 3, described(walked)
     assert len(walked.returns) <= 5, described(walked)
 
@@ -50,8 +52,8 @@ def test_one_attempt_in_a_worker_from_start_to_next_dispatch_goes_down() -> None
 @pytest.mark.parametrize(
     ("start", "through", "climbs", "returns"),
     [
-        (CLEANING, "jobs/engine/threads.py", 1, 2),
-        (JUDGING, "jobs/engine/failures.py", 0, 3),
+        (CLEANING, "jobs/engine/attempt/threads.py", 1, 2),
+        (JUDGING, "jobs/engine/attempt/failures.py", 0, 3),
     ],
 )
 def test_what_follows_a_body_goes_down(start, through, climbs, returns) -> None:
@@ -62,7 +64,7 @@ def test_what_follows_a_body_goes_down(start, through, climbs, returns) -> None:
 
 
 def test_a_hook_is_followed_to_the_higher_floor_where_it_was_given() -> None:
-    walked = walk("jobs.engine.execute:_keeper")
+    walked = walk("jobs.engine.attempt.execute:_keeper")
     assert "jobs/worker/children/running_table.py" in walked.files
     assert [to for _, to in walked.climbs] == ["jobs.worker.children.child"], "the host of a worker"
 
@@ -74,9 +76,9 @@ def test_a_statement_is_one_file_with_its_chapters() -> None:
 
 
 def test_a_module_stands_above_what_it_imports() -> None:
-    assert floor("jobs.engine.execute") > floor("jobs.engine.settle") > floor("jobs.store.settling")
+    assert floor("jobs.engine.attempt.execute") > floor("jobs.engine.attempt.settle") > floor("jobs.store.settling")
 
 
 def test_an_unknown_start_is_refused() -> None:
     with pytest.raises(ValueError, match="no function"):
-        walk("jobs.engine.cancel:nothing")
+        walk("jobs.engine.verbs.cancel:nothing")

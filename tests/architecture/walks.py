@@ -1,6 +1,6 @@
 """Walks: the files that a reader opens to follow one thing through `jobs`, counted from the code; nothing is run.
 
-    walk("jobs.engine.cancel:cancel", "jobs.worker.children.reconcile:Reconciler.look")
+    walk("jobs.engine.verbs.cancel:cancel", "jobs.worker.children.reconcile:Reconciler.look")
 
 A walk begins at these functions, one after the other: what joins them is PostgreSQL, a broker or a thread. It reads
 each function in the order of its source, and at each name goes into what that means in `jobs`, before it reads on:

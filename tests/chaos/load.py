@@ -12,8 +12,8 @@ from django.db import DatabaseError, InterfaceError, connection
 
 from jobs import batch, chain, group, submit_many
 from jobs.calls.request import JobRequest
-from jobs.engine.cancel import cancel
-from jobs.engine.revive import revive
+from jobs.engine.verbs.cancel import cancel
+from jobs.engine.verbs.revive import revive
 from jobs.lifecycle import FINAL
 from jobs.models import Job, Queue
 from jobs.store import EVERY_TENANT

@@ -13,9 +13,10 @@ from django.db import DatabaseError, InterfaceError, connection
 from django.db.models import ProtectedError
 
 from jobs.calls.refusals import InvalidRequest
-from jobs.engine import limits, numbers, pause, whole_batch
-from jobs.engine.erase import erase
 from jobs.engine.schedules import change as schedules
+from jobs.engine.upkeep import id_gaps
+from jobs.engine.verbs import batch_actions, limits, pause
+from jobs.engine.verbs.erase import erase
 from jobs.engine.webhooks import endpoints
 from jobs.models import Batch, Queue, Schedule, WebhookEndpoint
 from jobs.store import EVERY_TENANT
@@ -155,7 +156,7 @@ class Operators:
         Queue.objects.get_or_create(name="passing")
 
     def _skip_numbers(self) -> None:
-        numbers.skip(1000)
+        id_gaps.skip(1000)
 
     def _schedule(self) -> None:
         thing = self._guest()
@@ -168,7 +169,7 @@ class Operators:
 
     def _cancel_batch(self) -> None:
         if batch := Batch.objects.filter(closed_at=None).order_by("?").first():
-            whole_batch.cancel_batch(batch.pk, tenant_id=EVERY_TENANT)
+            batch_actions.cancel_batch(batch.pk, tenant_id=EVERY_TENANT)
 
     def _webhook(self) -> None:
         """To a receiver whose name has no address."""

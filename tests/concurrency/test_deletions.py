@@ -8,10 +8,10 @@ import pytest
 from django.utils import timezone
 
 from jobs import store
-from jobs.engine.batches import open_batch
-from jobs.engine.prune import prune
 from jobs.engine.schedules import change
 from jobs.engine.schedules.run import run_due
+from jobs.engine.submitting.batches import open_batch
+from jobs.engine.upkeep.prune import prune
 from jobs.models import Batch, BatchCancel, Job, KeptAnswer, Schedule, ScheduleRun
 from jobs.store import answers
 from tenants.models import Tenant

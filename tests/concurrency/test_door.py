@@ -9,9 +9,9 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 
 from jobs import store
-from jobs.engine import dispatch as dispatching
-from jobs.engine.dispatch import dispatch, dispatch_and_keep
-from jobs.engine.submit import submit
+from jobs.engine.door import dispatch as dispatching
+from jobs.engine.door.dispatch import dispatch, dispatch_and_keep
+from jobs.engine.submitting.submit import submit
 from jobs.models import Job, PausedJobType
 from jobs.sql import statement
 from jobs.store import claiming

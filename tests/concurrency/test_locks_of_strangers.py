@@ -12,14 +12,14 @@ from django.db import connection, transaction
 
 from jobs import store, submit_many
 from jobs.calls.refusals import InvalidRequest
-from jobs.engine.batches import open_batch
-from jobs.engine.dispatch import dispatch
-from jobs.engine.memory import Remembering, StoredMemory
-from jobs.engine.promote import promote
-from jobs.engine.prune import forget_orphans, prune
+from jobs.engine.attempt.memory import Remembering, StoredMemory
+from jobs.engine.door.dispatch import dispatch
+from jobs.engine.door.promote import promote
 from jobs.engine.schedules import change
 from jobs.engine.schedules.run import run_due
-from jobs.engine.submit import submit, submit_all
+from jobs.engine.submitting.batches import open_batch
+from jobs.engine.submitting.submit import submit, submit_all
+from jobs.engine.upkeep.prune import forget_orphans, prune
 from jobs.models import BatchTally, FailedAttempt, Job, JobMemory, Queue, Schedule, WebhookEndpoint
 from jobs.store import Failure, answers
 from jobs.worker.clock import clock, duties

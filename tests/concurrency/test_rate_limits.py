@@ -7,7 +7,8 @@ from datetime import datetime
 import pytest
 
 from jobs import store
-from jobs.engine import dispatch, runtime
+from jobs.engine.door import dispatch
+from jobs.engine.process import runtime
 from jobs.models import Job
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory, finish

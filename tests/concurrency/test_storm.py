@@ -10,8 +10,9 @@ import pytest
 from django.db import connection
 
 from jobs import store
-from jobs.engine import dispatch, runtime
-from jobs.engine.submit import submit_all
+from jobs.engine.door import dispatch
+from jobs.engine.process import runtime
+from jobs.engine.submitting.submit import submit_all
 from jobs.models import Job
 from jobs.store import Claimed, Started
 from tests.concurrency.audit import Auditor

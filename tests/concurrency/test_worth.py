@@ -4,8 +4,8 @@ import pytest
 from django.db import transaction
 
 from jobs import store
-from jobs.engine import dispatch
-from jobs.engine.submit import submit
+from jobs.engine.door import dispatch
+from jobs.engine.submitting.submit import submit
 from jobs.models import Arrival, Worker
 from tests.concurrency.test_door import a_pass
 from tests.conftest import request_for

@@ -38,7 +38,7 @@ def begin() -> list:
     """Workspaces that were there before jobs were taken up."""
     from django.core.management import call_command
 
-    from jobs.engine import limits
+    from jobs.engine.verbs import limits
     from tenants.mirror import tenant_of
     from tests.friction.models import Folder, Invoice, Membership, Person, Workspace
 

@@ -5,8 +5,8 @@ from django.db.models import Q
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.engine.batches import open_batch
-from jobs.engine.history import Archive
+from jobs.engine.submitting.batches import open_batch
+from jobs.engine.upkeep.history import Archive
 from jobs.lifecycle import Status
 from jobs.models import ArchivedJob, BatchTally, Job
 from jobs.reading import listing

@@ -19,7 +19,7 @@ from jobs import RetryLater
 from jobs.console.ops import access
 from jobs.console.ops.access import Permissions
 from jobs.contrib.testing import drain, fail_next
-from jobs.engine import history
+from jobs.engine.upkeep import history
 from jobs.models import AnyJob, Attempt, Job, JobMinute, Schedule
 from jobs.recording import record
 from jobs.sql import files

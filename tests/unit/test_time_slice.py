@@ -5,8 +5,8 @@ import time
 import pytest
 
 from jobs.allocation.order import SLICE
-from jobs.engine import slices
-from jobs.engine.slices import Slice
+from jobs.engine.attempt import slices
+from jobs.engine.attempt.slices import Slice
 
 
 class Machine:

@@ -5,7 +5,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from jobs.console.admin.base import HugeTableAdmin, cut
-from jobs.engine.memory import clear
+from jobs.engine.attempt.memory import clear
 from jobs.models import JobMemory
 from plumbing.admin_style import display
 from plumbing.names import named

@@ -13,7 +13,7 @@ from jobs import store
 from jobs.console.api.auth import OperatorRequest, may
 from jobs.console.operations.named import tenant_named
 from jobs.console.operations.verbs import REVIVE
-from jobs.engine import whole_batch
+from jobs.engine.verbs import batch_actions
 from jobs.http import batch_schemas, pages
 from jobs.http.inputs import PathId, RowId, Text
 from jobs.http.problems import ProblemError, existing
@@ -68,7 +68,7 @@ def cancel_any_batch(request: OperatorRequest, batch_id: PathId) -> Answer[AnyBa
 
     A large batch is not done when you get the answer: the clock goes on while `cancelling` is true.
     """
-    whole_batch.cancel_batch(_found(batch_id).id, tenant_id=EVERY_TENANT)
+    batch_actions.cancel_batch(_found(batch_id).id, tenant_id=EVERY_TENANT)
     return Answer(202, _shown([_found(batch_id)])[0])
 
 
@@ -78,7 +78,7 @@ def close_any_batch(request: OperatorRequest, batch_id: PathId) -> AnyBatch:
 
     409: it is closed already.
     """
-    if not whole_batch.close_batch(_found(batch_id).id, tenant_id=EVERY_TENANT):
+    if not batch_actions.close_batch(_found(batch_id).id, tenant_id=EVERY_TENANT):
         raise ProblemError(409, "The batch is closed.")
     return _shown([_found(batch_id)])[0]
 

@@ -8,7 +8,7 @@ from pydantic import Field, StrictBool, StrictFloat, create_model
 
 from jobs.calls.refusals import by_field
 from jobs.console.operations.limits import Kind, Limit
-from jobs.engine import limits
+from jobs.engine.verbs import limits
 from jobs.http.inputs import Body, Integer, Name, left_out
 from jobs.http.problems import ProblemError, existing
 from jobs.models import Queue

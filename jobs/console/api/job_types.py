@@ -5,7 +5,7 @@ from pydantic import Field
 
 from jobs.calls import registry
 from jobs.console.api.auth import OperatorRequest, may
-from jobs.engine.pause import pause_job_type, resume_job_type
+from jobs.engine.verbs.pause import pause_job_type, resume_job_type
 from jobs.http.inputs import Body, Name, Text
 from jobs.models import PausedJobType
 

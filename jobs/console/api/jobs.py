@@ -12,8 +12,8 @@ from pydantic import Field
 from jobs import models
 from jobs.console.api.auth import OperatorRequest, may
 from jobs.console.operations.filters import Filter
-from jobs.engine.cancel import Cancellation, cancel
-from jobs.engine.revive import revive, why_not
+from jobs.engine.verbs.cancel import Cancellation, cancel
+from jobs.engine.verbs.revive import revive, why_not
 from jobs.http import inputs, pages, schemas
 from jobs.http.inputs import PathId
 from jobs.http.problems import ProblemError, existing

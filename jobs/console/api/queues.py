@@ -9,7 +9,7 @@ from jobs import models
 from jobs.console.api.auth import OperatorRequest, may
 from jobs.console.api.changes import change, changes_of
 from jobs.console.operations.limits import OF_QUEUE
-from jobs.engine import limits
+from jobs.engine.verbs import limits
 from jobs.http.problems import existing
 from plumbing.text import storable
 

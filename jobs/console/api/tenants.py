@@ -7,7 +7,7 @@ from pydantic import Field
 from jobs.console.api.auth import OperatorRequest, may
 from jobs.console.api.changes import change, changes_of, tenant_at
 from jobs.console.operations.limits import OF_TENANT
-from jobs.engine import limits
+from jobs.engine.verbs import limits
 from jobs.http.inputs import Text, Whole
 from tenants.conf import TENANT_SLUG
 from tenants.models import TenantQueue

@@ -7,7 +7,7 @@ from jobs.console.cli import inputs
 from jobs.console.cli.screen import Column, Screen
 from jobs.console.cli.subcommands import Options, Subcommand, argument
 from jobs.console.operations.named import tenant_named
-from jobs.engine.whole_batch import close_batch
+from jobs.engine.verbs.batch_actions import close_batch
 from jobs.store import EVERY_TENANT
 
 COUNTS = ("total", "waiting", "running", "success", "error", "dead", "cancelled")

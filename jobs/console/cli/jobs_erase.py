@@ -7,7 +7,7 @@ from django.core.management.base import CommandError
 from jobs.console.cli.screen import Screen
 from jobs.console.cli.subcommands import Options, Subcommand, argument
 from jobs.console.operations.named import tenant_named
-from jobs.engine.erase import erase
+from jobs.engine.verbs.erase import erase
 from jobs.store.results import CacheAway
 
 

@@ -7,7 +7,7 @@ from jobs.console.cli import inputs
 from jobs.console.cli.screen import Column, Screen
 from jobs.console.cli.subcommands import Options, Subcommand, argument
 from jobs.console.operations.named import tenant_named
-from jobs.engine.memory import clear_all
+from jobs.engine.attempt.memory import clear_all
 from jobs.reading import queries
 from tenants.models import Tenant
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from jobs.console.cli.screen import Screen
 from jobs.console.cli.subcommands import Options, Subcommand, argument
-from jobs.engine.pause import pause_job_type, resume_job_type
+from jobs.engine.verbs.pause import pause_job_type, resume_job_type
 from plumbing.text import count_of_jobs
 
 TYPE = (

@@ -6,7 +6,7 @@ from django.db import IntegrityError
 from jobs.console.cli import inputs
 from jobs.console.cli.screen import Screen
 from jobs.console.cli.subcommands import Options, Subcommand, argument
-from jobs.engine import numbers
+from jobs.engine.upkeep import id_gaps
 from jobs.models import Job
 from tenants.models import Change
 
@@ -15,7 +15,7 @@ MAX_SKIPPED = 10**12
 
 def run(options: Options, screen: Screen) -> None:
     try:
-        number = numbers.skip(options["by"])
+        number = id_gaps.skip(options["by"])
     except IntegrityError:  # the id of the entry in the audit log is taken
         apps = f"{Job._meta.app_label} {Change._meta.app_label}"
         first = f"manage.py sqlsequencereset {apps} | manage.py dbshell"
@@ -25,7 +25,7 @@ def run(options: Options, screen: Screen) -> None:
 
 
 MOST = inputs.whole(1, MAX_SKIPPED)
-BY = argument("--by", type=MOST, default=numbers.SKIPPED, metavar="N", help="How many (default %(default)s).")
+BY = argument("--by", type=MOST, default=id_gaps.SKIPPED, metavar="N", help="How many (default %(default)s).")
 SKIP_NUMBERS = Subcommand(
     "skip-numbers", "Skip job numbers, after PostgreSQL was restored from a snapshot of its disk.", (BY,), run
 )

@@ -12,7 +12,7 @@ from jobs.calls.refusals import by_field
 from jobs.console.cli import inputs
 from jobs.console.cli.subcommands import Argument, Options, argument
 from jobs.console.operations.limits import RATE, Kind, Limit
-from jobs.engine import limits
+from jobs.engine.verbs import limits
 from jobs.models import Queue
 from tenants.models import TenantQueue
 

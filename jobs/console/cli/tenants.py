@@ -14,7 +14,7 @@ from jobs.console.cli.screen import Column, Screen, count, rate
 from jobs.console.cli.subcommands import Options, Subcommand, argument
 from jobs.console.operations.limits import OF_TENANT
 from jobs.console.operations.named import tenant_named
-from jobs.engine.limits import locked_slots
+from jobs.engine.verbs.limits import locked_slots
 from jobs.reading import present
 from plumbing.text import about
 from tenants.conf import TENANT_SLUG

@@ -6,7 +6,7 @@ from jobs import store
 from jobs.console.cli.screen import Column, Screen
 from jobs.console.cli.subcommands import Options, Subcommand, argument
 from jobs.console.operations.named import workers_named
-from jobs.engine import drain
+from jobs.engine.verbs import drain
 from jobs.reading import present
 from jobs.reading.looking import Worker
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from jobs.calls.compose import compose_by_name
 from jobs.console.operations.named import tenant_named
-from jobs.engine.submit import Submitted, submit_by_hand
+from jobs.engine.submitting.submit import Submitted, submit_by_hand
 
 
 def submit_named(tenant: str, **call: Any) -> Submitted:

@@ -7,9 +7,9 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from jobs.engine import cancel as cancelling
-from jobs.engine import revive as reviving
-from jobs.engine.cancel import Cancellation
+from jobs.engine.verbs import cancel as cancelling
+from jobs.engine.verbs import revive as reviving
+from jobs.engine.verbs.cancel import Cancellation
 from jobs.lifecycle import FINAL, Status
 from jobs.models import ERASED
 from jobs.reading import listing

@@ -13,8 +13,8 @@ from jobs.calls.compose import compose
 from jobs.calls.refusals import InvalidRequest
 from jobs.calls.registry import target_of
 from jobs.contrib.celery_tasks.body import body_of
-from jobs.engine.proxy import named_twin
-from jobs.engine.submit import submit_for
+from jobs.engine.submitting.proxy import named_twin
+from jobs.engine.submitting.submit import submit_for
 from tenants.models import Tenant
 
 TenantOf = Callable[..., Tenant | None]

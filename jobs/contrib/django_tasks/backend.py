@@ -13,7 +13,7 @@ from jobs.calls.refusals import InvalidRequest
 from jobs.calls.registry import target_of
 from jobs.contrib.django_tasks import results, runner
 from jobs.contrib.django_tasks.interface import AnyResult, AnyTask, BaseTaskBackend, InvalidTask, task_enqueued
-from jobs.engine.submit import submit_for
+from jobs.engine.submitting.submit import submit_for
 from tenants.mirror import tenant_of_key
 from tenants.models import Tenant
 

@@ -20,7 +20,7 @@ from jobs.contrib.django_tasks.interface import (
     TaskResultDoesNotExist,
     TaskResultStatus,
 )
-from jobs.engine.submit import Submitted
+from jobs.engine.submitting.submit import Submitted
 from jobs.lifecycle import Status
 from jobs.models import AnyFailedAttempt, AnyJob
 from jobs.reading import queries

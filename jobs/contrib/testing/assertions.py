@@ -9,7 +9,7 @@ from jobs.calls.arguments import as_json
 from jobs.calls.compose import user_key
 from jobs.calls.refusals import InvalidRequest
 from jobs.calls.sources import key_text
-from jobs.engine.proxy import Call
+from jobs.engine.submitting.proxy import Call
 from jobs.models import AnyJob
 from jobs.store import Started
 

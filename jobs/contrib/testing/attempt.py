@@ -10,11 +10,12 @@ from psycopg import pq
 from jobs import store
 from jobs.contrib.testing.failures import planned
 from jobs.contrib.testing.patched import refuse_patched
-from jobs.engine import body, user_code
-from jobs.engine.body import Outcome, UnknownJobType
-from jobs.engine.host import Host
-from jobs.engine.settle import settle
-from jobs.engine.unknown import as_refusal
+from jobs.engine.attempt import body
+from jobs.engine.attempt.body import Outcome, UnknownJobType
+from jobs.engine.attempt.settle import settle
+from jobs.engine.attempt.unknown import as_refusal
+from jobs.engine.process import user_code
+from jobs.engine.process.host import Host
 from jobs.lifecycle import Status
 from jobs.reading import queries
 from jobs.store import Claimed

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from jobs.contrib.testing.assertions import calls, checked
-from jobs.engine.proxy import Call
+from jobs.engine.submitting.proxy import Call
 from jobs.store import Started
 
 

@@ -15,13 +15,13 @@ from jobs.allocation.order import MAX_PASSES
 from jobs.contrib.testing.assertions import checked
 from jobs.contrib.testing.attempt import Attempt, execute
 from jobs.contrib.testing.time import FrozenTime, following, freeze_time
-from jobs.engine import runtime
-from jobs.engine.host import Host
-from jobs.engine.proxy import Call
+from jobs.engine.attempt.sync_thread import sync_thread
+from jobs.engine.door.unblock import unblock
+from jobs.engine.process import runtime
+from jobs.engine.process.host import Host
 from jobs.engine.schedules.declared import declare
 from jobs.engine.schedules.run import run_due
-from jobs.engine.sync_thread import sync_thread
-from jobs.engine.unblock import unblock
+from jobs.engine.submitting.proxy import Call
 from jobs.models import Queue
 from jobs.reading.explain.explanation import explain
 from jobs.store import EVERY_TENANT, Claimed

@@ -1,6 +1,6 @@
 """Announce each death once, by a signal in the process that buried the job."""
 
-from jobs.engine import runtime
+from jobs.engine.process import runtime
 from jobs.signals import job_died
 
 

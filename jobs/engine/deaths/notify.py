@@ -11,7 +11,7 @@ from django.utils.module_loading import import_string
 
 from jobs import telemetry
 from jobs.conf import settings
-from jobs.engine.user_code import in_a_thread
+from jobs.engine.process.user_code import in_a_thread
 from jobs.models import DeathNotice
 from jobs.store.rows import objects
 

@@ -11,7 +11,7 @@ from jobs.conf import settings
 from jobs.engine.schedules.call import CALL, request_of
 from jobs.engine.schedules.check import check, name_taken
 from jobs.engine.schedules.plan import first_due, move
-from jobs.engine.submit import submit
+from jobs.engine.submitting.submit import submit
 from jobs.models import Schedule, ScheduleRun
 from tenants import audit
 from tenants.models import Tenant

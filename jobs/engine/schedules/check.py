@@ -11,7 +11,7 @@ from jobs.calls.arguments import check_text
 from jobs.calls.refusals import InvalidRequest, by_field
 from jobs.engine.schedules.call import request_of
 from jobs.engine.schedules.plan import first_due
-from jobs.engine.submit import unknown_queue
+from jobs.engine.submitting.submit import unknown_queue
 from jobs.models import Queue, Schedule
 from plumbing.bounds import MAX_SECONDS
 

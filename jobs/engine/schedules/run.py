@@ -24,10 +24,10 @@ from jobs.authoring.recurrence import InvalidRecurrence
 from jobs.calls.refusals import InvalidRequest, TooManyWaiting, Undecided, UnknownTarget
 from jobs.calls.request import JobRequest
 from jobs.conf import settings
-from jobs.engine.cancel import cancel
 from jobs.engine.schedules.call import requests_of
 from jobs.engine.schedules.plan import move, plan
-from jobs.engine.submit import Submitted, submit_all
+from jobs.engine.submitting.submit import Submitted, submit_all
+from jobs.engine.verbs.cancel import cancel
 from jobs.models import Job, Schedule, ScheduleRun
 from jobs.store import DueSchedule
 from plumbing.text import count_of_jobs

@@ -9,7 +9,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import connection
 
 from jobs.console.cli.output import WritingCommand
-from jobs.engine import repairs
+from jobs.engine.door import repairs
 from jobs.recording import inspection
 
 BETWEEN_LOOKS = 3.0  # seconds: longer than the clock's tick, which claims every job that may start

@@ -7,8 +7,8 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from jobs.checks import refuse_shared_sessions
-from jobs.engine import runtime
-from jobs.engine.runtime import Runtime
+from jobs.engine.process import runtime
+from jobs.engine.process.runtime import Runtime
 from jobs.worker.clock import Clock, Schedules, Webhooks, recorder, upkeep
 from jobs.worker.threads.announcer import Announcer
 from jobs.worker.threads.reach import Reach

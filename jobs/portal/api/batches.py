@@ -6,7 +6,8 @@ from django.urls import reverse
 from ninja import Query, Router
 
 from jobs import store
-from jobs.engine import batches, whole_batch
+from jobs.engine.submitting import batches
+from jobs.engine.verbs import batch_actions
 from jobs.http import idempotency, inputs, pages, schemas
 from jobs.http.auth import CallerRequest
 from jobs.http.batch_schemas import Batch, Batches, NewBatch, WantedBatches
@@ -68,7 +69,7 @@ def close_batch(request: CallerRequest, batch_id: inputs.PathId) -> HttpResponse
     when all of its jobs have ended.
     """
     tenant_id = request.auth.tenant.pk
-    if not whole_batch.close_batch(one(tenant_id, batch_id).id, tenant_id=tenant_id):
+    if not batch_actions.close_batch(one(tenant_id, batch_id).id, tenant_id=tenant_id):
         raise ProblemError(409, "The batch is closed.")
     return schemas.answer(200, Batch.of(one(tenant_id, batch_id)).model_dump())
 
@@ -95,7 +96,7 @@ def cancel_batch(request: CallerRequest, batch_id: inputs.PathId) -> HttpRespons
     In a very large batch some are left when you get the answer. The cancel goes on while `cancelling` is true.
     """
     tenant_id = request.auth.tenant.pk
-    whole_batch.cancel_batch(one(tenant_id, batch_id).id, tenant_id=tenant_id)
+    batch_actions.cancel_batch(one(tenant_id, batch_id).id, tenant_id=tenant_id)
     return _answer(tenant_id, batch_id)
 
 
@@ -107,7 +108,7 @@ def revive_batch(request: CallerRequest, batch_id: inputs.PathId) -> HttpRespons
     429: not all of them fit into your backlog.
     """
     tenant_id = request.auth.tenant.pk
-    whole_batch.revive_batch(one(tenant_id, batch_id).id, tenant_id=tenant_id)
+    batch_actions.revive_batch(one(tenant_id, batch_id).id, tenant_id=tenant_id)
     return _answer(tenant_id, batch_id)
 
 

@@ -16,9 +16,9 @@ from jobs import models
 from jobs.calls.compose import compose_by_name
 from jobs.calls.refusals import InvalidRequest
 from jobs.calls.request import JobRequest
-from jobs.engine.cancel import Cancellation, cancel
-from jobs.engine.revive import revive, why_not
-from jobs.engine.submit import Submitted, submit, submit_all
+from jobs.engine.submitting.submit import Submitted, submit, submit_all
+from jobs.engine.verbs.cancel import Cancellation, cancel
+from jobs.engine.verbs.revive import revive, why_not
 from jobs.http import idempotency, inputs, pages, schemas, throttle
 from jobs.http.auth import Caller, CallerRequest
 from jobs.http.problems import ProblemError, existing

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from jobs import models
 from jobs.conf import settings
-from jobs.engine.memory import clear
+from jobs.engine.attempt.memory import clear
 from jobs.http import inputs, pages
 from jobs.http.auth import CallerRequest
 from jobs.http.problems import existing

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from jobs import store
 from jobs.calls.refusals import TooManyWaiting
-from jobs.engine.whole_batch import MOST, cancel_batch, close_batch, revive_batch
+from jobs.engine.verbs.batch_actions import MOST, cancel_batch, close_batch, revive_batch
 from jobs.pages import regions
 from jobs.pages.answers import SeeOther, back, cancelled, existing
 from jobs.pages.typed import number

@@ -13,9 +13,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from jobs.calls import registry
 from jobs.calls.compose import compose_by_name
 from jobs.calls.refusals import InvalidRequest, TooManyWaiting, Undecided
-from jobs.engine.cancel import Cancellation, cancel
-from jobs.engine.revive import revive
-from jobs.engine.submit import Submitted, submit
+from jobs.engine.submitting.submit import Submitted, submit
+from jobs.engine.verbs.cancel import Cancellation, cancel
+from jobs.engine.verbs.revive import revive
 from jobs.lifecycle import Status
 from jobs.models import AnyJob
 from jobs.pages import regions, typed

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from jobs.allocation.gates import Gate
-from jobs.engine.policy import most_retries
+from jobs.engine.attempt.policy import most_retries
 from jobs.lifecycle import Status
 from jobs.models import EXPIRED, HELD_UNTIL, UNKNOWN_JOB_TYPE, WORKER_STOPPED
 from jobs.reading.explain.gates import Blocker, as_text, closed

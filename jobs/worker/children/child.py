@@ -18,11 +18,12 @@ from django.db import DatabaseError, InterfaceError, connections
 
 from jobs import store
 from jobs.celery import celery_app
-from jobs.engine import runtime, session_reset
-from jobs.engine.host import Host
-from jobs.engine.recover import SESSION_PATIENCE
-from jobs.engine.runtime import Runtime
-from jobs.engine.threads import Threads
+from jobs.engine.attempt import session_reset
+from jobs.engine.attempt.threads import Threads
+from jobs.engine.process import runtime
+from jobs.engine.process.host import Host
+from jobs.engine.process.runtime import Runtime
+from jobs.engine.upkeep.recover import SESSION_PATIENCE
 from jobs.store import Claimed
 from jobs.worker.children.cores import waited_for_core
 from jobs.worker.children.peak import Peak

@@ -6,7 +6,7 @@ import signal
 from contextlib import suppress
 from typing import Any
 
-from jobs.engine.recover import Death, Kill
+from jobs.engine.upkeep.recover import Death, Kill
 
 MAX_REMEMBERED = 1024  # the latest kills
 

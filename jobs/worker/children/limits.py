@@ -16,7 +16,7 @@ from contextlib import suppress
 import psutil
 
 from jobs import telemetry
-from jobs.engine.recover import Kill
+from jobs.engine.upkeep.recover import Kill
 from jobs.store import Failure
 from jobs.worker.children import kills
 from jobs.worker.children.kills import Pool

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 from jobs import store, telemetry
 from jobs.conf import settings
-from jobs.engine import recover
-from jobs.engine.recover import Kill
+from jobs.engine.upkeep import recover
+from jobs.engine.upkeep.recover import Kill
 from jobs.store import Failure, Process, RunningHere
 from jobs.worker.children import kills
 from jobs.worker.children.kills import Pool

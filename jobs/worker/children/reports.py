@@ -11,8 +11,8 @@ import uuid
 from django.db import DatabaseError, InterfaceError, connection
 
 from jobs import store, telemetry
-from jobs.engine import recover
-from jobs.engine.recover import Death
+from jobs.engine.upkeep import recover
+from jobs.engine.upkeep.recover import Death
 from jobs.worker.children.kills import deaths
 from jobs.worker.threads.watchdog import Progress
 

@@ -13,7 +13,7 @@ from types import FrameType
 from celery.exceptions import SoftTimeLimitExceeded
 
 from jobs.conf import settings
-from jobs.engine.host import TimeLimit
+from jobs.engine.process.host import TimeLimit
 from jobs.store import Started
 from jobs.worker.children.running_table import running_table
 

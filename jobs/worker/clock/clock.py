@@ -6,9 +6,9 @@ from collections.abc import Callable
 from django.db import connection
 
 from jobs import store, telemetry
-from jobs.engine import numbers, recover
-from jobs.engine.dispatch import dispatch
-from jobs.engine.promote import lapse, promote
+from jobs.engine.door.dispatch import dispatch
+from jobs.engine.door.promote import lapse, promote
+from jobs.engine.upkeep import id_gaps, recover
 from jobs.worker.clock.duties import Duty, duties, try_step
 from jobs.worker.clock.steady_time import LONGEST_SLEEP, SteadyTime
 from jobs.worker.message import WORKER_ID
@@ -78,7 +78,7 @@ class Clock:
             return False
         self._session = connection.connection
         self._steady = SteadyTime()
-        numbers.skip_on_a_new_server()
+        id_gaps.skip_on_a_new_server()
         self.leads.set()
         telemetry.begun("this clock leads")
         return True

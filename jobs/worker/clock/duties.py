@@ -11,8 +11,10 @@ from django.db import DatabaseError, connection
 
 from jobs import store, telemetry
 from jobs.conf import settings
-from jobs.engine import history, pause, prune, recover, repairs, unblock, whole_batch
 from jobs.engine.deaths import notify
+from jobs.engine.door import repairs, unblock
+from jobs.engine.upkeep import history, prune, recover
+from jobs.engine.verbs import batch_actions, pause
 from jobs.recording import close, inspection, may_run, record, sample, statements
 from jobs.recording.forecasts import duty
 
@@ -81,7 +83,7 @@ def duties() -> list[Duty]:
 def slow_duties() -> list[Duty]:
     """Return the duties that may take long because they read much."""
     return [
-        Duty(1.0, whole_batch.go_on_cancelling),
+        Duty(1.0, batch_actions.go_on_cancelling),
         Duty(10.0, repairs.recount_waiting),
         Duty(3600.0, repairs.recount_all),
         Duty(10.0, history.Archive().run),

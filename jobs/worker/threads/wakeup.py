@@ -7,7 +7,7 @@ import os
 import select
 from contextlib import suppress
 
-from jobs.engine.dispatcher import Wakeup
+from jobs.engine.door.dispatcher import Wakeup
 
 
 class WakeupPipe(Wakeup):

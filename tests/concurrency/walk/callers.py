@@ -6,9 +6,9 @@ from contextlib import suppress
 from jobs import store
 from jobs.calls.refusals import InvalidRequest
 from jobs.calls.request import JobRequest
-from jobs.engine import cancel, pause, revive
-from jobs.engine.history import Archive
-from jobs.engine.submit import submit_all
+from jobs.engine.submitting.submit import submit_all
+from jobs.engine.upkeep.history import Archive
+from jobs.engine.verbs import cancel, pause, revive
 from jobs.models import ArchivedJob, PausedJobType
 from jobs.store import EVERY_TENANT
 from jobs.store.erasing import erase_jobs

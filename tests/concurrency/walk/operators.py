@@ -4,9 +4,9 @@ import uuid
 from datetime import timedelta
 
 from jobs import store
-from jobs.engine import unblock
-from jobs.engine.dispatch import dispatch as dispatch_all
-from jobs.engine.dispatch import hand_over
+from jobs.engine.door import unblock
+from jobs.engine.door.dispatch import dispatch as dispatch_all
+from jobs.engine.door.dispatch import hand_over
 from jobs.models import Job, Queue
 from jobs.store.workers import Beat
 from tenants.models import TenantQueue

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from jobs.engine import runtime
+from jobs.engine.process import runtime
 from jobs.store import clock
 from tests.concurrency.walk import callers, door, holders, naive, operators
 from tests.concurrency.walk.world import World, world

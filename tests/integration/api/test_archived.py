@@ -7,7 +7,7 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from jobs.engine.history import Archive
+from jobs.engine.upkeep.history import Archive
 from jobs.lifecycle import Status
 from jobs.models import ArchivedJob, FailedAttempt, Job
 from jobs.reading import listing, queries

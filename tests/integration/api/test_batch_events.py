@@ -3,8 +3,8 @@
 import pytest
 
 from jobs import batch
-from jobs.engine.cancel import cancel
-from jobs.engine.unblock import unblock
+from jobs.engine.door.unblock import unblock
+from jobs.engine.verbs.cancel import cancel
 from tests.factories import TenantFactory, ThingFactory
 from tests.integration.api.listening import do, events, run
 

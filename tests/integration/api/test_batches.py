@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from jobs.engine.unblock import unblock
+from jobs.engine.door.unblock import unblock
 from jobs.lifecycle import Status
 from jobs.models import Batch, Job
 from tenants.models import Change

@@ -9,8 +9,8 @@ from django.test import Client
 from django.utils import timezone
 
 from jobs import store
-from jobs.engine.cancel import cancel
-from jobs.engine.history import Archive
+from jobs.engine.upkeep.history import Archive
+from jobs.engine.verbs.cancel import cancel
 from jobs.http import throttle
 from jobs.lifecycle import FINAL, Status
 from jobs.models import Forecast, Job

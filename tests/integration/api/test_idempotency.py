@@ -9,7 +9,7 @@ from django.contrib.admin.models import LogEntry
 from django.utils import timezone
 
 from jobs.api import api
-from jobs.engine import prune
+from jobs.engine.upkeep import prune
 from jobs.engine.webhooks import endpoints
 from jobs.lifecycle import Status
 from jobs.models import Job, KeptAnswer, WebhookEndpoint

@@ -2,8 +2,8 @@
 
 import pytest
 
-from jobs.engine.unblock import unblock
-from jobs.engine.whole_batch import go_on_cancelling
+from jobs.engine.door.unblock import unblock
+from jobs.engine.verbs.batch_actions import go_on_cancelling
 from jobs.models import Job
 from tenants.models import Change
 from tests.callers import program_of, staff
@@ -33,8 +33,8 @@ def test_they_are_listed_and_read_with_their_tenant(operator, tenant, made):  # 
 
 def test_one_is_cancelled_by_one_request_and_revived_part_by_part(operator, made, monkeypatch):  # noqa: F811
     monkeypatch.setattr("jobs.console.api.batches.MAX_CHANGED", 1)
-    monkeypatch.setattr("jobs.engine.whole_batch.PART", 1)
-    monkeypatch.setattr("jobs.engine.whole_batch.SECONDS", 0)
+    monkeypatch.setattr("jobs.engine.verbs.batch_actions.PART", 1)
+    monkeypatch.setattr("jobs.engine.verbs.batch_actions.SECONDS", 0)
     batch, other = made(), made()
     address = f"/api/v1/operator/batches/{batch}"
     answer = operator.post(f"{address}/cancel")

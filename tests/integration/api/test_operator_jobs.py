@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from jobs.engine.revive import discard
+from jobs.engine.verbs.revive import discard
 from jobs.lifecycle import Status
 from tenants import auth
 from tenants.models import Change

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from jobs import Abandon, TenantError
-from jobs.engine.failures import as_failure
+from jobs.engine.attempt.failures import as_failure
 from jobs.lifecycle import Status
 from jobs.reading.public_error import told
 from reports.parameters import InvalidParameters

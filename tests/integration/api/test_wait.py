@@ -8,7 +8,7 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.test import AsyncClient
 
-from jobs.engine.cancel import cancel
+from jobs.engine.verbs.cancel import cancel
 from jobs.lifecycle import FINAL, Status
 from jobs.models import Job
 from jobs.reading import queries, waiting

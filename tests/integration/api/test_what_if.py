@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from jobs.console.operations import what_if_process
-from jobs.engine.prune import prune
+from jobs.engine.upkeep.prune import prune
 from jobs.models import WhatIf
 from tests.callers import program_of, superuser
 from tests.clock import call_at

@@ -13,9 +13,9 @@ from jobs import InvalidRequest, async_, submit_many
 from jobs.calls import functions, registry
 from jobs.calls.compose import compose_by_name
 from jobs.contrib.testing import assert_submitted, drain, run, submitted
-from jobs.engine.pause import pause_job_type
 from jobs.engine.schedules.declared import declare
-from jobs.engine.submit import submit
+from jobs.engine.submitting.submit import submit
+from jobs.engine.verbs.pause import pause_job_type
 from jobs.models import Job, Schedule
 from tests.callers import caller_with_key
 from tests.factories import QueueFactory, TenantFactory, make_job

@@ -11,10 +11,10 @@ from jobs import Asynchronous, async_, job
 from jobs.calls import registry
 from jobs.calls.refusals import InvalidRequest
 from jobs.contrib.testing import drain
-from jobs.engine.pause import pause_job_type, resume_job_type
 from jobs.engine.schedules import change
 from jobs.engine.schedules.declared import UNDECLARED, declare
 from jobs.engine.schedules.run import run_due
+from jobs.engine.verbs.pause import pause_job_type, resume_job_type
 from jobs.models import Job, PausedJobType, Schedule
 from tenants.models import Tenant
 from tests.clock import call_at

@@ -10,7 +10,7 @@ from django.urls import resolve
 from django.utils import timezone
 
 from jobs.console.ops import urls
-from jobs.engine.batches import open_batch
+from jobs.engine.submitting.batches import open_batch
 from jobs.lifecycle import Status
 from jobs.models import Batch, Job, PausedJobType, Queue, Schedule, WebhookEndpoint, WhatIf, Worker
 from tenants.models import Change, TenantQueue

@@ -8,8 +8,8 @@ from django.core.management.base import CommandError
 from django.urls import reverse
 
 from jobs import batch, store
-from jobs.engine.unblock import unblock
-from jobs.engine.whole_batch import go_on_cancelling
+from jobs.engine.door.unblock import unblock
+from jobs.engine.verbs.batch_actions import go_on_cancelling
 from jobs.lifecycle import Status
 from jobs.models import Batch, Job
 from jobs.store import EVERY_TENANT
@@ -71,8 +71,8 @@ def test_many_are_cancelled_once_the_operator_is_sure_and_the_page_tells_how_far
     client, nightly, operator, monkeypatch
 ):
     monkeypatch.setattr("jobs.console.ops.views.batches.MAX_UNASKED", 1)
-    monkeypatch.setattr("jobs.engine.whole_batch.PART", 1)
-    monkeypatch.setattr("jobs.engine.whole_batch.SECONDS", 0)
+    monkeypatch.setattr("jobs.engine.verbs.batch_actions.PART", 1)
+    monkeypatch.setattr("jobs.engine.verbs.batch_actions.SECONDS", 0)
     path, cancel = reverse("jobs_ops:batch", args=[nightly.id]), reverse("jobs_ops:cancel-batch", args=[nightly.id])
     asked = client.post(cancel, {"next": path}).content.decode()
     assert "2 waiting jobs end as cancelled" in asked and "&lt;b&gt;nightly" in asked
@@ -82,7 +82,7 @@ def test_many_are_cancelled_once_the_operator_is_sure_and_the_page_tells_how_far
     page = client.get(path).content.decode()
     assert "Cancelled 1 job, or asked them to stop. It goes on with the others" in page
     assert "It is being cancelled" in page and cancel not in page
-    monkeypatch.setattr("jobs.engine.whole_batch.SECONDS", 9)
+    monkeypatch.setattr("jobs.engine.verbs.batch_actions.SECONDS", 9)
     go_on_cancelling()
     assert "It is being cancelled" not in client.get(path).content.decode()
     assert not Job.objects.filter(status="created").exists()

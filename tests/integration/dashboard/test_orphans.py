@@ -4,10 +4,11 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from jobs.engine import recover, repairs
-from jobs.engine.dispatch import dispatch
-from jobs.engine.history import Archive
-from jobs.engine.promote import promote
+from jobs.engine.door import repairs
+from jobs.engine.door.dispatch import dispatch
+from jobs.engine.door.promote import promote
+from jobs.engine.upkeep import recover
+from jobs.engine.upkeep.history import Archive
 from jobs.lifecycle import Status
 from jobs.models import Job, JobMemory, KeptAnswer, Schedule
 from jobs.reading.explain.explanation import explain

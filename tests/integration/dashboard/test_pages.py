@@ -15,8 +15,8 @@ from django.utils import timezone
 
 from jobs import store
 from jobs.console.ops import terms
-from jobs.engine import limits
-from jobs.engine.pause import pause_job_type
+from jobs.engine.verbs import limits
+from jobs.engine.verbs.pause import pause_job_type
 from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job, JobLog, PausedJobType, Worker
 from jobs.store import results

@@ -13,10 +13,10 @@ from django.core import mail
 from django.utils import timezone
 
 from jobs import signals
-from jobs.engine import recover
 from jobs.engine.deaths import channels
 from jobs.engine.deaths.notify import SETTLED, Deaths, notify
-from jobs.engine.revive import revive
+from jobs.engine.upkeep import recover
+from jobs.engine.verbs.revive import revive
 from jobs.lifecycle import Status
 from jobs.models import DeathNotice, FailedAttempt, Job
 from jobs.store import EVERY_TENANT, Failure

@@ -6,9 +6,9 @@ import pytest
 from django.utils import timezone
 
 from jobs import store
-from jobs.engine.cancel import cancel
-from jobs.engine.prune import expire_dead
-from jobs.engine.revive import discard, revive
+from jobs.engine.upkeep.prune import expire_dead
+from jobs.engine.verbs.cancel import cancel
+from jobs.engine.verbs.revive import discard, revive
 from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job, JobLog
 from jobs.store import EVERY_TENANT

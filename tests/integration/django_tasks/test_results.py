@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from jobs.contrib.django_tasks import interface
 from jobs.contrib.django_tasks.interface import TaskResultDoesNotExist
 from jobs.contrib.testing import drain
-from jobs.engine import recover
+from jobs.engine.upkeep import recover
 from jobs.models import Job
 from jobs.reading import public_error
 from jobs.store import Failure

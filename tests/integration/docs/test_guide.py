@@ -23,8 +23,8 @@ from embedded import REPOSITORY
 from jobs import signals
 from jobs.authoring.decorator import FUNCTIONS
 from jobs.calls import registry
-from jobs.engine.execute import execute
-from jobs.engine.host import Host
+from jobs.engine.attempt.execute import execute
+from jobs.engine.process.host import Host
 from tests.factories import QueueFactory, TenantFactory
 from tests.pages import Block, blocks
 

@@ -8,10 +8,10 @@ from django.utils import timezone
 from jobs import MISSING, ResultGone, batch, chain, current_job, group, job, queries, store
 from jobs.calls.refusals import InvalidRequest
 from jobs.contrib.testing import drain
-from jobs.engine.cancel import cancel
-from jobs.engine.prune import prune
-from jobs.engine.revive import revive
-from jobs.engine.unblock import unblock, unblock_if_news
+from jobs.engine.door.unblock import unblock, unblock_if_news
+from jobs.engine.upkeep.prune import prune
+from jobs.engine.verbs.cancel import cancel
+from jobs.engine.verbs.revive import revive
 from jobs.lifecycle import Status
 from jobs.models import Job, JobEdge, JobEnd
 from jobs.reading.explain.explanation import Gate, explain

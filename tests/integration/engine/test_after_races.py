@@ -7,10 +7,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from jobs import store
-from jobs.engine.cancel import cancel
-from jobs.engine.dispatch import dispatch, on_commit
-from jobs.engine.revive import revive
-from jobs.engine.unblock import unblock
+from jobs.engine.door.dispatch import dispatch, on_commit
+from jobs.engine.door.unblock import unblock
+from jobs.engine.verbs.cancel import cancel
+from jobs.engine.verbs.revive import revive
 from jobs.lifecycle import Status
 from jobs.models import Job, JobEnd
 from jobs.store import EVERY_TENANT, Failure

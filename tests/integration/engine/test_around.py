@@ -9,7 +9,7 @@ from django.core.checks import run_checks
 from jobs import Retry, current_job
 from jobs.calls import sources
 from jobs.checks import TAG
-from jobs.engine import body as bodies
+from jobs.engine.attempt import body as bodies
 from jobs.store import results
 from tests import attempts
 from tests.sample.models import Thing

@@ -5,11 +5,11 @@ from django.db import transaction
 
 from jobs import InvalidRequest, TooManyWaiting, cancel
 from jobs.calls.arguments import digest
-from jobs.engine import limits
-from jobs.engine.dispatch import dispatch
-from jobs.engine.prune import forget_orphans
-from jobs.engine.repairs import recount_all, recount_waiting
-from jobs.engine.submit import submit, submit_all
+from jobs.engine.door.dispatch import dispatch
+from jobs.engine.door.repairs import recount_all, recount_waiting
+from jobs.engine.submitting.submit import submit, submit_all
+from jobs.engine.upkeep.prune import forget_orphans
+from jobs.engine.verbs import limits
 from jobs.models import Arrival, Job, Lane, Sample, TenantBook
 from jobs.recording.sample import record_sample
 from jobs.store import EVERY_TENANT

@@ -6,11 +6,11 @@ import pytest
 from django.db import transaction
 
 from jobs import batch, store
-from jobs.engine.batches import Batch, call_back, close, open_batch
-from jobs.engine.cancel import cancel
-from jobs.engine.revive import revive
-from jobs.engine.unblock import unblock
-from jobs.engine.whole_batch import go_on_cancelling
+from jobs.engine.door.unblock import unblock
+from jobs.engine.submitting.batches import Batch, call_back, close, open_batch
+from jobs.engine.verbs.batch_actions import go_on_cancelling
+from jobs.engine.verbs.cancel import cancel
+from jobs.engine.verbs.revive import revive
 from jobs.lifecycle import Status
 from jobs.models import Job, JobEnd
 from jobs.sql import statement

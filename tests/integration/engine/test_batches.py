@@ -13,10 +13,9 @@ from jobs.authoring.current import CurrentJob
 from jobs.authoring.exceptions import Cancelled
 from jobs.calls.refusals import InvalidRequest
 from jobs.contrib.testing import drain
-from jobs.engine.batches import Batch, batch_of, close, open_batch
-from jobs.engine.revive import discard, revive
-from jobs.engine.unblock import unblock
-from jobs.engine.whole_batch import (
+from jobs.engine.door.unblock import unblock
+from jobs.engine.submitting.batches import Batch, batch_of, close, open_batch
+from jobs.engine.verbs.batch_actions import (
     cancel_batch,
     close_batch,
     failed_members,
@@ -24,6 +23,7 @@ from jobs.engine.whole_batch import (
     open_members,
     revive_batch,
 )
+from jobs.engine.verbs.revive import discard, revive
 from jobs.lifecycle import Status
 from jobs.models import ERASED, BatchCancel, BatchTally, Job, JobEdge, JobEnd
 from jobs.models import Batch as Row
@@ -335,7 +335,7 @@ def test_it_is_cancelled_with_all_that_waits_and_a_request_to_what_runs(made, of
     progress = nightly.progress()
     assert (progress.running, progress.waiting, progress.ended, progress.share) == (1, 0, 3, 0.75)
     running = CurrentJob(id=members[1], attempt=1, ask_cancelled=lambda: True)
-    monkeypatch.setattr("jobs.engine.batches.caller", lambda: running)
+    monkeypatch.setattr("jobs.engine.submitting.batches.caller", lambda: running)
     with pytest.raises(Cancelled):
         nightly.add(of())
     running.ask_cancelled = lambda: False  # it was just adding
@@ -357,15 +357,15 @@ def entries() -> list[tuple[str, str, int, int]]:
 
 
 def test_a_cancel_of_many_is_one_act_with_one_entry_that_the_clock_goes_on_with(made, monkeypatch):
-    monkeypatch.setattr("jobs.engine.whole_batch.PART", 2)
-    monkeypatch.setattr("jobs.engine.whole_batch.SECONDS", 0)
+    monkeypatch.setattr("jobs.engine.verbs.batch_actions.PART", 2)
+    monkeypatch.setattr("jobs.engine.verbs.batch_actions.SECONDS", 0)
     nightly, members, _, ends = made(7)
     with audit.acting("ines"):
         assert cancel_batch(nightly.id, tenant_id=EVERY_TENANT) == 2
     assert states(*members, ends) == ["cancelled"] * 2 + ["created"] * 5 + ["blocked"]
     assert nightly.progress().cancelling
     assert revive(members[0], tenant_id=EVERY_TENANT), "it is not cancelled twice"
-    monkeypatch.setattr("jobs.engine.whole_batch.SECONDS", 9)
+    monkeypatch.setattr("jobs.engine.verbs.batch_actions.SECONDS", 9)
     assert go_on_cancelling() == 5
     assert states(*members) == ["created"] + ["cancelled"] * 6
     assert not nightly.progress().cancelling
@@ -374,15 +374,15 @@ def test_a_cancel_of_many_is_one_act_with_one_entry_that_the_clock_goes_on_with(
 
 
 def test_a_cancel_that_dies_is_gone_on_with_in_the_name_of_who_asked(made, monkeypatch):
-    monkeypatch.setattr("jobs.engine.whole_batch.PART", 2)
-    monkeypatch.setattr("jobs.engine.whole_batch.SECONDS", 9)
+    monkeypatch.setattr("jobs.engine.verbs.batch_actions.PART", 2)
+    monkeypatch.setattr("jobs.engine.verbs.batch_actions.SECONDS", 9)
     nightly, members, success, ends = made(5)
 
     def dies(*_, **__):
         raise OSError
 
     with pytest.raises(OSError), audit.acting("ines"), monkeypatch.context() as patched:
-        patched.setattr("jobs.engine.whole_batch._cancel", dies)
+        patched.setattr("jobs.engine.verbs.batch_actions._cancel", dies)
         cancel_batch(nightly.id, tenant_id=nightly.tenant_id)
     assert states(*members) == ["cancelled"] * 2 + ["created"] * 3
     assert go_on_cancelling() == 3
@@ -392,8 +392,8 @@ def test_a_cancel_that_dies_is_gone_on_with_in_the_name_of_who_asked(made, monke
 
 
 def test_who_cancels_what_is_being_cancelled_begins_anew_and_an_operator_stays_one(made, monkeypatch):
-    monkeypatch.setattr("jobs.engine.whole_batch.PART", 2)
-    monkeypatch.setattr("jobs.engine.whole_batch.SECONDS", 0)
+    monkeypatch.setattr("jobs.engine.verbs.batch_actions.PART", 2)
+    monkeypatch.setattr("jobs.engine.verbs.batch_actions.SECONDS", 0)
     nightly, members, *_ = made(5)
     with audit.acting("ines"):
         assert cancel_batch(nightly.id, tenant_id=EVERY_TENANT) == 2
@@ -401,7 +401,7 @@ def test_who_cancels_what_is_being_cancelled_begins_anew_and_an_operator_stays_o
     assert revive(members[0], tenant_id=EVERY_TENANT)
     with audit.acting("acme"):
         assert cancel_batch(nightly.id, tenant_id=nightly.tenant_id) == 2
-    monkeypatch.setattr("jobs.engine.whole_batch.SECONDS", 9)
+    monkeypatch.setattr("jobs.engine.verbs.batch_actions.SECONDS", 9)
     assert go_on_cancelling() == 2
     assert Job.objects.filter(batch_id=nightly.id, barred=True, status="cancelled").count() == 5
     assert entries() == [("ines", "cancelled", 2, 2), ("acme", "cancelled", 4, 4)]
@@ -409,12 +409,12 @@ def test_who_cancels_what_is_being_cancelled_begins_anew_and_an_operator_stays_o
 
 
 def test_what_failed_of_it_is_revived_wherever_it_is_part_by_part(made, monkeypatch):
-    monkeypatch.setattr("jobs.engine.whole_batch.PART", 2)
+    monkeypatch.setattr("jobs.engine.verbs.batch_actions.PART", 2)
     nightly, members, *_ = made(6)
     for member in members[:5]:
         cancel(member, tenant_id=nightly.tenant_id)
     assert call_at(LATER, store.archive, "cancelled", 0, timezone.now() - timedelta(days=1), LATER, batch=1) == 1
-    monkeypatch.setattr("jobs.engine.whole_batch.MOST", 3)
+    monkeypatch.setattr("jobs.engine.verbs.batch_actions.MOST", 3)
     assert revive_batch(nightly.id, tenant_id=TenantFactory().pk) == 0
     assert [revive_batch(nightly.id, tenant_id=nightly.tenant_id) for _ in range(3)] == [4, 1, 0]
     assert states(*members) == ["created"] * 6
@@ -423,7 +423,7 @@ def test_what_failed_of_it_is_revived_wherever_it_is_part_by_part(made, monkeypa
 
 def test_a_batch_of_many_takes_several_turns(made, monkeypatch):
     monkeypatch.setattr("jobs.store.awaiting.BATCH", 7)
-    monkeypatch.setattr("jobs.engine.batches.AT_ONCE", 10)
+    monkeypatch.setattr("jobs.engine.submitting.batches.AT_ONCE", 10)
     nightly, members, success, ends = made(45)
     for member in members:
         cancel(member, tenant_id=EVERY_TENANT)

@@ -4,10 +4,10 @@ import pytest
 
 from jobs import store
 from jobs.console.ops.tags import holding
-from jobs.engine import limits
-from jobs.engine.cancel import cancel
-from jobs.engine.dispatch import dispatch
-from jobs.engine.submit import submit_all
+from jobs.engine.door.dispatch import dispatch
+from jobs.engine.submitting.submit import submit_all
+from jobs.engine.verbs import limits
+from jobs.engine.verbs.cancel import cancel
 from jobs.models import Job, Lane, TenantBook
 from jobs.reading.explain.explanation import explain
 from jobs.store import EVERY_TENANT

@@ -10,11 +10,11 @@ from django.utils import timezone
 
 from jobs import Retry, RetryLater, current_job, store
 from jobs.authoring.exceptions import Cancelled
-from jobs.engine import recover
-from jobs.engine.cancel import Cancellation, cancel, cancel_all
-from jobs.engine.revive import revive
-from jobs.engine.settle import Outcome, settle
-from jobs.engine.user_code import in_a_thread
+from jobs.engine.attempt.settle import Outcome, settle
+from jobs.engine.process.user_code import in_a_thread
+from jobs.engine.upkeep import recover
+from jobs.engine.verbs.cancel import Cancellation, cancel, cancel_all
+from jobs.engine.verbs.revive import revive
 from jobs.lifecycle import FINAL, Status
 from jobs.models import FailedAttempt, Job
 from jobs.reading import queries

@@ -7,9 +7,10 @@ from types import SimpleNamespace
 import pytest
 from django.core import mail
 
-from jobs.engine import dispatch, dispatcher, runtime
-from jobs.engine.dispatcher import Background
-from jobs.engine.submit import submit
+from jobs.engine.door import dispatch, dispatcher
+from jobs.engine.door.dispatcher import Background
+from jobs.engine.process import runtime
+from jobs.engine.submitting.submit import submit
 from tests.conftest import request_for
 from tests.factories import TenantFactory
 from tests.sql import value

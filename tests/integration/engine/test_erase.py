@@ -11,11 +11,11 @@ from django.utils import timezone
 
 from jobs import current_job, store
 from jobs import job as method
-from jobs.engine import erase as steps
-from jobs.engine.erase import Report, erase
-from jobs.engine.execute import execute
-from jobs.engine.history import Archive
-from jobs.engine.host import Host
+from jobs.engine.attempt.execute import execute
+from jobs.engine.process.host import Host
+from jobs.engine.upkeep.history import Archive
+from jobs.engine.verbs import erase as steps
+from jobs.engine.verbs.erase import Report, erase
 from jobs.lifecycle import Status
 from jobs.models import ERASED, AnyFailedAttempt, AnyJob, Attempt, Batch, Job, JobMemory, KeptAnswer
 from jobs.store import EVERY_TENANT, erasing, results

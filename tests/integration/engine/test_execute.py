@@ -10,10 +10,11 @@ import pytest
 from django.db import OperationalError, connection
 
 from jobs import async_, current_job, store
-from jobs.engine import failures, patience
-from jobs.engine.dispatch import dispatch
-from jobs.engine.execute import execute
-from jobs.engine.host import Host
+from jobs.engine.attempt import failures
+from jobs.engine.attempt.execute import execute
+from jobs.engine.door.dispatch import dispatch
+from jobs.engine.process import patience
+from jobs.engine.process.host import Host
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, FailedAttempt, Job
 from jobs.store import Process, results

@@ -8,10 +8,10 @@ from django.utils import timezone
 
 from jobs import InvalidRequest, Retry, current_job, job, store
 from jobs.contrib.testing import freeze_time
-from jobs.engine.dispatch import dispatch
-from jobs.engine.pause import pause_job_type, resume_job_type
-from jobs.engine.promote import lapse, promote
-from jobs.engine.revive import revive
+from jobs.engine.door.dispatch import dispatch
+from jobs.engine.door.promote import lapse, promote
+from jobs.engine.verbs.pause import pause_job_type, resume_job_type
+from jobs.engine.verbs.revive import revive
 from jobs.models import Job
 from jobs.reading.explain.explanation import explain
 from jobs.store import EVERY_TENANT

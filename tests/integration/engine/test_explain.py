@@ -6,9 +6,10 @@ from datetime import timedelta
 import pytest
 
 from jobs import store
-from jobs.engine import cancel, limits, pause, recover
-from jobs.engine.dispatch import dispatch
-from jobs.engine.submit import submit_all
+from jobs.engine.door.dispatch import dispatch
+from jobs.engine.submitting.submit import submit_all
+from jobs.engine.upkeep import recover
+from jobs.engine.verbs import cancel, limits, pause
 from jobs.models import HELD_UNTIL, Job, Worker
 from jobs.reading.explain.explanation import Explanation, Gate, explain
 from jobs.reading.explain.reads import places

@@ -5,8 +5,8 @@ import logging
 import pytest
 
 from jobs import Abandon, Cancelled, Retry, RetryLater, cancel, current_job, store
-from jobs.engine import recover
-from jobs.engine.dispatch import dispatch
+from jobs.engine.door.dispatch import dispatch
+from jobs.engine.upkeep import recover
 from jobs.models import Job
 from jobs.store import EVERY_TENANT, Failure
 from tests import attempts

@@ -6,10 +6,12 @@ import pytest
 from django.db.models.functions import Now
 
 from jobs import store
-from jobs.engine import cancel as engine
-from jobs.engine import dispatch, pause, recover
-from jobs.engine.cancel import Cancellation, cancel
-from jobs.engine.recover import Death, Kill
+from jobs.engine.door import dispatch
+from jobs.engine.upkeep import recover
+from jobs.engine.upkeep.recover import Death, Kill
+from jobs.engine.verbs import cancel as engine
+from jobs.engine.verbs import pause
+from jobs.engine.verbs.cancel import Cancellation, cancel
 from jobs.models import Job, Worker
 from jobs.store import EVERY_TENANT, Failure, Process
 from jobs.store.claiming import decided

@@ -23,10 +23,10 @@ from django.db import connection, connections, transaction
 from django.utils import timezone, translation
 
 from jobs import Retry, current_job, job, signals, store
-from jobs.engine import session_reset
-from jobs.engine.dispatch import dispatch
-from jobs.engine.execute import execute
-from jobs.engine.host import Host
+from jobs.engine.attempt import session_reset
+from jobs.engine.attempt.execute import execute
+from jobs.engine.door.dispatch import dispatch
+from jobs.engine.process.host import Host
 from jobs.models import FailedAttempt, Job, Lane
 from jobs.store import OwnSession
 from jobs.worker.children.time_limit import Timer

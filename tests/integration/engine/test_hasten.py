@@ -6,9 +6,9 @@ import pytest
 from django.db import transaction
 
 from jobs import store
-from jobs.engine.dispatch import dispatch
-from jobs.engine.promote import promote
-from jobs.engine.submit import submit_all
+from jobs.engine.door.dispatch import dispatch
+from jobs.engine.door.promote import promote
+from jobs.engine.submitting.submit import submit_all
 from jobs.lifecycle import Status
 from jobs.models import Job, PausedJobType
 from jobs.store import Failure

@@ -11,7 +11,8 @@ from psycopg.types.multirange import Multirange
 from psycopg.types.range import Range
 
 from jobs import store
-from jobs.engine import recover, repairs
+from jobs.engine.door import repairs
+from jobs.engine.upkeep import recover
 from jobs.lifecycle import Status
 from jobs.management.commands import check_invariants
 from jobs.models import Job, Lane, Queue, QueueTurn, TenantBook, Worker

@@ -6,11 +6,11 @@ import pytest
 from django.db import DatabaseError, OperationalError
 
 from jobs import store
-from jobs.engine import body as engine_body
-from jobs.engine import slices
-from jobs.engine.dispatch import dispatch, dispatch_and_keep
-from jobs.engine.execute import execute
-from jobs.engine.host import Host
+from jobs.engine.attempt import body as engine_body
+from jobs.engine.attempt import slices
+from jobs.engine.attempt.execute import execute
+from jobs.engine.door.dispatch import dispatch, dispatch_and_keep
+from jobs.engine.process.host import Host
 from jobs.models import Job, PausedJobType, Worker
 from jobs.store import Keeper, claiming
 from jobs.store.attempts import starting

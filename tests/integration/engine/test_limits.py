@@ -4,7 +4,7 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
 
-from jobs.engine import limits
+from jobs.engine.verbs import limits
 from tenants.models import TenantQueue
 from tests.callers import browser_of, program_of, superuser
 from tests.factories import QueueFactory, TenantFactory, make_job

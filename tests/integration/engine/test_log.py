@@ -12,9 +12,9 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from jobs import store
-from jobs.engine import prune
-from jobs.engine.erase import erase
-from jobs.engine.listening import CUT, Tail
+from jobs.engine.attempt.captured_output import CUT, Tail
+from jobs.engine.upkeep import prune
+from jobs.engine.verbs.erase import erase
 from jobs.lifecycle import Status
 from jobs.models import AnyJob, Job, JobLog
 from jobs.reading import queries

@@ -6,7 +6,7 @@ import pytest
 from django.db import transaction
 
 from jobs import MISSING, InvalidRequest, StaleAttempt, current_job, job, store
-from jobs.engine.prune import expire_memories
+from jobs.engine.upkeep.prune import expire_memories
 from jobs.lifecycle import Status
 from jobs.models import Job, JobMemory
 from jobs.store import OwnSession

@@ -10,8 +10,8 @@ from jobs import InvalidRequest, job, store, submit_many
 from jobs.authoring import current
 from jobs.authoring.current import CurrentJob
 from jobs.contrib.testing import freeze_time
-from jobs.engine.pause import pause_job_type, resume_job_type
-from jobs.engine.promote import promote
+from jobs.engine.door.promote import promote
+from jobs.engine.verbs.pause import pause_job_type, resume_job_type
 from jobs.models import Job
 from jobs.reading.explain.explanation import explain
 from jobs.store import Holder

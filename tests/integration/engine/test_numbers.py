@@ -10,8 +10,8 @@ from django.core.management import CommandError, call_command
 from django.db import DEFAULT_DB_ALIAS, OperationalError, ProgrammingError, connection
 
 from jobs import store
-from jobs.engine import numbers
-from jobs.engine.numbers import SKIPPED
+from jobs.engine.upkeep import id_gaps
+from jobs.engine.upkeep.id_gaps import SKIPPED
 from jobs.models import Job, Server
 from jobs.worker.clock import Clock
 from tenants.models import Change
@@ -31,7 +31,7 @@ def next_number() -> Callable[[], int]:
 def promoted() -> None:
     """The clock has led on another server before."""
     Server.objects.all().delete()
-    numbers.skip_on_a_new_server()
+    id_gaps.skip_on_a_new_server()
     Server.objects.update(timeline=4711)
 
 
@@ -72,17 +72,17 @@ class TestTheClock:
         assert Server.objects.count() == 1
 
     def test_skips_numbers_after_a_dump_was_restored_on_another_machine(self, next_number, promoted):
-        numbers.skip_on_a_new_server()
+        id_gaps.skip_on_a_new_server()
         Server.objects.update(identifier=4711)
         before = next_number()
-        numbers.skip_on_a_new_server()
+        id_gaps.skip_on_a_new_server()
         assert next_number() > before + SKIPPED
 
     def test_leads_also_where_a_provider_keeps_from_it_which_server_it_is(self, promoted, monkeypatch, caplog):
         def refused(*_) -> list:
             raise ProgrammingError("permission denied for function pg_control_system")
 
-        monkeypatch.setattr(numbers, "rows", refused)
+        monkeypatch.setattr(id_gaps, "rows", refused)
         self.lead()
         assert "a promotion cannot be noticed here" in caplog.text
 
@@ -90,9 +90,9 @@ class TestTheClock:
         def away(*_) -> list:
             raise OperationalError
 
-        monkeypatch.setattr(numbers, "rows", away)
+        monkeypatch.setattr(id_gaps, "rows", away)
         with pytest.raises(OperationalError):
-            numbers.skip_on_a_new_server()
+            id_gaps.skip_on_a_new_server()
 
 
 class TestTheCheck:
@@ -100,12 +100,12 @@ class TestTheCheck:
         next_number()
         Server.objects.all().delete()
         assert ids() == []
-        numbers.skip_on_a_new_server()
+        id_gaps.skip_on_a_new_server()
         assert ids() == []
 
     def test_tells_of_a_promotion_until_numbers_were_skipped(self, promoted):
         assert ids() == ["jobs.W009"]
-        numbers.skip_on_a_new_server()
+        id_gaps.skip_on_a_new_server()
         assert ids() == []
 
     @pytest.mark.parametrize("model", ["jobs", "job_history"])
@@ -138,7 +138,7 @@ class TestTheCheck:
         def refused() -> object:
             raise ProgrammingError
 
-        monkeypatch.setattr(numbers, "numbers", refused)
+        monkeypatch.setattr(id_gaps, "numbers", refused)
         assert ids() == []
 
 
@@ -160,7 +160,7 @@ class TestTheCommand:
         call_command("jobs", "skip-numbers")
         assert ids() == []
         before = next_number()
-        numbers.skip_on_a_new_server()
+        id_gaps.skip_on_a_new_server()
         assert next_number() == before + 1
 
     @pytest.mark.parametrize("by", ["0", "-1", "1000000000001"])

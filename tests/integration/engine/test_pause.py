@@ -7,12 +7,12 @@ from django.db import transaction
 from django.utils import timezone
 
 from jobs import InvalidRequest, store
-from jobs.engine import pause
-from jobs.engine.cancel import Cancellation, cancel
-from jobs.engine.dispatch import dispatch
-from jobs.engine.pause import pause_job_type, resume_job_type
-from jobs.engine.promote import promote
-from jobs.engine.revive import revive
+from jobs.engine.door.dispatch import dispatch
+from jobs.engine.door.promote import promote
+from jobs.engine.verbs import pause
+from jobs.engine.verbs.cancel import Cancellation, cancel
+from jobs.engine.verbs.pause import pause_job_type, resume_job_type
+from jobs.engine.verbs.revive import revive
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, Job, PausedJobType
 from jobs.store import EVERY_TENANT

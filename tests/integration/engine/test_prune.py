@@ -12,9 +12,9 @@ from django.contrib.sessions.models import Session
 from django.utils import timezone
 
 from jobs import store
-from jobs.engine import prune
-from jobs.engine.batches import open_batch
-from jobs.engine.unblock import unblock
+from jobs.engine.door.unblock import unblock
+from jobs.engine.submitting.batches import open_batch
+from jobs.engine.upkeep import prune
 from jobs.lifecycle import Status
 from jobs.models import Batch, BatchTally, DeathNotice, Job, ScheduleRun, Worker
 from tenants.models import Change, ChangeSubject

@@ -9,10 +9,10 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from jobs import store
-from jobs.engine import recover
-from jobs.engine.dispatch import dispatch
-from jobs.engine.drain import drain
-from jobs.engine.recover import Death, Kill
+from jobs.engine.door.dispatch import dispatch
+from jobs.engine.upkeep import recover
+from jobs.engine.upkeep.recover import Death, Kill
+from jobs.engine.verbs.drain import drain
 from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job, Lane, Worker
 from jobs.store import Claimed, Failure, Process

@@ -7,9 +7,9 @@ import pytest
 from django.utils import timezone
 
 from jobs import Abandon, Cancelled, Retry, RetryLater, cancel, current_job, store
-from jobs.engine import recover
-from jobs.engine.dispatch import dispatch
-from jobs.engine.revive import revive
+from jobs.engine.door.dispatch import dispatch
+from jobs.engine.upkeep import recover
+from jobs.engine.verbs.revive import revive
 from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job, Queue
 from jobs.store import EVERY_TENANT, Failure

@@ -4,8 +4,8 @@ import pytest
 from django.core.management import call_command
 
 from jobs import TooManyWaiting, store
-from jobs.engine.cancel import Cancellation, cancel
-from jobs.engine.revive import discard, revive
+from jobs.engine.verbs.cancel import Cancellation, cancel
+from jobs.engine.verbs.revive import discard, revive
 from jobs.lifecycle import Status
 from jobs.models import Job
 from jobs.store import EVERY_TENANT

@@ -8,9 +8,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from jobs import EVERY_TENANT
-from jobs.engine.erase import erase
-from jobs.engine.history import Archive
-from jobs.engine.revive import discard, revive
+from jobs.engine.upkeep.history import Archive
+from jobs.engine.verbs.erase import erase
+from jobs.engine.verbs.revive import discard, revive
 from jobs.lifecycle import Status
 from jobs.models import AnyJob, ArchivedJob, Job
 from jobs.reading.explain.explanation import explain

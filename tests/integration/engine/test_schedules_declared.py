@@ -8,10 +8,10 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from jobs.calls import registry
-from jobs.engine import prune
 from jobs.engine.schedules import change
 from jobs.engine.schedules.declared import UNDECLARED, declare
 from jobs.engine.schedules.run import run_due
+from jobs.engine.upkeep import prune
 from jobs.models import Job, Schedule
 from jobs.reading.schedule_view import state_of
 from tenants.models import Tenant

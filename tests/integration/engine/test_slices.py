@@ -9,13 +9,15 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from jobs import current_job, job, store
-from jobs.engine import execute as engine
-from jobs.engine import patience, pause, runtime, slices
-from jobs.engine.dispatch import dispatch
-from jobs.engine.execute import execute
-from jobs.engine.host import Host
-from jobs.engine.repairs import recount_waiting
-from jobs.engine.runtime import Runtime
+from jobs.engine.attempt import execute as engine
+from jobs.engine.attempt import slices
+from jobs.engine.attempt.execute import execute
+from jobs.engine.door.dispatch import dispatch
+from jobs.engine.door.repairs import recount_waiting
+from jobs.engine.process import patience, runtime
+from jobs.engine.process.host import Host
+from jobs.engine.process.runtime import Runtime
+from jobs.engine.verbs import pause
 from jobs.models import FreedSlot, Job, Lane, PausedJobType, Queue, TenantBook, Worker
 from jobs.store import Holder
 from jobs.worker import message

@@ -8,7 +8,8 @@ import pytest
 from django.utils.functional import SimpleLazyObject
 
 from jobs import Retry, RetryLater, current_job, store
-from jobs.engine import recover, user_code
+from jobs.engine.process import user_code
+from jobs.engine.upkeep import recover
 from jobs.models import FailedAttempt, Job
 from jobs.signals import job_died
 from jobs.worker.children.time_limit import Timer

@@ -7,7 +7,7 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from jobs.calls.refusals import InvalidRequest
-from jobs.engine.submit import submit, submit_all
+from jobs.engine.submitting.submit import submit, submit_all
 from jobs.models import Job
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def dispatches(monkeypatch) -> list[int]:
     """One entry for each dispatch: how many jobs were stored by then."""
     seen: list[int] = []
-    monkeypatch.setattr("jobs.engine.dispatch.dispatch", lambda: bool(seen.append(Job.objects.count())) or 1)
+    monkeypatch.setattr("jobs.engine.door.dispatch.dispatch", lambda: bool(seen.append(Job.objects.count())) or 1)
     return seen
 
 
@@ -85,7 +85,7 @@ class TestTheCallersTransaction:
         def fail() -> None:
             raise RuntimeError("the door is jammed")
 
-        monkeypatch.setattr("jobs.engine.dispatch.dispatch", fail)
+        monkeypatch.setattr("jobs.engine.door.dispatch.dispatch", fail)
         with transaction.atomic() if outer else nullcontext():
             job = submit(request_for(tenant)).id
         assert Job.objects.get().pk == job

@@ -14,7 +14,7 @@ from jobs import InvalidRequest, cancel, store, submit_many
 from jobs import job as a_job
 from jobs.authoring import current
 from jobs.authoring.current import CurrentJob
-from jobs.engine.submit import submit_all
+from jobs.engine.submitting.submit import submit_all
 from jobs.lifecycle import FINAL, Status
 from jobs.models import Job
 from jobs.store import EVERY_TENANT

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta, timezone
 import pytest
 
 from jobs.calls.refusals import InvalidRequest
-from jobs.engine.submit import submit, submit_all
+from jobs.engine.submitting.submit import submit, submit_all
 from jobs.models import Job
 from plumbing.bounds import MAX_SECONDS
 from tests.conftest import request_for

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from jobs import cancel, store
 from jobs.calls.refusals import InvalidRequest, Undecided
-from jobs.engine.submit import MOST_TRIES, submit, submit_all
+from jobs.engine.submitting.submit import MOST_TRIES, submit, submit_all
 from jobs.models import Job, Queue
 from jobs.store import EVERY_TENANT, Answer
 from tests.conftest import request_for

@@ -12,11 +12,12 @@ from asgiref.sync import SyncToAsync, async_to_sync, sync_to_async
 from django.db import connection, connections, transaction
 
 from jobs import async_, current_job, job
-from jobs.engine import interrupt, sync_thread, threads
-from jobs.engine.cancel import cancel
-from jobs.engine.execute import execute
-from jobs.engine.host import Host
-from jobs.engine.threads import Threads
+from jobs.engine.attempt import sync_thread, threads
+from jobs.engine.attempt.execute import execute
+from jobs.engine.attempt.threads import Threads
+from jobs.engine.process import interrupt
+from jobs.engine.process.host import Host
+from jobs.engine.verbs.cancel import cancel
 from jobs.models import Job, JobMemory
 from jobs.store import OwnSession, results
 from tests.attempts import changed

@@ -8,10 +8,10 @@ from django.utils import timezone
 from jobs import store
 from jobs.calls import registry
 from jobs.calls.refusals import UnknownTarget
-from jobs.engine import recover
-from jobs.engine.body import UnknownJobType
-from jobs.engine.cancel import cancel
-from jobs.engine.dispatch import dispatch
+from jobs.engine.attempt.body import UnknownJobType
+from jobs.engine.door.dispatch import dispatch
+from jobs.engine.upkeep import recover
+from jobs.engine.verbs.cancel import cancel
 from jobs.lifecycle import Status
 from jobs.models import UNKNOWN_JOB_TYPE, Attempt, FailedAttempt, Job
 from jobs.reading.explain.explanation import explain

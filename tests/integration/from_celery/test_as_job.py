@@ -12,8 +12,8 @@ from django.utils import timezone
 from jobs import InvalidRequest, async_
 from jobs.calls import registry
 from jobs.contrib.testing import drain, freeze_time
-from jobs.engine import runtime
-from jobs.engine.host import Host
+from jobs.engine.process import runtime
+from jobs.engine.process.host import Host
 from jobs.models import Job
 from jobs.worker.message import run_attempt
 from tests.factories import QueueFactory, TenantFactory

@@ -3,7 +3,7 @@
 import pytest
 
 from jobs import batch
-from jobs.engine.unblock import unblock
+from jobs.engine.door.unblock import unblock
 from jobs.models import Batch, Job
 from tenants.models import Change
 from tests.integration.members.reading import page

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from jobs.engine.history import Archive
+from jobs.engine.upkeep.history import Archive
 from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job, JobLog, PausedJobType, Queue
 from tenants.models import Change, TenantQueue

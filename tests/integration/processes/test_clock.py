@@ -10,8 +10,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from jobs import store
-from jobs.engine import promote
-from jobs.engine.submit import submit
+from jobs.engine.door import promote
+from jobs.engine.submitting.submit import submit
 from jobs.lifecycle import Status
 from jobs.models import Job, Recorded, Worker
 from jobs.store import EVERY_TENANT
@@ -216,7 +216,7 @@ class TestPromote:
         made = []
         monkeypatch.setattr(promote, "BATCH", 10)
         monkeypatch.setattr(
-            "jobs.engine.dispatch.dispatch", lambda: made.append(Job.objects.filter(status="created").count())
+            "jobs.engine.door.dispatch.dispatch", lambda: made.append(Job.objects.filter(status="created").count())
         )
         for _ in range(count):
             make_job(tenant, Status.SCHEDULED)
@@ -228,7 +228,7 @@ class TestPromote:
     ):
         caplog.set_level("INFO", "jobs")
         dispatched = []
-        monkeypatch.setattr("jobs.engine.dispatch.dispatch", lambda: dispatched.append(True))
+        monkeypatch.setattr("jobs.engine.door.dispatch.dispatch", lambda: dispatched.append(True))
         held = make_job(tenant, Status.SCHEDULED, attempt=2)
         pause(held)
         assert promote.promote() == 0
@@ -238,7 +238,7 @@ class TestPromote:
         caplog.set_level("INFO", "jobs")
         dispatched = []
         monkeypatch.setattr(promote, "BATCH", 2)
-        monkeypatch.setattr("jobs.engine.dispatch.dispatch", lambda: dispatched.append(True))
+        monkeypatch.setattr("jobs.engine.door.dispatch.dispatch", lambda: dispatched.append(True))
         now = timezone.now()
         types = ["paused", "paused", "paused", "open"]
         jobs = [

@@ -14,7 +14,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from jobs import store
-from jobs.engine.submit import submit
+from jobs.engine.submitting.submit import submit
 from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job, Worker
 from jobs.sql import statement

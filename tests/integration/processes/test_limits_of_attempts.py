@@ -9,7 +9,7 @@ import pytest
 from billiard.einfo import ExceptionInfo
 from billiard.exceptions import WorkerLostError
 
-from jobs.engine.recover import Death, Kill
+from jobs.engine.upkeep.recover import Death, Kill
 from jobs.worker.children import kills, limits
 from jobs.worker.children.delivery import AttemptRequest
 from jobs.worker.children.limits import Limits, memory_of

@@ -13,9 +13,11 @@ import pytest
 from django.db import OperationalError, connection
 
 from jobs import signals, store
-from jobs.engine import dispatch, recover, runtime
-from jobs.engine.drain import drain
-from jobs.engine.recover import Death
+from jobs.engine.door import dispatch
+from jobs.engine.process import runtime
+from jobs.engine.upkeep import recover
+from jobs.engine.upkeep.recover import Death
+from jobs.engine.verbs.drain import drain
 from jobs.lifecycle import Status
 from jobs.models import Job, Worker
 from jobs.store import Claimed

@@ -10,8 +10,8 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from jobs import store
-from jobs.engine import repairs
-from jobs.engine.recover import Death, Kill
+from jobs.engine.door import repairs
+from jobs.engine.upkeep.recover import Death, Kill
 from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job
 from jobs.store import Failure

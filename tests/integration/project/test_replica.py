@@ -5,8 +5,8 @@ from django.core.checks import run_checks
 from django.db import connections
 
 from jobs import checks
-from jobs.engine.execute import execute
-from jobs.engine.host import Host
+from jobs.engine.attempt.execute import execute
+from jobs.engine.process.host import Host
 from jobs.lifecycle import Status
 from jobs.models import Job
 from jobs.routing import Primary

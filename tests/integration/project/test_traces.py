@@ -14,8 +14,8 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 
 from jobs import telemetry
 from jobs.calls import registry
-from jobs.engine.execute import execute
-from jobs.engine.host import Host
+from jobs.engine.attempt.execute import execute
+from jobs.engine.process.host import Host
 from jobs.models import Job
 from jobs.telemetry import traces
 from scheduler_project.logs import JsonLines, Lines

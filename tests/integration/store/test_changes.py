@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from jobs import store
-from jobs.engine.erase import erase
+from jobs.engine.verbs.erase import erase
 from jobs.lifecycle import Status
 from jobs.models import EXPIRED, Job, LeftLine, LimitChange, PausedJobType, PoolChange, Queue, Worker
 from jobs.recording import record, statements

@@ -10,9 +10,9 @@ from django.db import DataError, connection
 from django.utils import timezone
 
 from jobs import store
-from jobs.engine import limits
-from jobs.engine.dispatch import dispatch
-from jobs.engine.submit import submit_all
+from jobs.engine.door.dispatch import dispatch
+from jobs.engine.submitting.submit import submit_all
+from jobs.engine.verbs import limits
 from jobs.lifecycle import Status
 from jobs.models import Job, Queue, Worker
 from jobs.sql import statement

@@ -8,9 +8,9 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from jobs import store
-from jobs.engine import history
-from jobs.engine.history import Archive
-from jobs.engine.revive import revive
+from jobs.engine.upkeep import history
+from jobs.engine.upkeep.history import Archive
+from jobs.engine.verbs.revive import revive
 from jobs.lifecycle import FINAL, Status
 from jobs.models import AnyFailedAttempt, AnyJob, ArchivedJob, FailedAttempt, Job
 from jobs.reading import queries

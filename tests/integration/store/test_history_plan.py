@@ -8,7 +8,7 @@ from django.db.models import Q
 from django.test.utils import CaptureQueriesContext
 
 from jobs import store
-from jobs.engine.history import TABLE, month_of
+from jobs.engine.upkeep.history import TABLE, month_of
 from jobs.lifecycle import Status
 from jobs.models import AnyJob, ArchivedJob
 from jobs.reading import listing, queries

@@ -11,8 +11,8 @@ from psycopg.types.multirange import Multirange
 
 from jobs import store
 from jobs.calls.request import JobRequest
-from jobs.engine.dispatch import dispatch
-from jobs.engine.submit import submit_all
+from jobs.engine.door.dispatch import dispatch
+from jobs.engine.submitting.submit import submit_all
 from jobs.lifecycle import Status
 from jobs.models import Job, PausedJobType, Queue, QueueTurn, TenantBook
 from tenants.models import Tenant

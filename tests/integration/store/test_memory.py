@@ -9,9 +9,9 @@ from django.db import IntegrityError, transaction
 
 from jobs import MISSING, StaleAttempt, store
 from jobs.calls.refusals import InvalidRequest, TooLarge
-from jobs.engine import prune
-from jobs.engine.memory import Remembering, StoredMemory, clear, clear_all
-from jobs.engine.prune import expire_memories
+from jobs.engine.attempt.memory import Remembering, StoredMemory, clear, clear_all
+from jobs.engine.upkeep import prune
+from jobs.engine.upkeep.prune import expire_memories
 from jobs.lifecycle import Status
 from jobs.models import MAX_BYTES, JobMemory
 from tests.clock import call_at

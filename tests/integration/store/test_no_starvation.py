@@ -2,7 +2,7 @@
 
 import pytest
 
-from jobs.engine.submit import submit_all
+from jobs.engine.submitting.submit import submit_all
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory
 from tests.fleet import Habit

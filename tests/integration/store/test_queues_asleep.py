@@ -4,9 +4,9 @@ import pytest
 from django.db.models import Q
 
 from jobs import store
-from jobs.engine import limits
-from jobs.engine.dispatch import dispatch
-from jobs.engine.submit import submit
+from jobs.engine.door.dispatch import dispatch
+from jobs.engine.submitting.submit import submit
+from jobs.engine.verbs import limits
 from jobs.models import Door, Job, Lane, Queue, QueueTurn
 from jobs.store.claiming import IDLE
 from jobs.store.rows import rows

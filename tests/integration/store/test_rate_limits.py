@@ -9,8 +9,10 @@ from django.utils import timezone
 
 from jobs import store
 from jobs.allocation.gates import Gate
-from jobs.engine import dispatch, limits, runtime
-from jobs.engine.submit import submit_all
+from jobs.engine.door import dispatch
+from jobs.engine.process import runtime
+from jobs.engine.submitting.submit import submit_all
+from jobs.engine.verbs import limits
 from jobs.models import Job, Lane, Queue, TenantBook
 from jobs.reading.explain.explanation import explain
 from jobs.worker.clock import clock

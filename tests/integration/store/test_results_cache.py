@@ -12,7 +12,7 @@ from django.core.management import call_command
 from django.utils import timezone
 from redis import VERSION
 
-from jobs.engine.prune import prune
+from jobs.engine.upkeep.prune import prune
 from jobs.management.installing import wanted
 from jobs.models import Job
 from jobs.reading.health import facts

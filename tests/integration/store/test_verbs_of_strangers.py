@@ -3,7 +3,7 @@
 import pytest
 
 from jobs import cancel, revive, store
-from jobs.engine.cancel import Cancellation
+from jobs.engine.verbs.cancel import Cancellation
 from jobs.lifecycle import FINAL, Status
 from jobs.models import Job
 from jobs.reading import queries

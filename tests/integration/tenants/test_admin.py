@@ -14,7 +14,7 @@ from django.db.models.functions import Now
 from django.db.models.signals import pre_save
 from django.utils import timezone
 
-from jobs.engine import dispatch
+from jobs.engine.door import dispatch
 from jobs.lifecycle import Status
 from jobs.reading import looking
 from tenants import auth

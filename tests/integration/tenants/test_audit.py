@@ -6,8 +6,8 @@ from django.core.management import call_command
 from django.test import Client
 
 from jobs.calls.refusals import InvalidRequest
-from jobs.engine import limits
-from jobs.engine.pause import resume_job_type
+from jobs.engine.verbs import limits
+from jobs.engine.verbs.pause import resume_job_type
 from jobs.engine.webhooks import endpoints
 from jobs.lifecycle import Status
 from jobs.models import PausedJobType, Queue

@@ -13,8 +13,8 @@ from django.utils import timezone
 from django_otp.oath import totp
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
-from jobs.engine.cancel import Cancellation, cancel
-from jobs.engine.pause import pause_job_type
+from jobs.engine.verbs.cancel import Cancellation, cancel
+from jobs.engine.verbs.pause import pause_job_type
 from jobs.engine.webhooks import outbox
 from jobs.engine.webhooks.posting import NotDelivered
 from jobs.lifecycle import Status

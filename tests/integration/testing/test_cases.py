@@ -8,7 +8,7 @@ from django.test import TestCase, TransactionTestCase
 from django.utils import timezone
 
 from jobs.contrib.testing import JobAssertions
-from jobs.engine import dispatch
+from jobs.engine.door import dispatch
 from jobs.models import Door, Job
 from tests.factories import ThingFactory
 from tests.sql import sql

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from jobs import cancel, current_job
 from jobs.contrib.testing import drain
-from jobs.engine.pause import pause_job_type
+from jobs.engine.verbs.pause import pause_job_type
 from jobs.models import Worker
 from jobs.reading import queries
 from tests.factories import QueueFactory, ThingFactory, status

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from embedded import REPOSITORY
-from jobs.engine.cancel import cancel
+from jobs.engine.verbs.cancel import cancel
 from jobs.models import WebhookEndpoint, WebhookMessage
 from tests.integration.webhooks.conftest import deliver
 from tests.pages import blocks

@@ -12,9 +12,9 @@ from django.utils import timezone
 from jobs import async_, batch, store
 from jobs.calls.refusals import InvalidRequest
 from jobs.contrib.testing import drain, webhook_messages
-from jobs.engine.cancel import cancel
-from jobs.engine.erase import erase
-from jobs.engine.prune import prune
+from jobs.engine.upkeep.prune import prune
+from jobs.engine.verbs.cancel import cancel
+from jobs.engine.verbs.erase import erase
 from jobs.engine.webhooks import deliver, endpoints, outbox, signing
 from jobs.engine.webhooks.outbox import Message
 from jobs.models import Job, WebhookEndpoint, WebhookHour, WebhookMessage

@@ -8,7 +8,7 @@ from jobs.console.ops import live, looks
 from jobs.console.ops.access import action_for, page_for, plain_page
 from jobs.console.ops.answers import done, refused
 from jobs.console.ops.views.many import MAX_UNASKED
-from jobs.engine.whole_batch import cancel_batch, close_batch
+from jobs.engine.verbs.batch_actions import cancel_batch, close_batch
 from jobs.pages.answers import cancelled, existing
 from jobs.pages.typed import number
 from jobs.reading import listing

@@ -17,7 +17,7 @@ from jobs.console.operations.what_if import QUEUES, TENANTS, asked_at
 from jobs.console.ops.access import action_for
 from jobs.console.ops.answers import done, refused
 from jobs.console.ops.tags import setting
-from jobs.engine import limits
+from jobs.engine.verbs import limits
 from jobs.models import Queue
 from jobs.pages.answers import SeeOther, existing
 from plumbing.text import storable

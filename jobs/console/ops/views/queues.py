@@ -11,7 +11,7 @@ from jobs.console.ops import live, looks, past, snapshot
 from jobs.console.ops.access import action_for, page_for
 from jobs.console.ops.answers import done
 from jobs.console.ops.views.limits import form_of
-from jobs.engine.pause import pause_job_type, resume_job_type
+from jobs.engine.verbs.pause import pause_job_type, resume_job_type
 from jobs.models import PausedJobType, Queue
 from jobs.pages.typed import texts
 from jobs.reading.standing import of_queues

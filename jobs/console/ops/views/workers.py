@@ -13,7 +13,7 @@ from jobs.console.ops import live, past, snapshot
 from jobs.console.ops.access import action_for, page_for
 from jobs.console.ops.answers import done, refused
 from jobs.console.ops.past import Worked
-from jobs.engine import drain
+from jobs.engine.verbs import drain
 from jobs.models import Job, Recorded, Worker
 from jobs.pages.answers import existing
 from jobs.reading.migrations import open_migrations

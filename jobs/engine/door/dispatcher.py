@@ -15,7 +15,8 @@ from django.core import mail
 from django.db import close_old_connections, connection
 
 from jobs import telemetry
-from jobs.engine import dispatch, runtime
+from jobs.engine.door import dispatch
+from jobs.engine.process import runtime
 from jobs.store import OwnSession
 from plumbing.connections import drop_cut_connections
 

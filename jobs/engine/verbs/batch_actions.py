@@ -13,9 +13,9 @@ from django.db.models import QuerySet
 
 from jobs import store
 from jobs.calls.refusals import TooManyWaiting
-from jobs.engine import dispatch
-from jobs.engine.cancel import Cancellation, cancel_all
-from jobs.engine.revive import revive
+from jobs.engine.door import dispatch
+from jobs.engine.verbs.cancel import Cancellation, cancel_all
+from jobs.engine.verbs.revive import revive
 from jobs.lifecycle import FINAL, Status
 from jobs.models import ERASED, AnyJob, Batch, BatchCancel, Job
 from jobs.store import EVERY_TENANT, TenantId

@@ -20,13 +20,14 @@ from jobs.calls.arguments import stats_as_json
 from jobs.calls.refusals import InvalidRequest, UnknownTarget
 from jobs.calls.registry import Target
 from jobs.conf import settings
-from jobs.engine import process_state, user_code
-from jobs.engine.ask import ask
-from jobs.engine.batches import batch_of
-from jobs.engine.host import Host
-from jobs.engine.listening import Tail, listening
-from jobs.engine.memory import Remembering, StoredMemory
-from jobs.engine.patience import DATABASE_PATIENCE, patiently
+from jobs.engine.attempt import process_state
+from jobs.engine.attempt.captured_output import Tail, listening
+from jobs.engine.attempt.memory import Remembering, StoredMemory
+from jobs.engine.process import user_code
+from jobs.engine.process.ask import ask
+from jobs.engine.process.host import Host
+from jobs.engine.process.patience import DATABASE_PATIENCE, patiently
+from jobs.engine.submitting.batches import batch_of
 from jobs.lifecycle import Status
 from jobs.models import AnyJob, Batch, Job
 from jobs.store import End, Ending, Started, results

@@ -1,6 +1,6 @@
 """Reset the sessions after a body, so that nothing of it reaches the next body here, perhaps another tenant's.
 
-`copy_context` (engine/body.py) does this for language, time zone and other context variables. This module does it for
+`copy_context` (engine/attempt/body.py) does this for language, time zone and other context variables. This module does it for
 database sessions: transactions, settings, the role, the search path, temporary tables, advisory locks.
 """
 
@@ -11,7 +11,7 @@ from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg import pq, sql
 
-from jobs.engine.interrupt import interrupt
+from jobs.engine.process.interrupt import interrupt
 
 # Like DISCARD ALL, but keep the prepared statements: a body cannot leave anything in them.
 # Then set the time zone as Django does for a new session: Django itself would do it in a round trip of its own.

@@ -6,11 +6,11 @@ from datetime import datetime
 
 from jobs import store, telemetry
 from jobs.conf import settings
-from jobs.engine import dispatch, repairs
-from jobs.engine.body import Outcome
+from jobs.engine.attempt.body import Outcome
+from jobs.engine.attempt.settle import settle
 from jobs.engine.deaths.announce import announce
-from jobs.engine.settle import settle
-from jobs.engine.user_code import in_a_thread
+from jobs.engine.door import dispatch, repairs
+from jobs.engine.process.user_code import in_a_thread
 from jobs.lifecycle import Status
 from jobs.models import WORKER_STOPPED
 from jobs.store import ANY_PROCESS, Failure, Process

@@ -12,7 +12,7 @@ A dispatch makes one pass after the other. A pass is one transaction (steps 1 to
 4. Claim: choose the fairest jobs up to the room and all limits. Give each a slot and count its attempt.
 5. Commit, which opens the door. A process that keeps a job for itself starts it in the same pipeline.
 6. Hand over: send one message for each claimed job to the Celery queue of its pool. Recover repeats lost messages.
-7. If there is news of jobs that others wait for, have it read (`engine/unblock.py`).
+7. If there is news of jobs that others wait for, have it read (`engine/door/unblock.py`).
 8. If the claim left room (`more`), or a job was unblocked, go to 1, now without the lanes whose jobs others had locked.
 9. If processes are still free, go to 1 with a pass that lends them to tenants that hold all of their slots.
 
@@ -29,9 +29,9 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 from jobs import store
 from jobs.allocation.order import MAX_PASSES
-from jobs.engine import runtime
-from jobs.engine.repairs import recount_books
-from jobs.engine.unblock import unblock_safely
+from jobs.engine.door.repairs import recount_books
+from jobs.engine.door.unblock import unblock_safely
+from jobs.engine.process import runtime
 from jobs.store import Claimed, Ending, Keeper, Pass, Started
 
 _thread = threading.local()

@@ -17,7 +17,7 @@ from jobs.calls.compose import JobIds, compose, compose_each
 from jobs.calls.refusals import InvalidRequest
 from jobs.calls.registry import Target, target, target_of
 from jobs.calls.request import JobRequest, requests_of
-from jobs.engine.submit import submit, submit_all
+from jobs.engine.submitting.submit import submit, submit_all
 
 Arguments = ParamSpec("Arguments")
 

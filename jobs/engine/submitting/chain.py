@@ -3,7 +3,7 @@
 from django.db import transaction
 
 from jobs.calls.request import JobRequest, requests_of
-from jobs.engine.submit import submit_all
+from jobs.engine.submitting.submit import submit_all
 
 
 class Group(tuple[JobRequest, ...]):

@@ -18,7 +18,7 @@ from typing import Any
 
 from django.db import connections
 
-from jobs.engine.host import Host
+from jobs.engine.process.host import Host
 from jobs.store import Started, speak_as_the_caller
 
 ANSWER_SECONDS = 10.0  # for everything but bodies

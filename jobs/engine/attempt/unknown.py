@@ -7,8 +7,8 @@ lasted JOBS_UNKNOWN_PATIENCE seconds, the job ends as its policy says.
 from jobs import store
 from jobs.calls.refusals import InvalidRequest
 from jobs.conf import settings
-from jobs.engine.body import UnknownJobType
-from jobs.engine.patience import patiently
+from jobs.engine.attempt.body import UnknownJobType
+from jobs.engine.process.patience import patiently
 from jobs.store import Started
 
 FIRST, LONGEST = 5.0, 60.0  # seconds until the next attempt

@@ -4,8 +4,8 @@ from django.db import transaction
 
 from jobs import store
 from jobs.calls.refusals import TooManyWaiting
-from jobs.engine import dispatch
-from jobs.engine.audit import note_job
+from jobs.engine.door import dispatch
+from jobs.engine.verbs.audit import note_job
 from jobs.models import JobRow
 from jobs.store import EVERY_TENANT, TenantId
 from plumbing.bounds import is_id

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from jobs.engine.host import Host
+from jobs.engine.process.host import Host
 from jobs.store import Claimed
 
 

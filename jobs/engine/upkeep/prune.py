@@ -14,8 +14,8 @@ from django.db.models import DurationField, Exists, ExpressionWrapper, F, Model,
 
 from jobs import store, telemetry
 from jobs.conf import settings
-from jobs.engine.cancel import cancel
-from jobs.engine.history import DAY
+from jobs.engine.upkeep.history import DAY
+from jobs.engine.verbs.cancel import cancel
 from jobs.models import (
     Batch,
     BatchTally,

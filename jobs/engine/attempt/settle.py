@@ -14,13 +14,13 @@ from django.db import DataError
 from jobs import store, telemetry
 from jobs.authoring.exceptions import Abandon, Cancelled, RetryLater, delay_of
 from jobs.authoring.groups import means
-from jobs.engine.body import Outcome, SourceGone, UnknownJobType
+from jobs.engine.attempt.body import Outcome, SourceGone, UnknownJobType
+from jobs.engine.attempt.failures import as_failure, without_text
+from jobs.engine.attempt.policy import policy_of
+from jobs.engine.attempt.unknown import as_refusal, delay_until_known
 from jobs.engine.deaths.announce import announce
-from jobs.engine.failures import as_failure, without_text
-from jobs.engine.patience import patiently
-from jobs.engine.policy import policy_of
-from jobs.engine.unknown import as_refusal, delay_until_known
-from jobs.engine.user_code import Ask
+from jobs.engine.process.patience import patiently
+from jobs.engine.process.user_code import Ask
 from jobs.store import End, Failure, Started
 
 UNASKED = "raised Cancelled, but was not asked to stop"

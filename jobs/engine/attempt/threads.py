@@ -21,8 +21,8 @@ from django.db import connections
 from django.db.backends.signals import connection_created
 
 from jobs import store
-from jobs.engine.interrupt import CANCEL_PATIENCE, interrupt, is_active
-from jobs.engine.sync_thread import SyncThread
+from jobs.engine.attempt.sync_thread import SyncThread
+from jobs.engine.process.interrupt import CANCEL_PATIENCE, interrupt, is_active
 
 LOOK_AGAIN = 0.01  # seconds
 OF_PYTHON = (sysconfig.get_path("stdlib"), "<frozen ")

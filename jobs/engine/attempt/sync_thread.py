@@ -17,7 +17,7 @@ from typing import Any
 from asgiref.sync import SyncToAsync
 from django.db import connections
 
-from jobs.engine.interrupt import CANCEL_PATIENCE, interrupt
+from jobs.engine.process.interrupt import CANCEL_PATIENCE, interrupt
 
 
 class SyncThread(ThreadPoolExecutor):

@@ -14,7 +14,7 @@ from jobs.authoring.exceptions import StaleAttempt
 from jobs.authoring.memory import MISSING, Memory
 from jobs.calls.arguments import as_json, as_key
 from jobs.calls.refusals import InvalidRequest, TooLarge
-from jobs.engine.ask import ask
+from jobs.engine.process.ask import ask
 from jobs.models import MAX_BYTES, JobMemory
 from jobs.store.rows import rows
 from jobs.store.session import session

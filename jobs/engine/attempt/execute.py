@@ -3,7 +3,7 @@
 1. Start the attempt.
 2. Run its body, clean up after it, keep its result.
 3. Settle. The statement that records a success also starts the next job of the lane (queue and tenant) in the slot.
-   After a time slice (`engine/slices.py`) other lanes have their turn. No count changes: no door is needed.
+   After a time slice (`engine/attempt/slices.py`) other lanes have their turn. No count changes: no door is needed.
 4. Dispatch: fill the free slots. The process keeps one of the jobs claimed for its own pool and goes on with 2, until
    SLACK seconds after the message came. Then it takes the next message, which may have waited for it. One pipeline
    settles a success, makes the pass, and starts what the process keeps.
@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING
 from django.db import DatabaseError, InterfaceError
 
 from jobs import store, telemetry
-from jobs.engine import body, process_state, session_reset
-from jobs.engine.body import Outcome
-from jobs.engine.dispatch import dispatch, dispatch_and_keep
-from jobs.engine.host import Host
-from jobs.engine.patience import patiently
-from jobs.engine.settle import settle
-from jobs.engine.slices import Slice
-from jobs.engine.user_code import Here
+from jobs.engine.attempt import body, process_state, session_reset
+from jobs.engine.attempt.body import Outcome
+from jobs.engine.attempt.settle import settle
+from jobs.engine.attempt.slices import Slice
+from jobs.engine.door.dispatch import dispatch, dispatch_and_keep
+from jobs.engine.process.host import Host
+from jobs.engine.process.patience import patiently
+from jobs.engine.process.user_code import Here
 from jobs.store import Claimed, Keeper, Started
 from jobs.telemetry import traces
 

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from jobs import store
 from jobs.authoring.current import caller
 from jobs.calls.request import DEBOUNCE, JOIN, SUPERSEDE, JobRequest
-from jobs.engine import dispatch
-from jobs.engine.audit import note_job
+from jobs.engine.door import dispatch
+from jobs.engine.verbs.audit import note_job
 from jobs.store import Gathered
 
 

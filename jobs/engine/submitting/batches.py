@@ -18,8 +18,8 @@ from jobs.calls.compose import user_key
 from jobs.calls.refusals import InvalidRequest
 from jobs.calls.request import JOIN, JobRequest, requests_of
 from jobs.conf import settings
-from jobs.engine import dispatch
-from jobs.engine.submit import submit_all
+from jobs.engine.door import dispatch
+from jobs.engine.submitting.submit import submit_all
 from jobs.models import Job
 from jobs.store import Progress
 from tenants.models import Tenant

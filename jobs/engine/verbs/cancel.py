@@ -6,8 +6,8 @@ from enum import StrEnum
 from django.db import transaction
 
 from jobs import store, telemetry
-from jobs.engine import dispatch
-from jobs.engine.audit import note_job
+from jobs.engine.door import dispatch
+from jobs.engine.verbs.audit import note_job
 from jobs.models import Job
 from jobs.store import TenantId
 from jobs.store.owner import owned

@@ -5,7 +5,7 @@ from contextlib import suppress
 from jobs import store
 from jobs.calls import registry
 from jobs.calls.refusals import InvalidRequest
-from jobs.engine import dispatch, repairs
+from jobs.engine.door import dispatch, repairs
 from jobs.models import PausedJobType
 
 

@@ -1,7 +1,7 @@
 """Promote: jobs that are due become ready. Lapse: waiting jobs whose time to start has passed are cancelled."""
 
 from jobs import store
-from jobs.engine import dispatch
+from jobs.engine.door import dispatch
 
 BATCH = 1000  # rows locked at a time, so that ten thousand due jobs do not hold others up
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db import transaction
 
-from jobs.engine import dispatch
+from jobs.engine.door import dispatch
 from jobs.models import Queue
 from tenants.models import Tenant, TenantQueue
 

@@ -11,9 +11,9 @@ from jobs import store
 from jobs.authoring.current import caller
 from jobs.calls.refusals import InvalidRequest, Passed, TooManyWaiting, Undecided
 from jobs.calls.request import JobRequest
-from jobs.engine import dispatch
-from jobs.engine.audit import note_job
-from jobs.engine.newest import Newest
+from jobs.engine.door import dispatch
+from jobs.engine.submitting.identical_calls import Newest
+from jobs.engine.verbs.audit import note_job
 from jobs.models import Queue
 from jobs.store import Answer, Edge
 from plumbing.bounds import MAX_SECONDS
