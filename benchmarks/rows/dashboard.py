@@ -25,7 +25,7 @@ from django.test import Client
 
 from benchmarks import cpu, installation
 from benchmarks.bars import Bar, Figures
-from jobs.console.ops import live, past, snapshot
+from jobs.console.ops import history_charts, live, snapshot
 from jobs.contrib.metrics.views import everything
 from jobs.recording import may_run, record, sample
 
@@ -151,7 +151,14 @@ def _scripts() -> list[str]:
 
 def _refresh(client: Client) -> dict[str, float]:
     """With everything fresh: nothing has changed; and the weight of the largest region."""
-    for kept in (snapshot.current, live.facts, past.drawn, past.failing_in, past.use_of_last_hour, past.fairness):
+    for kept in (
+        snapshot.current,
+        live.facts,
+        history_charts.drawn,
+        history_charts.failing_in,
+        history_charts.use_of_last_hour,
+        history_charts.fairness,
+    ):
         kept.seconds = 3600.0
     page = client.get("/ops/").content.decode()
     known = [f"{name}={version}" for name, version in re.findall(r'data-region="(\w+)" data-v="(\w+)"', page)]

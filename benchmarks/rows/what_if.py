@@ -11,7 +11,7 @@ from benchmarks.bars import Bar, Figures
 from benchmarks.contenders.ours import Ours
 from jobs import store, submit_many
 from jobs.forecasting.replay.compare import Answer, Waits, answer, relative
-from jobs.forecasting.replay.pauses import pauses
+from jobs.forecasting.replay.idle_gaps import pauses
 from jobs.forecasting.replay.record import POOL as OF_POOL
 from jobs.forecasting.replay.record import TENANT, Hypothesis, Record
 from jobs.models import Job, PoolChange

@@ -62,10 +62,10 @@ def test_a_statement_lies_in_the_folder_of_the_one_module_that_runs_it(subtests)
     )
     others += (
         *(f"recording/{name}" for name in ("statements", "record", "close", "sample")),
-        *("recording/forecasts/statements", "console/ops/past"),
+        *("recording/forecasts/statements", "console/ops/history_charts"),
     )
     others += (
-        "console/ops/looks",
+        "console/ops/present_queries",
         "engine/deaths/notify",
         "engine/upkeep/prune",
         "engine/attempt/memory",

@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 from embedded import REPOSITORY
 from jobs.allocation.gates import Gate
 from jobs.console.ops import charts
-from jobs.console.ops.past import failing
+from jobs.console.ops.history_charts import failing
 from jobs.console.ops.snapshot import Snapshot
-from jobs.console.ops.standings import standings
 from jobs.console.ops.tags import short, span
+from jobs.console.ops.tenant_order import standings
 from jobs.console.ops.views.job import like_it, way
 from jobs.models import AnyFailedAttempt, AnyJob
 from jobs.pages import cached

@@ -20,7 +20,7 @@ from jobs.console.operations.filters import moment
 from jobs.console.operations.limits import OF_QUEUE, OF_TENANT
 from jobs.console.operations.named import pool_named, queue_named, tenant_named
 from jobs.forecasting.replay.compare import MOST_ERROR, Answer, answer
-from jobs.forecasting.replay.pauses import pauses
+from jobs.forecasting.replay.idle_gaps import pauses
 from jobs.forecasting.replay.record import POOL, QUEUE, TENANT, Hypothesis
 from jobs.models import Queue, WhatIf
 from jobs.reading import replay

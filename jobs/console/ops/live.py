@@ -6,7 +6,7 @@ from typing import Any
 from django.db import Error
 from django.http import HttpRequest, HttpResponse
 
-from jobs.console.ops import looks, snapshot
+from jobs.console.ops import present_queries, snapshot
 from jobs.console.ops.access import frame, menu
 from jobs.console.ops.snapshot import Snapshot
 from jobs.pages import regions as live_regions
@@ -50,7 +50,7 @@ def page(
 def _counts(seen: Snapshot, hold: Sequence[Condition] | None) -> dict[str, str]:
     """Return the numbers beside the entries of the menu: of dead letters, and of conditions."""
     dead = seen.counts.dead if seen.counts else 0
-    signs = {"dead": f"{dead:,}{'+' if dead >= looks.MAX_COUNT else ''}" if dead else ""}
+    signs = {"dead": f"{dead:,}{'+' if dead >= present_queries.MAX_COUNT else ''}" if dead else ""}
     return signs | {"health": str(len(hold)) if hold else ""}
 
 

@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import Any
 
 from jobs.allocation.gates import Gate
-from jobs.console.ops import looks
-from jobs.console.ops.looks import Counts
+from jobs.console.ops import present_queries
+from jobs.console.ops.present_queries import Counts
 from jobs.pages.cached import Cached, cached
 from jobs.reading import looking, waits
 from jobs.reading.looking import Lane, Queue, SlotsInUse, Tenant, Worker
@@ -112,7 +112,7 @@ PARTS: Mapping[str, Cached[[], Any]] = {
     "lanes": _part(looking.look_lanes),
     "queues": _part(looking.look_queues),
     "workers": _part(looking.look_workers),
-    "counts": _part(looks.counts),
+    "counts": _part(present_queries.counts),
     "tenants": _part(_tenants),
 }
 

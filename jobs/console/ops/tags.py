@@ -15,9 +15,9 @@ from django.utils.text import slugify
 from jobs.allocation.gates import Gate
 from jobs.conf import documented, settings
 from jobs.console.operations.audited import told
-from jobs.console.ops import words
-from jobs.console.ops.looks import MAX_COUNT
-from jobs.console.ops.terms import with_word
+from jobs.console.ops import meanings
+from jobs.console.ops.present_queries import MAX_COUNT
+from jobs.console.ops.search_language import with_word
 from jobs.pages.forms import post, query_with, select
 from jobs.pages.tables import column, fact, table
 from jobs.reading.listing import call, job_type, ran, state, waited
@@ -79,7 +79,7 @@ register.simple_tag(in_admin)  # {% in_admin "jobs_schedule_change" one.pk as ch
 @register.filter
 def term(name: str) -> SafeString:
     """Render a word of the pages with its meaning as a tooltip."""
-    return format_html('<abbr title="{}">{}</abbr>', words.TERMS[name.lower()], name)
+    return format_html('<abbr title="{}">{}</abbr>', meanings.TERMS[name.lower()], name)
 
 
 @register.filter

@@ -10,9 +10,9 @@ from django.db import transaction
 
 from jobs import store
 from jobs.forecasting import runs
-from jobs.forecasting.lines import Foresight, Key, Place
-from jobs.forecasting.rehearsal import Odds
-from jobs.forecasting.replay.pauses import pauses
+from jobs.forecasting.published_lines import Foresight, Key, Place
+from jobs.forecasting.replay.idle_gaps import pauses
+from jobs.forecasting.simulation import Odds
 from jobs.forecasting.statements import Reason
 from jobs.models import Forecast, Prediction
 from jobs.reading.health.looks import look_predictions

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from math import isfinite, sqrt
 
 from jobs.forecasting.calibration import QUANTILES, Factor, class_of
-from jobs.forecasting.far import TENTH
-from jobs.forecasting.lines import Foresight, Place
+from jobs.forecasting.far_estimates import TENTH
+from jobs.forecasting.published_lines import Foresight, Place
 from jobs.forecasting.quantiles import quantile
-from jobs.forecasting.scene import InLine
+from jobs.forecasting.snapshot import InLine
 from jobs.models import Prediction
 from jobs.recording.forecasts.statements import EndedAttempt
 

@@ -11,7 +11,7 @@ from django.db.models import F
 
 from jobs.forecasting.calibration import Factor
 from jobs.forecasting.runs import Attempt
-from jobs.forecasting.scene import Comer, Holding, InLine, Scene
+from jobs.forecasting.snapshot import Comer, Holding, InLine, Scene
 from jobs.models import Calibration, Forecast, Prediction, PredictionTotal
 from jobs.reading.looking import reading_as_sets
 from jobs.store.rows import objects, rows

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from jobs.console.ops import snapshot
-from jobs.console.ops.standings import standings
+from jobs.console.ops.tenant_order import standings
 from jobs.models import Job, Queue, QueueTurn
 from jobs.reading import looking
 from tenants.models import TenantQueue

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from django.test import Client
 
-from jobs.console.ops import live, past, snapshot
+from jobs.console.ops import history_charts, live, snapshot
 from jobs.console.ops.views import health
 from jobs.pages.cached import Cached
 from tests.callers import browser_of, staff
@@ -14,7 +14,7 @@ from tests.callers import browser_of, staff
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Each request looks for itself."""
-    named = [value for module in (live, past, snapshot, health) for value in vars(module).values()]
+    named = [value for module in (live, history_charts, snapshot, health) for value in vars(module).values()]
     for kept in (*named, *snapshot.PARTS.values()):
         if isinstance(kept, Cached):
             monkeypatch.setattr(kept, "seconds", 0.0)

@@ -10,7 +10,7 @@ from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from jobs.console.ops import looks
+from jobs.console.ops import present_queries
 from jobs.console.ops.dead_letters import counted, matching
 from jobs.lifecycle import Status
 from jobs.models import FullHour, Job, Schedule, ScheduleRun
@@ -195,7 +195,9 @@ def test_the_runs_of_schedules_are_read_by_their_index_and_only_the_last_ones():
     mine, other = (Schedule.objects.create(tenant=TenantFactory(), name="nightly", **call) for _ in range(2))
     due = [now - timedelta(minutes=number) for number in range(2_000)]
     ScheduleRun.objects.bulk_create([ScheduleRun(schedule=one, due=at) for at in due for one in (mine, other)])
-    assert [(run.schedule_id, run.due) for run in looks.runs([mine.pk], most=3)] == [(mine.pk, at) for at in due[:3]]
+    assert [(run.schedule_id, run.due) for run in present_queries.runs([mine.pk], most=3)] == [
+        (mine.pk, at) for at in due[:3]
+    ]
     sql("ANALYZE schedule_runs")
     explained = f"EXPLAIN (ANALYZE, FORMAT JSON) {statement('look_runs')}"
     [(plan,)] = sql(explained, {"ids": [mine.pk, other.pk], "most": 3})

@@ -14,7 +14,7 @@ from django.urls import clear_script_prefix, set_script_prefix
 from django.utils import timezone
 
 from jobs import store
-from jobs.console.ops import terms
+from jobs.console.ops import search_language
 from jobs.engine.verbs import limits
 from jobs.engine.verbs.pause import pause_job_type
 from jobs.lifecycle import Status
@@ -132,9 +132,15 @@ class TestSearch:
         assert '<option value="user:ines tenant:acme status:held">' in page
 
     def test_a_word_replaces_the_one_of_its_name_and_what_no_word_can_say_is_no_link(self, client, jobs):
-        assert terms.with_word("tenant:a reports.x.y:3 since:1h", "type", "a.b.c") == "tenant:a since:1h type:a.b.c"
-        assert terms.with_word("Tenant:a args.x:1", "tenant", "b") == "args.x:1 tenant:b"
-        assert (terms.with_word("q", "source", "a b"), terms.with_word("q", "source", "")) == ("", "")
+        assert (
+            search_language.with_word("tenant:a reports.x.y:3 since:1h", "type", "a.b.c")
+            == "tenant:a since:1h type:a.b.c"
+        )
+        assert search_language.with_word("Tenant:a args.x:1", "tenant", "b") == "args.x:1 tenant:b"
+        assert (search_language.with_word("q", "source", "a b"), search_language.with_word("q", "source", "")) == (
+            "",
+            "",
+        )
         Job.objects.filter(pk=jobs.pk).update(source_id="a b")
         assert "</a>:a b</td>" in text(client.get("/ops/jobs/", {"q": "user:ines"}))
 

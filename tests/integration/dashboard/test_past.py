@@ -8,7 +8,7 @@ import pytest
 from django.db import OperationalError
 from django.test.utils import override_script_prefix
 
-from jobs.console.ops import live, past
+from jobs.console.ops import history_charts, live
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, JobMinute, PausedJobType, Sample, TenantHour
 from jobs.reading.health import RULES, conditions
@@ -22,12 +22,12 @@ CALL = {"source_type": "shop.order", "source_method": "pay"}
 @pytest.fixture(autouse=True)
 def within_a_minute(monkeypatch) -> None:
     """No other one begins between what a test writes and its look."""
-    now = past.minute()
-    monkeypatch.setattr(past, "minute", lambda: now)
+    now = history_charts.minute()
+    monkeypatch.setattr(history_charts, "minute", lambda: now)
 
 
 def minute(back: int) -> datetime:
-    return past.minute() - timedelta(minutes=back)
+    return history_charts.minute() - timedelta(minutes=back)
 
 
 def tally(outcome: str, attempts: int) -> dict:
@@ -49,7 +49,7 @@ def test_strips_show_the_use_of_the_last_hour_and_no_other_tenants():
         10, tenants=both, queues={queue.pk: {"in_use": 3, "waiting": 8}}, pools={"heavy": {"in_use": 1, "processes": 4}}
     )
     sample(70, tenants=both)
-    seen = past.use_of_last_hour()
+    seen = history_charts.use_of_last_hour()
     assert set(seen.tenants) == {owner.pk}
     assert "Full for 1 of 1 samples" in seen.tenants[owner.pk]
     assert "Full for 0 of 1 samples" in seen.pools["heavy"]
@@ -61,8 +61,8 @@ def test_a_day_of_a_tenant_is_read_in_quarters_of_an_hour():
     owner = TenantFactory()
     for back in range(60):
         sample(back, tenants={owner.pk: {"in_use": 2, "slots": 2, "waiting": 0}})
-    assert "Full for 4 of 4 samples" in past.use_of_day(owner.pk)
-    assert "Full for 0 of 4 samples" in past.use_of_day(TenantFactory().pk)
+    assert "Full for 4 of 4 samples" in history_charts.use_of_day(owner.pk)
+    assert "Full for 0 of 4 samples" in history_charts.use_of_day(TenantFactory().pk)
 
 
 def test_the_day_of_each_tenant_is_its_own():
@@ -72,7 +72,7 @@ def test_the_day_of_each_tenant_is_its_own():
     TenantHour.objects.create(tenant_id=owner.pk, hour=hour - timedelta(hours=2), **tally("retry", 10))
     TenantHour.objects.create(tenant_id=owner.pk, hour=hour - timedelta(hours=30), **tally("dead", 99))
     TenantHour.objects.create(tenant_id=stranger.pk, hour=hour, **tally("success", 7))
-    found = past.days_of(frozenset({owner.pk, stranger.pk, idle.pk}))
+    found = history_charts.days_of(frozenset({owner.pk, stranger.pk, idle.pk}))
     assert {pk: (one.attempts, one.failed, one.many_failed) for pk, one in found.items()} == {
         owner.pk: (100, 10, True),
         stranger.pk: (7, 0, False),
@@ -90,8 +90,8 @@ def test_charts_reach_back_as_far_as_is_asked_and_say_if_that_takes_too_long(cli
     shown = {length: client.get("/ops/", {"range": length}).context["chart"].total for length in ("1h", "6h", "24h")}
     assert shown == {"1h": 10, "6h": 20, "24h": 30}
     assert client.get("/ops/", {"range": "9y"}).context["chart"].total == 10
-    monkeypatch.setattr(past, "look", too_many)
-    monkeypatch.setattr(past, "look_objects", too_many)
+    monkeypatch.setattr(history_charts, "look", too_many)
+    monkeypatch.setattr(history_charts, "look_objects", too_many)
     page = client.get("/ops/", {"range": "3d"}).content.decode()
     assert "The ended attempts could not be read" in page
     assert "The failures could not be read" in page
@@ -134,8 +134,8 @@ def test_job_types_that_fail_are_listed_with_a_way_to_their_errors(client, monke
     page = client.get("/ops/").content.decode()
     assert "10 % of 100" in page
     assert "?q=status%3Aerror%20type%3Ashop.order.pay%20ended_since%3A" in page
-    past.drawn.forget()
-    monkeypatch.setattr(past.drawn, "seconds", 60.0)
+    history_charts.drawn.forget()
+    monkeypatch.setattr(history_charts.drawn, "seconds", 60.0)
     for prefix in ("/de/", "/"):  # of a language, or a mount
         with override_script_prefix(prefix):
             assert f'"{prefix}ops/jobs/?q=ended' in client.get("/ops/").content.decode()

@@ -12,7 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from jobs.console.ops import past, snapshot, views
+from jobs.console.ops import history_charts, snapshot, views
 from jobs.http import schemas
 from jobs.lifecycle import Status
 from jobs.models import Forecast, Job
@@ -112,7 +112,7 @@ def test_pages_and_commands_tell_how_often_such_statements_held(job, mate, opera
 @pytest.fixture
 def kept(monkeypatch) -> None:
     """What is read for all viewers is read once, however slow the machine is."""
-    for one in (*vars(snapshot).values(), *vars(past).values(), *snapshot.PARTS.values(), as_said.sentence):
+    for one in (*vars(snapshot).values(), *vars(history_charts).values(), *snapshot.PARTS.values(), as_said.sentence):
         if isinstance(one, Cached):
             monkeypatch.setattr(one, "seconds", 3600.0)
 

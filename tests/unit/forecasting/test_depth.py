@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from jobs.forecasting import depth, rehearsal
-from jobs.forecasting.depth import DEEP, LEAST_STARTS, MOST_STARTS, PART, PRICE
-from jobs.forecasting.lines import DRAWS as DRAWS_OF_FEW
-from jobs.forecasting.scene import Comer
+from jobs.forecasting import queue_depth, simulation
+from jobs.forecasting.published_lines import DRAWS as DRAWS_OF_FEW
+from jobs.forecasting.queue_depth import DEEP, LEAST_STARTS, MOST_STARTS, PART, PRICE
+from jobs.forecasting.snapshot import Comer
 from jobs.forecasting.statements import Reason
 from tests.unit.forecasting.test_lines import HELD, QUEUE, TENANT, TYPE, Scene, lines, odds, scene, waits
 
@@ -15,7 +15,7 @@ DRAWS = 5
 
 
 def starts(seen: Scene, seconds: float) -> int:
-    return depth.starts(seen, odds(seconds).runs, DRAWS)
+    return queue_depth.starts(seen, odds(seconds).runs, DRAWS)
 
 
 def of_a_line(jobs: int, **limits) -> Scene:
@@ -44,15 +44,15 @@ def test_limits_make_a_line_last(limits):
 
 
 def test_short_lines_leave_room_for_long_ones():
-    assert depth.standing(of_lines(10, 9_000, 9_000), 100) == min((DEEP * 100 - 10) // 2, 100)
-    assert depth.standing(of_lines(*[90] * 80), 100) == DEEP * 100 // 80
-    assert depth.standing(of_lines(*[10] * 80), 100) == 100  # no cut
+    assert queue_depth.standing(of_lines(10, 9_000, 9_000), 100) == min((DEEP * 100 - 10) // 2, 100)
+    assert queue_depth.standing(of_lines(*[90] * 80), 100) == DEEP * 100 // 80
+    assert queue_depth.standing(of_lines(*[10] * 80), 100) == 100  # no cut
 
 
 def test_what_stands_behind_the_jobs_that_are_rehearsed_is_told_of_by_the_fluid_and_nothing_of_a_newcomer(monkeypatch):
     whole = lines(scene(20))[7, 1, ""]
     assert [one.job is None for one in whole][-1:] == [True]
-    monkeypatch.setattr(depth, "standing", lambda *_: 5)
+    monkeypatch.setattr(queue_depth, "standing", lambda *_: 5)
     cut = lines(scene(20))[7, 1, ""]
     assert [one.job.nth for one in cut] == [one.job.nth for one in whole[:-1]]
     assert cut[-1].raw_50 == pytest.approx(190.0, rel=0.1)
@@ -61,19 +61,19 @@ def test_what_stands_behind_the_jobs_that_are_rehearsed_is_told_of_by_the_fluid_
 
 def test_after_a_burst_no_draw_lets_millions_come_and_what_is_said_stays(monkeypatch):
     """Five thousand came in a second, all more urgent."""
-    came, as_it_is = [], rehearsal.again
+    came, as_it_is = [], simulation.again
 
     def again(*of):
         for one in as_it_is(*of):
             came.append(one)
             yield one
 
-    monkeypatch.setattr(rehearsal, "again", again)
+    monkeypatch.setattr(simulation, "again", again)
     burst = [Comer(n / 5_000, 7, 1, 0, "", TYPE) for n in range(5_000)]
     seen = scene(1, in_line=[waits(1, 1, priority=9)], arrived=burst, window=1.0, holding=[HELD])
     [first, *_] = lines(seen, odds(0.1))[7, 1, ""]
     assert first.said.reason is Reason.URGENT_AHEAD
-    assert 0 < len(came) <= DRAWS_OF_FEW * rehearsal.COMERS * LEAST_STARTS
+    assert 0 < len(came) <= DRAWS_OF_FEW * simulation.COMERS * LEAST_STARTS
 
 
 def test_a_line_in_another_queue_of_the_pool_counts():

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.forecasting.quantiles import quantile
-from jobs.forecasting.rehearsal import again
 from jobs.forecasting.runs import SPREAD, Attempt, collected, common_factor, draw, draw_longer, spread
+from jobs.forecasting.simulation import again
 
 
 @pytest.mark.parametrize(

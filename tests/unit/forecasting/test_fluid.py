@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.forecasting.fluid import PHASES, Flow, courses, deviation
+from jobs.forecasting.fair_rates import PHASES, Flow, courses, deviation
 
 ONE = {1: 1.0}
 

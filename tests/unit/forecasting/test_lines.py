@@ -9,11 +9,11 @@ import pytest
 from jobs.allocation.gates import Gate
 from jobs.allocation.world import Pauses
 from jobs.forecasting.calibration import BOUNDS, Factor
-from jobs.forecasting.far import Far
-from jobs.forecasting.lines import Foresight, Place
-from jobs.forecasting.rehearsal import Odds
+from jobs.forecasting.far_estimates import Far
+from jobs.forecasting.published_lines import Foresight, Place
 from jobs.forecasting.runs import collected
-from jobs.forecasting.scene import Comer, Holding, InLine, Scene
+from jobs.forecasting.simulation import Odds
+from jobs.forecasting.snapshot import Comer, Holding, InLine, Scene
 from jobs.forecasting.statements import Reason
 from tests.unit.forecasting.test_replay import past
 

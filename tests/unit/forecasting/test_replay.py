@@ -6,8 +6,8 @@ import pytest
 
 from jobs.allocation.world import Pauses
 from jobs.forecasting.replay.compare import answer
+from jobs.forecasting.replay.idle_gaps import BETWEEN, pauses
 from jobs.forecasting.replay.limits import books_of
-from jobs.forecasting.replay.pauses import BETWEEN, pauses
 from jobs.forecasting.replay.record import POOL, QUEUE, TENANT, WARM, Change, Past, Record
 from jobs.forecasting.replay.replay import Replay, again
 

@@ -4,7 +4,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
 from jobs import store
-from jobs.console.ops import live, looks
+from jobs.console.ops import live, present_queries
 from jobs.console.ops.access import action_for, page_for, plain_page
 from jobs.console.ops.answers import done, refused
 from jobs.console.ops.views.many import MAX_UNASKED
@@ -20,7 +20,7 @@ A_PAGE = 50
 @page_for("jobs.view_job")
 def show(request: HttpRequest) -> HttpResponse:
     found, older = listing.batches(A_PAGE, tenant_id=EVERY_TENANT, before=number(request.GET.get("before", "")))
-    names = looks.tenants({one.tenant_id for one in found})
+    names = present_queries.tenants({one.tenant_id for one in found})
     shown = {"batches": [(one, names.get(one.tenant_id)) for one in found], "older": older}
     return live.page(request, "batches", "Batches", (), shown, every=0)
 
@@ -31,7 +31,7 @@ def one(request: HttpRequest, pk: int) -> HttpResponse:
     batch = _batch(pk)
     shown = {
         "batch": batch,
-        "tenant": looks.tenants({batch.tenant_id}).get(batch.tenant_id),
+        "tenant": present_queries.tenants({batch.tenant_id}).get(batch.tenant_id),
         "after": store.waiting_for(pk, tenant_id=EVERY_TENANT),
         "jobs": listing.failures_first(batch, A_PAGE, tenant=None),
         "all": {"q": f"batch:{pk}", "upto": listing.newest(), "all": 1},  # the fields of an action on all jobs

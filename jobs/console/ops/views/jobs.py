@@ -7,7 +7,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 
 from jobs.calls.refusals import InvalidRequest
-from jobs.console.ops import live, looks, snapshot, terms
+from jobs.console.ops import live, present_queries, search_language, snapshot
 from jobs.console.ops.access import page_for
 from jobs.console.ops.answers import sentence
 from jobs.console.ops.snapshot import Snapshot
@@ -38,9 +38,9 @@ def show(request: HttpRequest) -> HttpResponseBase:
     asked_again = request.headers.get("Live") is not None
     wrong, page, newer = "", Page([], None), (0, False)
     try:
-        if (pk := terms.job_id(typed)) is not None:
+        if (pk := search_language.job_id(typed)) is not None:
             return redirect("jobs_ops:job", pk)
-        sought = terms.read(typed, seen.now)
+        sought = search_language.read(typed, seen.now)
         if upto is None:
             upto = listing.newest()
         else:
@@ -72,7 +72,7 @@ def show(request: HttpRequest) -> HttpResponseBase:
 def _chips(request: HttpRequest, typed: str) -> list[tuple[str, str]]:
     """Return each word of a search with the address of the search without it; nothing if it has too many words."""
     words = typed.split()
-    if len(words) > terms.MOST_WORDS:
+    if len(words) > search_language.MOST_WORDS:
         return []
     searches = [(word, " ".join(words[:n] + words[n + 1 :])) for n, word in enumerate(words)]
     return [(word, query_with(request.GET, q=without, before=None, upto=None)) for word, without in searches]
@@ -94,7 +94,7 @@ def _submitted(page: Page) -> datetime | None:
 
 def _numbers(seen: Snapshot) -> list[tuple[str, str, str]]:
     """Return each status, its number of jobs, and "+" if there are more; uncounted statuses have no number."""
-    most = looks.MAX_COUNT
+    most = present_queries.MAX_COUNT
     counts = seen.counts
     counted = {
         "created": seen.waiting,

@@ -14,7 +14,7 @@ from jobs.calls.refusals import InvalidRequest
 from jobs.console.operations.verbs import CANCEL, DISCARD, REVIVE, Verb
 from jobs.console.ops.access import action_for, page_for, plain_page
 from jobs.console.ops.answers import back, done, refused
-from jobs.console.ops.runs import Found, Letters, Run, Selection, ids, signed_run
+from jobs.console.ops.bulk_actions import Found, Letters, Run, Selection, ids, signed_run
 from jobs.pages.answers import SeeOther, existing
 from jobs.reading import queries
 

@@ -7,9 +7,9 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
-from jobs.console.ops import live, past, snapshot
+from jobs.console.ops import history_charts, live, snapshot
 from jobs.console.ops.access import page_for
-from jobs.console.ops.standings import standings
+from jobs.console.ops.tenant_order import standings
 from jobs.reading.waits import PROCESS
 
 BUSIEST = 10  # tenants: more, with their strips, would weigh more than 12 KB at each refresh
@@ -26,12 +26,12 @@ def show(request: HttpRequest) -> HttpResponse:
     seen = snapshot.current()
     pools, gates = seen.pools, seen.gates
     tenants = standings(seen)
-    in_use = past.use_of_last_hour()
+    in_use = history_charts.use_of_last_hour()
     shown = {
         "snapshot": seen,
         "pools": [(pool, in_use.pools.get(pool.name)) for pool in pools],
         "short": any(pool.is_short for pool in pools),
-        "fairness": past.fairness(),
+        "fairness": history_charts.fairness(),
         "may_run": sum(pool.may_run for pool in pools),
         "processes": sum(pool.processes for pool in pools),
         "under_way": sum(one.slots for one in seen.in_use),
@@ -45,17 +45,17 @@ def show(request: HttpRequest) -> HttpResponse:
 
 def _past(request: HttpRequest) -> dict[str, Any]:
     length = request.GET.get("range", "")
-    length = length if length in past.RANGES else next(iter(past.RANGES))
-    step, count = past.RANGES[length]
-    until, now = _minute(request.GET.get("until", "")), past.minute()
-    until = until if until and now - past.KEPT < until < now else None
+    length = length if length in history_charts.RANGES else next(iter(history_charts.RANGES))
+    step, count = history_charts.RANGES[length]
+    until, now = _minute(request.GET.get("until", "")), history_charts.minute()
+    until = until if until and now - history_charts.KEPT < until < now else None
     end, whole = until or now, step * count
     return {
         "length": length,
-        "lengths": past.RANGES,
+        "lengths": history_charts.RANGES,
         "bar": step.total_seconds(),
-        "chart": past.drawn(length, until, reverse("jobs_ops:jobs")),
-        "failing": past.failing_in(length, until),
+        "chart": history_charts.drawn(length, until, reverse("jobs_ops:jobs")),
+        "failing": history_charts.failing_in(length, until),
         "begin": _written(end - whole),
         "end": _written(end),
         "within": f"ended_since:{_written(end - whole)} ended_until:{_written(end)}",

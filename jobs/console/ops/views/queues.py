@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 
 from jobs.calls import registry
 from jobs.console.operations.limits import OF_QUEUE
-from jobs.console.ops import live, looks, past, snapshot
+from jobs.console.ops import history_charts, live, present_queries, snapshot
 from jobs.console.ops.access import action_for, page_for
 from jobs.console.ops.answers import done
 from jobs.console.ops.views.limits import form_of
@@ -26,8 +26,8 @@ def show(request: HttpRequest) -> HttpResponse:
     """
     seen = snapshot.current()
     paused = list(PausedJobType.objects.order_by("source_type", "source_method"))
-    ended, curves = past.queues(), past.use_of_last_hour().queues
-    held = looks.held_types() if paused else {}
+    ended, curves = history_charts.queues(), history_charts.use_of_last_hour().queues
+    held = present_queries.held_types() if paused else {}
     names, may_pause = set(map(str, paused)), request.user.has_perm(named("jobs.add_pausedjobtype"))
     may_change = request.user.has_perm(named("jobs.change_queue"))
     form = _form(texts(request.GET, ("change",))["change"]) if may_change else {}

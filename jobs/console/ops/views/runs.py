@@ -12,7 +12,7 @@ from uuid import UUID
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse
 
-from jobs.console.ops import live, looks
+from jobs.console.ops import live, present_queries
 from jobs.console.ops.access import page_for
 from jobs.models import Job
 from jobs.pages.answers import existing
@@ -37,7 +37,7 @@ def one(request: HttpRequest, bulk: UUID) -> HttpResponse:
     run = existing(_run(bulk), "There is no such bulk action, or its log was deleted.")
     sees_jobs = request.user.has_perm(named("jobs.view_job"))
     largest = sorted(run.tenants.items(), key=lambda tenant: -tenant[1])[:MAX_TENANTS]
-    names = looks.tenants({pk for pk, _ in largest if pk is not None})
+    names = present_queries.tenants({pk for pk, _ in largest if pk is not None})
     shown = {
         "run": run,
         "tenants": [(names.get(pk or 0), number) for pk, number in largest],

@@ -9,7 +9,7 @@ from django.db.models.functions import Cast, Concat
 from django.http import Http404, HttpRequest, HttpResponse
 
 from jobs.calls.refusals import InvalidRequest, TooManyWaiting, Undecided
-from jobs.console.ops import live, looks
+from jobs.console.ops import live, present_queries
 from jobs.console.ops.access import action_for, page_for
 from jobs.console.ops.answers import done, refused
 from jobs.engine.schedules import change
@@ -67,7 +67,7 @@ def show(request: HttpRequest) -> HttpResponse:
 
 def _with_runs(schedules: list[Schedule]) -> list[tuple[Any, ...]]:
     runs: dict[int, list[ScheduleRun]] = defaultdict(list)  # the latest first
-    for run in looks.runs([one.pk for one in schedules], most=MAX_RUNS):
+    for run in present_queries.runs([one.pk for one in schedules], most=MAX_RUNS):
         runs[run.schedule_id].append(run)
     return [
         (one, schedule_view.in_words(one), state_of(one), next(iter(runs[one.pk]), None), runs[one.pk])

@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from jobs.conf import settings
 from jobs.console.operations.limits import OF_TENANT
-from jobs.console.ops import live, looks, past, snapshot
+from jobs.console.ops import history_charts, live, present_queries, snapshot
 from jobs.console.ops.access import page_for
 from jobs.console.ops.views.limits import form_of
 from jobs.models import Job
@@ -28,14 +28,14 @@ MAX_CHANGES = 10
 def show(request: HttpRequest, slug: str) -> HttpResponse:
     tenant = existing(tenant_of_slug(storable(slug)), f"There is no tenant {slug}.")
     seen = snapshot.current()
-    lanes = looks.lanes_of({tenant.pk})
+    lanes = present_queries.lanes_of({tenant.pk})
     cuts = waits.cuts(lanes, seen.queues)
-    [standing] = of_tenants(looks.tenants({tenant.pk}).values(), lanes, seen.queues, seen.now, cuts)
+    [standing] = of_tenants(present_queries.tenants({tenant.pk}).values(), lanes, seen.queues, seen.now, cuts)
     starts = of_lanes((tenant.pk, lane.queue_id) for lane in lanes)
     limits = TenantQueue.of(tenant)
     length = request.GET.get("range", "")
-    length = length if length in past.OF_TENANT else next(iter(past.OF_TENANT))
-    chart, types = past.past_of(tenant.pk, tenant.jobs_slug, length, reverse("jobs_ops:jobs"))
+    length = length if length in history_charts.OF_TENANT else next(iter(history_charts.OF_TENANT))
+    chart, types = history_charts.past_of(tenant.pk, tenant.jobs_slug, length, reverse("jobs_ops:jobs"))
     slots = _slots(request, tenant)
     shown = {
         "snapshot": seen,
@@ -56,11 +56,11 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
             for lane in lanes
         ],
         "length": length,
-        "lengths": past.OF_TENANT,
-        "bar": past.OF_TENANT[length][0].total_seconds(),
+        "lengths": history_charts.OF_TENANT,
+        "bar": history_charts.OF_TENANT[length][0].total_seconds(),
         "chart": chart,
         "types": [(".".join(name), summary) for name, summary in types.items()],
-        "used": past.use_of_day(tenant.pk),
+        "used": history_charts.use_of_day(tenant.pk),
         "changes": _changes(request, limits),
     }
     return live.page(request, "tenant", tenant.jobs_name, ("old", "now", "limits", "lanes", "past", "changes"), shown)

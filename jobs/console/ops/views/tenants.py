@@ -6,10 +6,10 @@ from typing import Any
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 
-from jobs.console.ops import live, looks, past, snapshot, words
+from jobs.console.ops import history_charts, live, meanings, present_queries, snapshot
 from jobs.console.ops.access import page_for
 from jobs.console.ops.snapshot import Snapshot
-from jobs.console.ops.standings import ATTENTION, SORTS, standings
+from jobs.console.ops.tenant_order import ATTENTION, SORTS, standings
 from jobs.pages.typed import number, texts
 from jobs.reading.looking import Tenant
 from jobs.reading.standing import State, TenantStanding, of_tenants
@@ -34,23 +34,23 @@ def show(request: HttpRequest) -> HttpResponse:
     page = number(request.GET.get("page", ""), MAX_PAGE) or 0
     with_work = standings(seen, sort if sort in SORTS else ATTENTION)
     if sort == FULL:
-        full = past.full()
+        full = history_charts.full()
         with_work = sorted(with_work, key=lambda one: -full.get(one.tenant.id, 0))
     chosen = [one for one in with_work if (not state or one.state == state) and _fits(one.tenant, name.lower())]
     every = state == "all" or (name and not chosen)
     chosen = _by_name(seen, with_work, name, page) if every else chosen[page * A_PAGE :]
-    days = past.days_of(frozenset(one.tenant.id for one in chosen[:A_PAGE]))
+    days = history_charts.days_of(frozenset(one.tenant.id for one in chosen[:A_PAGE]))
     shown = {
         "snapshot": seen,
         "tenants": [(one, days.get(one.tenant.id)) for one in chosen[:A_PAGE]],
         "with_work": len(with_work),
-        "fairness": past.fairness(),
+        "fairness": history_charts.fairness(),
         "q": name,
         "state": state,
         "sort": sort,
         "sorts": [*SORTS, FULL],
         "states": [("", "all with work"), *(one.value for one in State), ("all", "all tenants, by name")],
-        "meanings": [(state.value, "", meaning) for state, meaning in words.TENANT_STATES.items()],
+        "meanings": [(state.value, "", meaning) for state, meaning in meanings.TENANT_STATES.items()],
         "earlier": page - 1 if page else None,
         "later": page + 1 if len(chosen) > A_PAGE else None,
     }
@@ -69,6 +69,8 @@ def _by_name(seen: Snapshot, with_work: Sequence[TenantStanding], name: str, pag
         found = found.filter(Q(**{f"{TENANT_NAME}__icontains": name}) | Q(**{f"{TENANT_SLUG}__icontains": name}))
     ids = list(found.values_list("pk", flat=True)[page * A_PAGE : (page + 1) * A_PAGE + 1])
     missing = set(ids) - working.keys()
-    others = of_tenants(looks.tenants(missing).values(), looks.lanes_of(missing), seen.queues, seen.now)
+    others = of_tenants(
+        present_queries.tenants(missing).values(), present_queries.lanes_of(missing), seen.queues, seen.now
+    )
     working |= {one.tenant.id: one for one in others}
     return [working[pk] for pk in ids if pk in working]

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from jobs.calls.refusals import InvalidRequest
 from jobs.console.operations.named import tenant_named
-from jobs.console.ops import answers, live, looks
+from jobs.console.ops import answers, live, present_queries
 from jobs.console.ops.access import page_for
 from jobs.pages.typed import texts
 from jobs.reading import usage
@@ -38,6 +38,6 @@ def show(request: HttpRequest) -> HttpResponse:
             found = usage.read(asked, tenant, now, MOST_LINES)
     except InvalidRequest as refused:
         return live.page(request, "usage", "Usage", (), {**shown, "wrong": answers.sentence(refused)}, every=0)
-    names = looks.tenants({line.tenant_id for line in found.lines if line.tenant_id is not None})
+    names = present_queries.tenants({line.tenant_id for line in found.lines if line.tenant_id is not None})
     lines = [(line, names.get(line.tenant_id or 0)) for line in found.lines]
     return live.page(request, "usage", "Usage", (), {**shown, "asked": asked, "usage": found, "lines": lines}, every=0)

@@ -9,10 +9,10 @@ from django.db.models import Max
 from django.http import HttpRequest, HttpResponse
 
 from jobs.conf import settings
-from jobs.console.ops import live, past, snapshot
+from jobs.console.ops import history_charts, live, snapshot
 from jobs.console.ops.access import action_for, page_for
 from jobs.console.ops.answers import done, refused
-from jobs.console.ops.past import Worked
+from jobs.console.ops.history_charts import Worked
 from jobs.engine.verbs import drain
 from jobs.models import Job, Recorded, Worker
 from jobs.pages.answers import existing
@@ -25,7 +25,7 @@ MAX_RUNNING = 500  # jobs that are listed
 @page_for("jobs.view_worker")
 def show(request: HttpRequest) -> HttpResponse:
     seen = snapshot.current()
-    runs, worked = _running(request), past.worked()
+    runs, worked = _running(request), history_charts.worked()
     running = [job for jobs in runs.values() for job in jobs]
     shown = {
         "snapshot": seen,

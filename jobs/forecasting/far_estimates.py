@@ -6,9 +6,9 @@ from math import hypot, inf
 from statistics import NormalDist, fmean
 
 from jobs.allocation.state import LaneId, Pool, Queue, Tenant
-from jobs.forecasting.fluid import Course, Flow, courses, deviation
+from jobs.forecasting.fair_rates import Course, Flow, courses, deviation
 from jobs.forecasting.runs import Runs
-from jobs.forecasting.scene import InLine, Scene
+from jobs.forecasting.snapshot import InLine, Scene
 from jobs.forecasting.statements import FARTHEST
 
 PRIORITY = 58  # bits of a place to the right of its priority: job_place

@@ -12,8 +12,8 @@ from uuid import UUID
 from jobs.console.ops import snapshot
 from jobs.console.ops.charts import KINDS, Chart, chart, curve, strip
 from jobs.console.ops.charts import Ended as EndedInStep
-from jobs.console.ops.looks import look, look_objects
-from jobs.console.ops.standings import standings
+from jobs.console.ops.present_queries import look, look_objects
+from jobs.console.ops.tenant_order import standings
 from jobs.pages.cached import PAST_SECONDS, cached
 from jobs.reading import queries
 from jobs.reading.health.looks import look_sample

@@ -16,7 +16,7 @@ from django.core import signing
 from jobs.calls.refusals import InvalidRequest
 from jobs.console.operations.filters import Position
 from jobs.console.operations.verbs import Verb
-from jobs.console.ops import terms
+from jobs.console.ops import search_language
 from jobs.console.ops.dead_letters import filters_of, matching
 from jobs.pages.typed import number
 from plumbing.bounds import LARGEST_ID
@@ -129,15 +129,15 @@ class Found:
 
     def read(self, form: Mapping[str, str], now: datetime) -> tuple[dict[str, str], str]:
         typed, upto = form.get("q", "").replace("\0", "").strip(), number(form.get("upto", ""), LARGEST_ID - 1)
-        if not typed or terms.job_id(typed) is not None or upto is None:
+        if not typed or search_language.job_id(typed) is not None or upto is None:
             raise InvalidRequest("all", "search for some jobs first; an action on all jobs is refused")
-        terms.read(typed, now)
+        search_language.read(typed, now)
         return {"q": typed}, str(upto)
 
     def step(self, run: Run, verb: Verb, most: int) -> Step:
         if run.chosen:
             return Step(run.chosen, None)
-        sought = terms.read(run.filters["q"], datetime.fromisoformat(run.at))
+        sought = search_language.read(run.filters["q"], datetime.fromisoformat(run.at))
         if sought.status is not None and sought.status not in verb.statuses:
             return Step([], None)
         found, end = verb.next(sought, most, before=int(run.position or int(run.upto) + 1))

@@ -14,9 +14,9 @@ from jobs.allocation.gates import Gate, closed
 from jobs.allocation.state import EMPTY, LaneId
 from jobs.allocation.world import Job, Pauses, World
 from jobs.forecasting import runs as drawn
-from jobs.forecasting.far import PRIORITY
+from jobs.forecasting.far_estimates import PRIORITY
 from jobs.forecasting.runs import Runs
-from jobs.forecasting.scene import Comer, Holding, InLine, Scene
+from jobs.forecasting.snapshot import Comer, Holding, InLine, Scene
 from jobs.forecasting.statements import FARTHEST
 
 LATER = 1 << 57  # ids from here on belong to jobs that are not submitted yet

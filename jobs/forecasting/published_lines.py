@@ -7,12 +7,12 @@ from functools import cached_property
 
 from jobs.allocation.gates import Gate
 from jobs.allocation.state import LaneId
-from jobs.forecasting import depth
+from jobs.forecasting import queue_depth
 from jobs.forecasting.calibration import Factor
-from jobs.forecasting.far import PRIORITY, Far
+from jobs.forecasting.far_estimates import PRIORITY, Far
 from jobs.forecasting.quantiles import quantile
-from jobs.forecasting.rehearsal import LATER, SHUT, Odds, Rehearsal, Starts, gates, stretches
-from jobs.forecasting.scene import InLine, Scene
+from jobs.forecasting.simulation import LATER, SHUT, Odds, Rehearsal, Starts, gates, stretches
+from jobs.forecasting.snapshot import InLine, Scene
 from jobs.forecasting.statements import Reason, Said, say
 
 NUMBERS = (1, 2, 3, 5, 8, 13, 20, 30, 40, 55, 70, 85, 100, 140, 200, 280, 400, 550, 700, 850, 1_000)  # predicted ones
@@ -78,8 +78,8 @@ class Foresight:
     def _draws(self) -> list[Starts]:
         many = sum(self.scene.waiting.values()) > MANY
         draws = DRAWS_OF_MANY if many else DRAWS
-        most = depth.starts(self.scene, self.odds.runs, draws)
-        found = stretches(self.scene, self._ends, depth.standing(self.scene, most))
+        most = queue_depth.starts(self.scene, self.odds.runs, draws)
+        found = stretches(self.scene, self._ends, queue_depth.standing(self.scene, most))
         return [Rehearsal(self.scene, self.odds, found, most).starts() for _ in range(draws)]
 
     @cached_property
