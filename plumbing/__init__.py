@@ -1,0 +1,1 @@
+"""Plumbing below all apps: it knows Django and PostgreSQL, and neither tenants nor jobs."""

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-APPS = ("jobs", "tenants", "scheduler_project", "reports", "embedded", "docs")
+APPS = ("jobs", "tenants", "plumbing", "scheduler_project", "reports", "embedded", "docs")
 KINDS = {".py", ".sql", ".html", ".md"}
 WRITTEN_ONCE = ("jobs/migrations", "tenants/migrations", "reports/migrations", "docs/adr", "docs/releases")
 EXCEPTIONS = Path(__file__).with_name("plain_exceptions.txt")

@@ -7,8 +7,8 @@ from heapq import heapify, heappop, heappush, nsmallest
 from itertools import islice
 from operator import attrgetter
 
-from jobs.allocation import gates
 from jobs.allocation.order import USERS_OF_A_FRONT
+from jobs.allocation.room import room_of_user
 
 
 @dataclass(slots=True, eq=False)
@@ -118,7 +118,7 @@ class LineByUser:
         most = USERS_OF_A_FRONT + len(in_use)
         found: list[Job] = []
         for user in islice(circle, most):
-            if free := min(gates.of_user(user, user_slots, in_use), wanted):
+            if free := min(room_of_user(user, user_slots, in_use), wanted):
                 found += self.lines[user].first(int(free))
         found.sort(key=attrgetter("place"))
         seen_all = len(circle) <= most

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from itertools import count
 from operator import attrgetter, itemgetter
 
-from jobs.allocation import gates, order
+from jobs.allocation import order
 from jobs.allocation.line import Job
+from jobs.allocation.room import room_of_user
 from jobs.allocation.state import Pool
 from jobs.allocation.walk import Tour, Visit
 
@@ -128,5 +129,5 @@ def _cut(taken: Iterable[Taken]) -> Iterator[Taken]:
     for one in taken:
         tenant, user = one.visit.lane.tenant, one.job.user
         of_user[tenant.id, user] += 1
-        if of_user[tenant.id, user] <= gates.of_user(user, tenant.user_slots, tenant.users):
+        if of_user[tenant.id, user] <= room_of_user(user, tenant.user_slots, tenant.users):
             yield one

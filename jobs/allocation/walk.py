@@ -4,9 +4,10 @@ from dataclasses import dataclass, field
 from heapq import heappop
 from operator import attrgetter
 
-from jobs.allocation import gates, order
+from jobs.allocation import order
 from jobs.allocation.books import Books
 from jobs.allocation.line import Front, Job, Line
+from jobs.allocation.room import left
 from jobs.allocation.state import Lane, Pool, Queue
 
 
@@ -133,7 +134,7 @@ def _tours(pool: Pool, now: float, ms: int, *, borrow: bool) -> list[Tour]:
 def _room(queue: Queue, now: float) -> float:
     if queue.paused:
         return 0
-    return min(queue.pool.free, gates.left(queue.concurrency, queue.in_use), queue.tokens(now), order.JOBS_OF_A_PASS)
+    return min(queue.pool.free, left(queue.concurrency, queue.in_use), queue.tokens(now), order.JOBS_OF_A_PASS)
 
 
 def _tour(queue: Queue, most: int, now: float, ms: int) -> Tour:
@@ -173,8 +174,8 @@ def _visit(lane: Lane, tour: Tour, quantum: float, now: float, ms: int, *, borro
     by_user = tenant.user_slots is not None and not tenant.paused
     passed_over = by_user and not tenant.counted and tenant.in_use > 0
     weight = 1 if tenant.paused else tenant.weight
-    own = gates.left(tenant.slots(borrow=False), tenant.in_use)
-    free = gates.left(tenant.slots(borrow=True), tenant.in_use) if borrow else own
+    own = left(tenant.slots(borrow=False), tenant.in_use)
+    free = left(tenant.slots(borrow=True), tenant.in_use) if borrow else own
     if tenant.rate_limit is not None:
         free = min(free, tenant.tokens(now))
     wanted = 0 if passed_over else int(free if free < tour.room else tour.room)

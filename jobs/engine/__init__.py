@@ -1,0 +1,12 @@
+"""The engine: what moves jobs. Imports point down this list (pyproject.toml).
+
+upkeep      recover what died was holding, prune what is old, keep the history, skip ids after a failover
+attempt     execute a body in its process: start, run, clean up, settle, and go on with the next job of the lane
+schedules   recurring jobs: declare, change, plan, run
+submitting  store new jobs: single calls, identical calls, chains, batches; the proxies `async_`
+verbs       actions of people on jobs and limits: cancel, revive, pause, drain, erase, change a limit; each is audited
+door        dispatch: decide which jobs get the free slots; promote what is due, unblock what waited
+deaths      tell people about jobs that are dead
+webhooks    post the ends of jobs to the addresses of tenants
+process     the process around the engine: its runtime and host, user code, patience with the database
+"""

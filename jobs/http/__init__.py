@@ -1,0 +1,1 @@
+"""The parts that both APIs, of tenants and of operators, are made of."""

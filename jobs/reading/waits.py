@@ -11,6 +11,7 @@ from datetime import datetime
 
 from jobs.allocation import gates
 from jobs.allocation.gates import Gate
+from jobs.allocation.room import room_of
 from jobs.reading.looking import Lane, Queue, Worker
 
 PROCESS = frozenset({Gate.NO_WORKER, Gate.POOL_FULL, Gate.NEXT})  # the gates that more processes would open
@@ -129,7 +130,7 @@ def pools(lanes: Sequence[Lane], queues: Mapping[int, Queue], workers: Iterable[
 
 def may_run(lanes: Iterable[Lane], queues: Mapping[int, Queue]) -> Counter[int]:
     """Count the jobs of each queue that more processes would run. The room that a lane uses is gone for the next."""
-    room = {pk: 0.0 if queue.paused else gates.room(queue, queue.tokens) for pk, queue in queues.items()}
+    room = {pk: 0.0 if queue.paused else room_of(queue, queue.tokens) for pk, queue in queues.items()}
     found: Counter[int] = Counter()
     for lane in lanes:
         jobs = int(min(lane.passing, room.get(lane.queue_id, 0)))

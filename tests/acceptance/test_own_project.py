@@ -25,7 +25,7 @@ TEXT = PAGE.read_text()
 
 
 def test_the_wheel_has_every_file_of_the_two_apps(wheel: Path) -> None:
-    expected = set(run(["git", "ls-files", "jobs", "tenants"], REPOSITORY).split())
+    expected = set(run(["git", "ls-files", "jobs", "tenants", "plumbing"], REPOSITORY).split())
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {name for name in names if ".dist-info/" not in name} == expected
     assert {Path(name).suffix for name in names} >= {".py", ".sql", ".html", ".css", ".js"}

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, inf
 
-from jobs.allocation import gates, order
+from jobs.allocation import order
+from jobs.allocation.room import left
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ class _Replay:
 
     def _may(self, tenant: str) -> bool:
         slots = self._slots if isinstance(self._slots, int) else self._slots.get(tenant)
-        return gates.left(slots, self._in_use[tenant]) > 0
+        return left(slots, self._in_use[tenant]) > 0
 
 
 @dataclass(frozen=True)

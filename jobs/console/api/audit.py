@@ -10,8 +10,8 @@ from jobs.console.api.auth import OperatorRequest, may
 from jobs.console.operations import audited
 from jobs.console.operations.filters import MOMENTS
 from jobs.http import pages
+from jobs.http.changes import ChangePage, ChangeToYours, WantedChanges
 from jobs.http.inputs import Text
-from jobs.portal.api.changes import ChangePage, ChangeToYours, WantedChanges
 
 router = Router(tags=["operators"], auth=may("tenants.view_change"))
 

@@ -11,7 +11,7 @@ from jobs.console.api.changes import tenant_at
 from jobs.console.operations.named import tenant_named
 from jobs.http.inputs import Text
 from jobs.http.last_day import LastDay, QueuesLastDay
-from jobs.portal.api.usage import Period, Usage
+from jobs.http.usage import Period, Usage
 from jobs.reading import last_day, usage
 
 VIEW_JOBS = may("jobs.view_job")

@@ -1,6 +1,6 @@
 """Undo the changes of a body to its process, so that the next body here, perhaps another tenant's, does not meet them.
 
-`session_reset.py` does this for database sessions, `copy_context` (engine/attempt/body.py) for context variables.
+`session_reset.py` does this for database sessions, `copy_context` (engine/process/user_code.py) for context variables.
 """
 
 import asyncio

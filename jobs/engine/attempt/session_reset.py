@@ -1,7 +1,7 @@
 """Reset the sessions after a body, so that nothing of it reaches the next body here, perhaps another tenant's.
 
-`copy_context` (engine/attempt/body.py) does this for language, time zone and other context variables. This module does it for
-database sessions: transactions, settings, the role, the search path, temporary tables, advisory locks.
+`copy_context` (engine/process/user_code.py) does this for language, time zone and other context variables. This module
+does it for database sessions: transactions, settings, the role, the search path, temporary tables, advisory locks.
 """
 
 from functools import cache

@@ -1,0 +1,1 @@
+"""The door: dispatches decide which jobs get the free slots."""

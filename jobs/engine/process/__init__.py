@@ -1,0 +1,1 @@
+"""The process around the engine: its runtime, its host, and the user code in it."""

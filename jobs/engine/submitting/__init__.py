@@ -1,0 +1,1 @@
+"""Submit: new jobs, alone or together."""

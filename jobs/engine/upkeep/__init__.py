@@ -1,0 +1,1 @@
+"""Upkeep by the clock: what died, what is old, what is lost."""

@@ -1,0 +1,1 @@
+"""The actions of people on jobs, job types, workers and limits."""

@@ -16,7 +16,7 @@ from openapi_python_client.config import Config, ConfigFile, MetaType
 from schemathesis import checks
 
 from jobs.api import api
-from jobs.console.operations import what_if_process
+from jobs.console.operations import what_if_answer, what_if_process
 from jobs.engine.schedules import change
 from jobs.engine.submitting.batches import open_batch
 from jobs.engine.verbs.pause import pause_job_type
@@ -92,7 +92,7 @@ class World:
 
     def answered(self, ask: Callable[..., Any]) -> Asked:
         asked = ask(self.what_if()["body"]).json()
-        what_if_process.answer(asked["id"])
+        what_if_answer.answer(asked["id"])
         return {"path_parameters": {"pk": asked["id"]}}
 
 

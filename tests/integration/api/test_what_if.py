@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from jobs.console.operations import what_if_process
+from jobs.console.operations import what_if_answer, what_if_process
 from jobs.engine.upkeep.prune import prune
 from jobs.models import WhatIf
 from tests.callers import program_of, superuser
@@ -46,7 +46,7 @@ def test_a_question_is_taken_up_and_answered_later(operator, begun, since):
     assert (taken.status_code, taken.json()["state"], taken.json()["answer"]) == (202, "replaying", None)
     assert begun == [taken.json()["id"]]
     assert operator.get(taken["Location"]).json() == taken.json()
-    what_if_process.answer(*begun)
+    what_if_answer.answer(*begun)
     found = operator.get(taken["Location"]).json()
     assert found["state"] == "answered"
     (line,) = found["answer"]["lines"]
@@ -81,7 +81,7 @@ def test_what_became_impossible_meanwhile_is_said(operator, begun, since, monkey
     taken = ask(operator, since)
     monkeypatch.setattr("jobs.console.operations.what_if.MOST", 3)
     monkeypatch.setattr("jobs.console.operations.what_if.told.__defaults__", (3,))
-    what_if_process.answer(*begun)
+    what_if_answer.answer(*begun)
     found = operator.get(taken["Location"]).json()
     assert (found["state"], found["answer"]) == ("refused", None)
     assert "more than 3 attempts" in found["refused"]
