@@ -484,8 +484,8 @@ from jobs.celery import configure
 configure(Celery("theirs"))
 django.setup()
 OPTIONAL = (
-    "admin.py", "api.py", "console/admin", "console/api", "portal/api", "contrib/metrics", "contrib/django_tasks",
-    "contrib/testing/plugin.py", "sql/__main__.py",
+    "admin.py", "api.py", "console/admin", "console/api", "http", "portal/api", "contrib/metrics",
+    "contrib/django_tasks", "contrib/testing/plugin.py", "sql/__main__.py",
 )
 for path in sorted(Path("jobs").rglob("*.py")):
     if not any(path.is_relative_to(Path("jobs") / one) for one in OPTIONAL):

@@ -16,6 +16,7 @@ from embedded import REPOSITORY
 from hatch_build import described, urls
 from plumbing.names import OURS
 
+PACKAGES = (*OURS, "plumbing")
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
 NAMED = [
     Requirement(one) for some in (PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()) for one in some
@@ -28,11 +29,11 @@ PAGE = (REPOSITORY / "PACKAGE.md").read_text()
 def imported() -> dict[str, str]:
     """The distributions that our modules import, each with such a module."""
     homes, found = packages_distributions(), {}
-    for path in (path for app in OURS for path in (REPOSITORY / app).rglob("*.py")):
+    for path in (path for app in PACKAGES for path in (REPOSITORY / app).rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
-            for name in {name.partition(".")[0] for name in names} - sys.stdlib_module_names - set(OURS):
+            for name in {name.partition(".")[0] for name in names} - sys.stdlib_module_names - set(PACKAGES):
                 if name != "annotationlib":  # Python 3.14's
                     found |= {home.lower().replace("_", "-"): str(path) for home in homes.get(name, [name])}
     return found
