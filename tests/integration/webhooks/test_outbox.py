@@ -125,7 +125,7 @@ class TestTold:
 
         def announced() -> bool:
             day = timedelta(days=1)
-            call_at(now + day, store.archive, "cancelled", 0, now - day, now + day)
+            call_at(now + day, store.archive, 0, now - day, now + day)
             assert store.restore(job.pk, tenant_id=job.tenant_id)
             cancel(job.pk, tenant_id=job.tenant_id)
             return Job.objects.get(pk=job.pk).announced
