@@ -116,15 +116,13 @@ class TestQueues:
         assert not Change.objects.exists()
 
     def test_it_is_paused_and_resumed(self, operator):
-        assert send(operator, "POST", "/queues/default/pause").json()["paused"] is True
-        assert Queue.objects.get(name="default").paused
-        assert send(operator, "POST", "/queues/default/resume").json()["paused"] is False
-        assert not Queue.objects.get(name="default").paused
+        for paused in (True, False):
+            assert send(operator, "PATCH", "/queues/default", {"paused": paused}).json()["paused"] is paused
+            assert Queue.objects.get(name="default").paused is paused
 
     @pytest.mark.parametrize("name", ["nonsense", "%00", "a%20b"])
     def test_one_that_is_not_there_is_not_found(self, operator, name):
-        for method, path in (("PATCH", ""), ("POST", "/pause"), ("POST", "/resume")):
-            assert_problem(send(operator, method, f"/queues/{name}{path}", {}), 404)
+        assert_problem(send(operator, "PATCH", f"/queues/{name}", {}), 404)
 
     def test_who_changed_it_is_in_the_log_of_changes(self, operator):
         send(operator, "PATCH", "/queues/default", {"weight": 3})
@@ -192,7 +190,7 @@ class TestAtOnce:
     def test_a_resumed_queue(self, operator, register, sent):
         register()
         waiting = make_job(TenantFactory(), queue=QueueFactory(name="mail", paused=True))
-        send(operator, "POST", "/queues/mail/resume")
+        send(operator, "PATCH", "/queues/mail", {"paused": False})
         assert [message.id for message in sent] == [waiting.pk]
 
     def test_a_resumed_job_type(self, operator, register, sent):
@@ -252,6 +250,8 @@ class TestJobTypes:
 
 
 def test_what_an_address_has_in_its_path_is_no_parameter_of_it(operator):
-    response = operator.post("/api/v1/operator/queues/default/pause?name=critical")
+    response = operator.patch(
+        "/api/v1/operator/queues/default?name=critical", {"paused": True}, content_type="application/json"
+    )
     assert response.status_code == 422
     assert not Queue.objects.filter(paused=True).exists()
