@@ -14,6 +14,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db import transaction
 
 from jobs import store
+from jobs.allocation import state
 from jobs.calls.refusals import InvalidRequest, by_field
 from jobs.console.operations import what_if_process
 from jobs.console.operations.filters import moment
@@ -32,22 +33,11 @@ from tenants.tenant_model import slugs_of
 
 HOUR = timedelta(hours=1)
 MOST = 200_000  # attempts of a window that a page or the API may ask for
-DECIDING = (
-    "num_slots",
-    "burst_slots",
-    "user_slots",
-    "weight",
-    "pool",
-    "concurrency",
-    "rate_limit",
-    "rate_window",
-    "paused",
-)
 TENANTS, QUEUES, POOLS = "tenants", "queues", "pools"
 KINDS = {TENANTS: TENANT, QUEUES: QUEUE, POOLS: POOL}
-LIMITS: Mapping[str, Sequence[str]] = {  # that a question can change: those that decide which jobs run
-    TENANTS: [limit.name for limit in OF_TENANT if limit.name in DECIDING],
-    QUEUES: [limit.name for limit in OF_QUEUE if limit.name in DECIDING],
+LIMITS: Mapping[str, Sequence[str]] = {  # that a question can change: those that the books of a claim have
+    TENANTS: [limit.name for limit in OF_TENANT if limit.name in state.Tenant.__dataclass_fields__],
+    QUEUES: [limit.name for limit in OF_QUEUE if limit.name in state.Queue.__dataclass_fields__],
     POOLS: ["processes"],
 }
 WORDS = {"none": None, "true": True, "false": False}  # values that are neither numbers nor names
