@@ -71,7 +71,6 @@ class Settings:
     JOBS_DEATH_NOTIFIERS = Setting(["jobs.engine.deaths.channels.mail", "jobs.engine.deaths.channels.webhook"])
     JOBS_WEBHOOK_NETWORKS = Setting[list[str]]([])  # networks for tenants' endpoints, beside the internet
     JOBS_DEATH_WEBHOOK = Setting("")  # a URL that gets JSON when jobs died
-    JOBS_DEATH_NETWORKS = Setting[list[str]]([])  # networks where that URL may be, beside the internet
     # Queues that `migrate` makes if they are missing, with the fields of each: {"mail": {"concurrency": 2}}
     JOBS_QUEUES = Setting[dict[str, dict[str, Any]]]({})
     # Interfaces

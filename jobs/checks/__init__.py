@@ -113,14 +113,13 @@ def webhook() -> Iterator[Fault]:
 
 @check("jobs.E025")
 def webhook_networks() -> Iterator[Fault]:
-    """A mistake would show only when the first message is posted."""
-    for name in ("JOBS_WEBHOOK_NETWORKS", "JOBS_DEATH_NETWORKS"):
-        for net in getattr(settings, name):
-            try:
-                ip_network(net)
-            except ValueError:
-                hint = f"Set {name} to networks such as 10.1.0.0/16, or unset it."
-                yield f"{name} has {net!r}, which is no network.", hint
+    """A mistake would show only when a tenant's first message is posted."""
+    for net in settings.JOBS_WEBHOOK_NETWORKS:
+        try:
+            ip_network(net)
+        except ValueError:
+            hint = "Set JOBS_WEBHOOK_NETWORKS to networks such as 10.1.0.0/16, or unset it."
+            yield f"JOBS_WEBHOOK_NETWORKS has {net!r}, which is no network.", hint
 
 
 @check("jobs.E011")

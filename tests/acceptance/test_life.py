@@ -151,7 +151,6 @@ def received(environ) -> Iterator[list[dict]]:
     with HTTPServer(("127.0.0.1", 0), Answer) as server:
         environ |= {
             "JOBS_DEATH_WEBHOOK": f"http://127.0.0.1:{server.server_port}/",
-            "JOBS_DEATH_NETWORKS": "127.0.0.0/8",
             "JOBS_DEATH_NOTICE_INTERVAL": "0.5",
         }
         thread = threading.Thread(target=server.serve_forever)

@@ -1,4 +1,4 @@
-"""Check the address of an endpoint: it must be public, and never one that only our machines can reach.
+"""Check the address of a tenant's endpoint: it must be public, and never one that only our machines can reach.
 
 `ipaddress.is_global` is not enough. It accepts multicast, and the forms of IPv6 that carry an address of IPv4. It also
 accepts public addresses at which a cloud serves its own machines.
@@ -12,7 +12,6 @@ from urllib.parse import urlsplit
 from jobs.calls.refusals import InvalidRequest
 
 MOST_CHARACTERS = 500
-PORTS = {"https": 443, "http": 80}
 LOW_PORTS, HIGH_PORTS = {443}, range(1024, 65536)
 PLAIN = re.compile(r"[!-\[\]-~]+")  # ASCII without spaces, controls and backslash
 # A name of two or more labels; the last one begins with a letter, so that 127.1, 0x7f.1 and 2130706433 are none.
@@ -43,28 +42,25 @@ REFUSED_4 = [
 ISATAP = (0x0000_5EFE, 0x0200_5EFE)  # the third quarter of an address that carries one of IPv4
 
 
-def split(url: str, *, own: bool = False) -> tuple[str, int, str]:
-    """Return the host, the port, and the path with its query. Raises InvalidRequest for a URL that is not allowed.
-
-    own: whether it is an operator's URL, which may have any length, host and port, and begin with http://
-    """
-    if not own and len(url) > MOST_CHARACTERS:
+def split(url: str) -> tuple[str, int, str]:
+    """Return the host, the port, and the path with its query. Raises InvalidRequest for a URL that is not allowed."""
+    if len(url) > MOST_CHARACTERS:
         raise InvalidRequest("url", f"must have at most {MOST_CHARACTERS} characters")
     if not PLAIN.fullmatch(url):
         raise InvalidRequest("url", "must have only ASCII characters, and no spaces or backslashes; others as %XX")
     try:
         parts = urlsplit(url)
-        port = PORTS.get(parts.scheme, 0) if parts.port is None else parts.port
+        port = 443 if parts.port is None else parts.port
     except ValueError:
         raise InvalidRequest("url", "is not a URL such as https://example.com/hooks/jobs") from None
-    if parts.scheme != "https" and not (own and parts.scheme == "http"):
+    if parts.scheme != "https":
         raise InvalidRequest("url", "must begin with https://")
     if "@" in parts.netloc or "#" in url:
         raise InvalidRequest("url", "must have no user, password or fragment")
     host = (parts.hostname or "").lower()
-    if not (host if own else NAME.fullmatch(host)):
+    if not NAME.fullmatch(host):
         raise InvalidRequest("url", "must have a public host name such as example.com, not an IP address or localhost")
-    if not own and port not in LOW_PORTS and port not in HIGH_PORTS:
+    if port not in LOW_PORTS and port not in HIGH_PORTS:
         raise InvalidRequest("url", "must have the port 443, or one from 1024 on")
     return host, port, (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
 

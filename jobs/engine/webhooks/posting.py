@@ -1,4 +1,4 @@
-"""Post a message to an address that a tenant or an operator has chosen, if it is public or in an allowed network.
+"""Post a message to an address that a tenant has chosen, but never to one that only our machines can reach.
 
 The name is resolved once, and every address that it has must be public. The connection goes to one of these very
 addresses, with the name for TLS and HTTP. So a name that resolves otherwise a moment later changes nothing. No proxy of
@@ -40,26 +40,19 @@ class NotDelivered(TenantError):
         self.status, self.retry_after = status, retry_after
 
 
-class AddressRefused(NotDelivered):
-    """The host has an address that is neither public nor in an allowed network, or no address."""
-
-
-def post(url: str, body: bytes, headers: Mapping[str, str], allowed: Iterable[str] = (), *, own: bool = False) -> None:
+def post(url: str, body: bytes, headers: Mapping[str, str], allowed: Iterable[str] = ()) -> None:
     """Deliver a message. Raises NotDelivered, or InvalidRequest for the URL.
 
-    allowed: networks that are allowed beside the public ones
-    own: whether it is an operator's URL (`addresses.split`)
+    allowed: networks that are allowed beside the public ones.
     """
     ends = time.monotonic() + SECONDS
-    host, port, path = addresses.split(url, own=own)
-    scheme = url.partition(":")[0].lower()
-    request = _request(host, None if port == addresses.PORTS[scheme] else port, path, body, headers)
+    host, port, path = addresses.split(url)
+    request = _request(host, port, path, body, headers)
     found = _resolve(host, port, ends)
     if not found or not all(addresses.is_public(address, allowed) for address in found):
-        raise AddressRefused(f"{host} has an address that is not of the public internet, or none")
-    secure = _secure if scheme == "https" else _plain
+        raise NotDelivered(f"{host} has an address that is not of the public internet, or none")
     try:
-        with _connect(found, port, ends) as plain, secure(plain, host, ends) as connection:
+        with _connect(found, port, ends) as plain, _secure(plain, host, ends) as connection:
             _send(connection, request, ends)
             status, retry_after = _answer(connection, ends)
     except ssl.SSLCertVerificationError:
@@ -72,17 +65,16 @@ def post(url: str, body: bytes, headers: Mapping[str, str], allowed: Iterable[st
         raise NotDelivered(f"the answer was {status}", status, retry_after)
 
 
-def _request(host: str, port: int | None, path: str, body: bytes, headers: Mapping[str, str]) -> bytes:
-    name = f"[{host}]" if ":" in host else host
+def _request(host: str, port: int, path: str, body: bytes, headers: Mapping[str, str]) -> bytes:
     lines = {
-        "Host": name if port is None else f"{name}:{port}",
+        "Host": host if port == 443 else f"{host}:{port}",  # noqa: PLR2004 - the default of https
         "User-Agent": "jobs-webhooks",
         "Content-Type": "application/json",
         "Content-Length": str(len(body)),
         "Connection": "close",
         **headers,
     }
-    if bad := [line for line, value in lines.items() if not NAME.fullmatch(line) or not VALUE.fullmatch(value)]:
+    if bad := [name for name, value in lines.items() if not NAME.fullmatch(name) or not VALUE.fullmatch(value)]:
         raise ValueError(f"not a header: {bad[0]!r}")
     head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
     return f"POST {path} HTTP/1.1\r\n{head}\r\n".encode("ascii") + body
@@ -120,24 +112,20 @@ def _secure(plain: socket.socket, host: str, ends: float) -> ssl.SSLSocket:
     return context().wrap_socket(plain, server_hostname=host)
 
 
-def _plain(plain: socket.socket, host: str, ends: float) -> socket.socket:
-    return plain
-
-
 @lru_cache
 def context() -> ssl.SSLContext:
     """Return a context that trusts the certificates of the system, or of SSL_CERT_FILE, as of the first message."""
     return ssl.create_default_context()
 
 
-def _send(connection: socket.socket, request: bytes, ends: float) -> None:
+def _send(connection: ssl.SSLSocket, request: bytes, ends: float) -> None:
     rest = memoryview(request)
     while rest:
         connection.settimeout(_left(ends))
         rest = rest[connection.send(rest[:16_384]) :]
 
 
-def _answer(connection: socket.socket, ends: float) -> tuple[int, float]:
+def _answer(connection: ssl.SSLSocket, ends: float) -> tuple[int, float]:
     """Return the status and Retry-After of the answer, when its headers are complete. Skip interim answers (1xx)."""
     answer = b""
     while len(answer) < MOST_BYTES:

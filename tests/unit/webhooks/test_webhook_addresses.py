@@ -117,12 +117,3 @@ def test_a_url_is_split_into_what_is_connected_to_and_asked_for():
     assert split("https://Example.COM") == ("example.com", 443, "/")
     assert split("https://a.b-c.example:8443/hook?x=1%20") == ("a.b-c.example", 8443, "/hook?x=1%20")
     assert split("https://xn--bcher-kva.example/?q") == ("xn--bcher-kva.example", 443, "/?q")
-
-
-def test_a_url_of_operators_may_have_any_host_and_port_and_no_tls():
-    assert split("http://chat/hooks/x", own=True) == ("chat", 80, "/hooks/x")
-    assert split("http://10.0.0.5:81/", own=True) == ("10.0.0.5", 81, "/")
-    assert split("https://[fd00::5]", own=True) == ("fd00::5", 443, "/")
-    for url in ("ftp://chat/", "http:///x", "http://a:b@chat/"):
-        with pytest.raises(InvalidRequest):
-            split(url, own=True)
