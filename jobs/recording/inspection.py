@@ -60,7 +60,7 @@ def findings(before: Look, after: Look) -> list[Finding]:
     return [
         *[Finding(what, f"job {job}", detail) for what, job, detail in store.odd_states(BOUND)],
         *[
-            Finding("book_wrong", f"{book.book}, tenant {book.tenant_id}, queue {book.queue_id}", _said(book))
+            Finding("book_wrong", f"{book.book}, tenant {book.tenant_id}, queue {book.queue_id}", _difference(book))
             for book in store.wrong_books()
         ],
         *_over_limits(before, after),
@@ -85,19 +85,19 @@ class Inspection:
         """Look; log and count the violations; repair wrong books and lost lanes. The first look only finds suspects."""
         after = look()
         if self._before is not None:
-            found = findings(self._before, after)
-            for finding in found:
+            violations = findings(self._before, after)
+            for finding in violations:
                 telemetry.noticed(finding.what, subject=finding.subject, detail=finding.detail)
-            repairs.count(repairs.FINDING, len(found))
+            repairs.count(repairs.FINDING, len(violations))
             repairs.count(repairs.LANE, store.find_lane(self._before.lost & after.lost))
-            if any(finding.what == "book_wrong" for finding in found):
+            if any(finding.what == "book_wrong" for finding in violations):
                 recount_books()
         self._before = after
 
 
-def _said(book: WrongBook) -> str:
-    said = "there is no book" if book.said is None else f"the book counts {book.said} slots in use"
-    return f"{said}; the jobs hold {book.in_use}"
+def _difference(book: WrongBook) -> str:
+    counted = "there is no book" if book.said is None else f"the book counts {book.said} slots in use"
+    return f"{counted}; the jobs hold {book.in_use}"
 
 
 def _over_limits(before: Look, after: Look) -> list[Finding]:

@@ -34,7 +34,7 @@ def books_of(record: Record, hypothesis: Hypothesis) -> tuple[Books, list[Change
         elif kind == TENANT:
             books.add_tenant(Tenant(id=int(subject), **_of(Tenant, limits)))
     would_be = [Change(0.0, kind, subject, limits) for (kind, subject), limits in hypothesis.items()]
-    return books, sorted([*_as_it_was(later, hypothesis), *would_be], key=lambda one: one.at)
+    return books, sorted([*_as_it_was(later, hypothesis), *would_be], key=lambda change: change.at)
 
 
 def apply(change: Change, books: Books) -> None:

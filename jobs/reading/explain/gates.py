@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from jobs.allocation import gates
 from jobs.allocation.gates import Gate
-from jobs.allocation.state import Limits, Pool, Tenant
+from jobs.allocation.state import LimitBook, Pool, Tenant
 from jobs.reading.explain.reads import Facts
 from plumbing.text import count_of_jobs
 
@@ -85,7 +85,7 @@ def _slots(tenant: Tenant) -> tuple[int, int | None]:
     return tenant.in_use, tenant.burst_slots if borrows else tenant.num_slots
 
 
-def _rate(gate: Gate, whose: str, limits: Limits, now: datetime) -> Blocker:
+def _rate(gate: Gate, whose: str, limits: LimitBook, now: datetime) -> Blocker:
     seconds = limits.next_at(limits.full_at)
     next_at = None if seconds is None else now + timedelta(seconds=seconds)
     then = "" if next_at is None else f" The next job may start at {as_text(next_at)}."
