@@ -12,7 +12,7 @@ from jobs.reading import looking, waits
 from jobs.reading.health.facts import starving
 from jobs.reading.looking import Queue
 from jobs.reading.shares import JUDGED, Work, entitled, jain
-from jobs.reading.standing import State, state_of
+from jobs.reading.standing import StandingState, state_of
 from jobs.reading.usage import day_of
 from jobs.recording import statements
 from jobs.recording.record import DAY
@@ -41,7 +41,7 @@ def record_sample() -> None:
     hungry = {tenant.id for tenant in starving(queues, now)}
     cuts = waits.cuts([lane.in_line for lane in work], queues)
     tenants, standing = _tenants(work, fair), states(work, cuts, hungry)
-    full = [pk for pk, row in tenants.items() if standing[pk] is State.FULL and row["in_use"] >= row["slots"]]
+    full = [pk for pk, row in tenants.items() if standing[pk] is StandingState.FULL and row["in_use"] >= row["slots"]]
     statements.record_peaks(day_of(now), {pk: row["in_use"] for pk, row in tenants.items() if row["in_use"]})
     rows("record_full", hour=minute.replace(minute=0), tenants=full)
     sample = Sample(
@@ -90,7 +90,7 @@ def fairness(shares: Iterable[tuple[float, float]]) -> float | None:
     return jain([got / entitled for got, entitled in shares if entitled >= JUDGED])
 
 
-def states(work: Iterable[LaneWork], cuts: Iterable[waits.Cut], hungry: Collection[int]) -> dict[int, State]:
+def states(work: Iterable[LaneWork], cuts: Iterable[waits.Cut], hungry: Collection[int]) -> dict[int, StandingState]:
     """Return the state of each tenant with work.
 
     hungry: the tenants that are starved

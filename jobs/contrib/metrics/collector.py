@@ -11,7 +11,7 @@ from prometheus_client.registry import Collector
 
 from jobs.reading.health import RULES, Facts, conditions
 from jobs.reading.health.looks import ForecastLook, PredictionsLook, TotalLook, WebhooksLook
-from jobs.reading.standing import State
+from jobs.reading.standing import StandingState
 from jobs.reading.statistics import BOUNDS, added
 
 STEP = 4  # buckets of the tables in one bucket of a metric: ten are enough for quantiles, and save memory of Prometheus
@@ -71,7 +71,11 @@ def _pools(facts: Facts) -> Iterator[Metric]:
 
 
 def _tenants(facts: Facts) -> Iterator[Metric]:
-    counts = [([state.value], facts.sample.states.get(state.value, 0)) for state in State if state != State.IDLE]
+    counts = [
+        ([state.value], facts.sample.states.get(state.value, 0))
+        for state in StandingState
+        if state != StandingState.IDLE
+    ]
     yield gauge("tenants", "Tenants with work, in the recorder's newest sample.", ["state"], counts)
     index = facts.sample.fairness
     yield alone("fairness_jain_ratio", "Jain's index of what tenants got of their shares in the last hour.", index)
