@@ -138,7 +138,7 @@ class TestTheCheck:
         def refused() -> object:
             raise ProgrammingError
 
-        monkeypatch.setattr(id_gaps, "numbers", refused)
+        monkeypatch.setattr(id_gaps, "counters", refused)
         assert ids() == []
 
 
