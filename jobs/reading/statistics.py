@@ -109,8 +109,8 @@ def _summary(ended: Sequence[EndedAttempts], under_way: Sequence[JobsUnderWay]) 
             outcome: sum(attempts.attempts for attempts in ended if attempts.outcome == outcome) for outcome in OUTCOMES
         },
         run_seconds=sum(attempts.run_seconds for attempts in ended),
-        run=Times.from_buckets(added(jobs.run_buckets for jobs in ended)),
-        wait=Times.from_buckets(added(jobs.wait_buckets for jobs in ended)),
-        waiting=sum(one.waiting for one in under_way),
-        running=sum(one.running for one in under_way),
+        run=Times.from_buckets(added(attempts.run_buckets for attempts in ended)),
+        wait=Times.from_buckets(added(attempts.wait_buckets for attempts in ended)),
+        waiting=sum(jobs.waiting for jobs in under_way),
+        running=sum(jobs.running for jobs in under_way),
     )

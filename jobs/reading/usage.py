@@ -22,7 +22,7 @@ MOST_LINES = 10_000  # of one answer
 
 
 @dataclass(frozen=True)
-class UsageLine:
+class AttemptGroup:
     """The ended attempts of one group. A part by which the caller did not group is None.
 
     microseconds: the time that processes worked in these attempts.
@@ -60,7 +60,7 @@ class Usage:
     final: bool
     final_at: datetime | None
     counted_at: datetime | None
-    lines: Sequence[UsageLine]
+    lines: Sequence[AttemptGroup]
 
     @property
     def attempts(self) -> int:
@@ -139,7 +139,7 @@ def read(request: UsageRequest, tenant_id: int | None, now: datetime, max_lines:
         raise InvalidRequest("by", f"gives more than {max_lines:,} lines; ask for fewer parts or days")
     names, peaks = dict(Queue.objects.values_list("pk", "name")), _peaks(request, tenant_id)
     lines = [
-        UsageLine(
+        AttemptGroup(
             tenant,
             day,
             queue and names.get(queue, f"queue {queue}"),
@@ -201,7 +201,7 @@ def document(usage: Usage) -> dict[str, Any]:
     }
 
 
-def _line(line: UsageLine, slugs: Mapping[int, str]) -> dict[str, Any]:
+def _line(line: AttemptGroup, slugs: Mapping[int, str]) -> dict[str, Any]:
     fields = {name: value for name, value in asdict(line).items() if name not in ("tenant_id", "microseconds")}
     tenant = None if line.tenant_id is None else slugs.get(line.tenant_id, f"tenant {line.tenant_id}")
     return {"tenant": tenant} | fields | {"worker_seconds": line.worker_seconds}
