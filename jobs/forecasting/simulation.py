@@ -16,7 +16,7 @@ from jobs.allocation.world import IdleGaps, SimulatedJob, World
 from jobs.forecasting import runs as drawn
 from jobs.forecasting.far_estimates import PRIORITY
 from jobs.forecasting.runs import Runs
-from jobs.forecasting.snapshot import Arrival, Holding, InLine, Snapshot
+from jobs.forecasting.snapshot import ComingJob, Holding, InLine, Snapshot
 from jobs.forecasting.statements import FARTHEST
 
 LATER = 1 << 57  # ids from here on belong to jobs that are not submitted yet
@@ -167,16 +167,16 @@ class Simulation:
             if arrival.queue_id in self._queues:
                 yield self._comes(arrival, at)
 
-    def _comes(self, arrival: Arrival, at: float) -> SimulatedJob:
+    def _comes(self, arrival: ComingJob, at: float) -> SimulatedJob:
         place = (arrival.priority << PRIORITY) + next(self._ids) if arrival.place is None else arrival.place
         return self._alike(arrival, place, at)
 
-    def _alike(self, job: InLine | Arrival, place: int, ready_at: float) -> SimulatedJob:
+    def _alike(self, job: InLine | ComingJob, place: int, ready_at: float) -> SimulatedJob:
         like = self._runs.like(job.tenant_id, job.job_type)
         return _job(job, place, ready_at, self._factor * drawn.draw(self._random, like))
 
 
-def again(arrived: Sequence[Arrival], window: float, begin: float) -> Iterator[tuple[float, Arrival]]:
+def again(arrived: Sequence[ComingJob], window: float, begin: float) -> Iterator[tuple[float, ComingJob]]:
     """Yield future arrivals without an end, in order: the seconds from now, and the job that comes again.
 
     They repeat the window again and again, so that bursts stay bursts.
@@ -195,7 +195,7 @@ def again(arrived: Sequence[Arrival], window: float, begin: float) -> Iterator[t
         first, passed = 0, passed + window
 
 
-def _job(job: InLine | Arrival | Holding, place: int, ready_at: float, seconds: float) -> SimulatedJob:
+def _job(job: InLine | ComingJob | Holding, place: int, ready_at: float, seconds: float) -> SimulatedJob:
     return SimulatedJob(
         place=place, tenant=job.tenant_id, queue=job.queue_id, user=job.user, ready_at=ready_at, seconds=seconds
     )
