@@ -25,6 +25,9 @@ from tools.site.navigation import navigation
 
 DOCS = REPOSITORY / "docs"
 ARCHITECTURE = DOCS / "architecture.md"
+# Words that a page may have. What no longer fits belongs on a page of its own.
+MOST_WORDS = {"README.md": 1700, "CHANGELOG.md": 900, "docs/jobs.md": 600, "docs/own-project.md": 5600}
+MOST_WORDS |= {f"docs/{name}.md": 2600 for name in ("calls", "options", "results", "processes")}
 QUERIES = [block.text for page in PAGES for block in blocks(page, "sql") if "docs" in page.parts]
 
 
@@ -95,6 +98,11 @@ def _files(entries: list[Any]) -> Iterator[str]:
         else:
             [pages] = entry.values()
             yield from [pages] if isinstance(pages, str) else _files(pages)
+
+
+def test_the_pages_that_all_read_are_short() -> None:
+    words = {name: len((REPOSITORY / name).read_text().split()) for name in MOST_WORDS}
+    assert {name: count for name, count in words.items() if count > MOST_WORDS[name]} == {}
 
 
 def test_every_decision_is_listed() -> None:
