@@ -74,4 +74,4 @@ class ChangeAdmin(HugeTableAdmin):
 
     @display(description="changed")
     def values_changed(self, change: Change) -> str:
-        return cut(audited.told(change), 120)
+        return cut(audited.values_in_words(change), 120)
