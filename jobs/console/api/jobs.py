@@ -91,7 +91,7 @@ def revive_any_job(request: OperatorRequest, job_id: PathId) -> Answer[WholeJob]
 
 
 def _listed(job: models.JobRow) -> dict[str, Any]:
-    return schemas.listed(job) | {"tenant": job.tenant.jobs_slug, "last_error": job.last_error}
+    return schemas.listed_values(job) | {"tenant": job.tenant.jobs_slug, "last_error": job.last_error}
 
 
 def _whole(job: models.AnyJob) -> WholeJob:

@@ -16,6 +16,6 @@ router = Router(tags=["jobs"])
 def read_usage(request: CallerRequest, period: Query[Period]) -> dict[str, Any]:
     """Read your usage by day, as it is billed. A day is closed five minutes after its end (UTC)."""
     tenant, now = request.auth.tenant, timezone.now()
-    asked = usage.Asked.of(period.starts, period.ends, period.by, now=now, own=True)
-    found = usage.read(asked, tenant.pk, now)
-    return usage.document(found)
+    query = usage.Asked.of(period.starts, period.ends, period.by, now=now, own=True)
+    answer = usage.read(query, tenant.pk, now)
+    return usage.document(answer)
