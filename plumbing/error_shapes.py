@@ -26,9 +26,9 @@ def shape(error: str) -> str:
     text = error[len(name) : MAX_READ]
     for pattern, mask in MASKS:
         text = pattern.sub(mask, text)
-    found = f"{name}{' '.join(text.split())}"[:MAX_SHAPE].strip()
+    masked = f"{name}{' '.join(text.split())}"[:MAX_SHAPE].strip()
     # Without its numbers, the text may begin like another class: then "…" stands before it.
-    return found if class_of(found) == name else f"… {found}"[:MAX_SHAPE].strip()
+    return masked if class_of(masked) == name else f"… {masked}"[:MAX_SHAPE].strip()
 
 
 def key_of(shape: str) -> int:
@@ -38,5 +38,5 @@ def key_of(shape: str) -> int:
 
 def class_of(error: str) -> str:
     """Return the class of an error, or of a shape; "" if it has none."""
-    found = CLASS.match(error)
-    return found[0] if found else ""
+    match = CLASS.match(error)
+    return match[0] if match else ""
