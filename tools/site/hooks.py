@@ -46,7 +46,7 @@ def _flat(part: Any) -> Any:
     if not isinstance(part, list):
         return part
     entries = (_unfolded(entry) for entry in part)
-    return [one for entry in entries for one in (entry if isinstance(entry, list) else [entry])]
+    return [item for entry in entries for item in (entry if isinstance(entry, list) else [entry])]
 
 
 def on_files(files: Files, config: MkDocsConfig) -> None:
@@ -73,5 +73,5 @@ def _drawn(page: str, block: re.Match[str]) -> str:
 
 def on_post_page(output: str, page: Page, **_: Any) -> None:
     """Nothing is loaded from elsewhere: it would tell who reads, and fail without the net."""
-    if found := ELSEWHERE.search(output):
-        raise PluginError(f"{page.file.src_uri} loads something from elsewhere: {found[0]}")
+    if match := ELSEWHERE.search(output):
+        raise PluginError(f"{page.file.src_uri} loads something from elsewhere: {match[0]}")
