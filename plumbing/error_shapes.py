@@ -1,4 +1,4 @@
-"""The shape of an error: its class, and its text without the parts that differ from job to job. Pure."""
+"""Group equal errors by their shape: the class, and the text without numbers, ids and quoted parts. Pure."""
 
 import re
 from functools import lru_cache
@@ -32,7 +32,7 @@ def shape(error: str) -> str:
 
 
 def key_of(shape: str) -> int:
-    """Return a key of 64 bits, equal for equal shapes. A dead job stores it, and the index of its shape is by it."""
+    """Return a key of 64 bits, equal for equal shapes. Store it in place of a long text, and index it."""
     return int.from_bytes(blake2b(shape.encode(errors="surrogatepass"), digest_size=8).digest(), signed=True)
 
 
