@@ -47,14 +47,14 @@ def figures(cells: int, load: float, *, balanced: bool) -> Figures:
     """load: of all processes, 0 to 1. balanced: tenants are divided by their loads; else at random."""
     chance = Random(7)  # noqa: S311 - a repeatable simulation
     loads = shares(load * PROCESSES)
-    jobs = [_jobs(one, chance) for one in loads]
+    jobs = [_jobs(load_of_tenant, chance) for load_of_tenant in loads]
     divided = divide(loads, cells, balanced=balanced)
     processes = PROCESSES // cells
     waits: list[float] = []
     for members in divided:
-        waits += run([loads[one] for one in members], [jobs[one] for one in members], processes)
+        waits += run([loads[tenant] for tenant in members], [jobs[tenant] for tenant in members], processes)
     waits.sort()
-    busiest = max(sum(loads[one] for one in members) for members in divided) / processes
+    busiest = max(sum(loads[tenant] for tenant in members) for members in divided) / processes
     return Figures(cells, busiest, waits[int(len(waits) * 0.95)], waits[int(len(waits) * 0.99)])
 
 
@@ -70,23 +70,23 @@ def divide(loads: Sequence[float], cells: int, *, balanced: bool) -> list[list[i
     order = list(range(len(loads)))
     if not balanced:
         Random(5).shuffle(order)  # noqa: S311
-        for place, one in enumerate(order):
-            members[place % cells].append(one)
+        for place, tenant in enumerate(order):
+            members[place % cells].append(tenant)
         return members
-    for one in order:  # the largest first, each into the emptiest cell
-        min(members, key=lambda cell: sum(loads[other] for other in cell)).append(one)
+    for tenant in order:  # the largest first, each into the emptiest cell
+        min(members, key=lambda cell: sum(loads[other] for other in cell)).append(tenant)
     return members
 
 
 def _jobs(load: float, chance: Random) -> list[tuple[float, float]]:
     """(moment of the submit, seconds to run) of a tenant's jobs."""
-    found: list[tuple[float, float]] = []
+    jobs: list[tuple[float, float]] = []
     rate = load / BURST  # bursts a second, since a job runs for a second on average
     at = chance.expovariate(rate)
     while at < SECONDS:
-        found += [(at, chance.lognormvariate(*RUN)) for _ in range(1 + int(chance.expovariate(1 / (BURST - 1))))]
+        jobs += [(at, chance.lognormvariate(*RUN)) for _ in range(1 + int(chance.expovariate(1 / (BURST - 1))))]
         at += chance.expovariate(rate)
-    return found
+    return jobs
 
 
 def run(loads: Sequence[float], jobs: Sequence[Sequence[tuple[float, float]]], processes: int) -> list[float]:
@@ -135,9 +135,11 @@ def table() -> str:
     ]
     for load in (0.5, 0.7, 0.85):
         for cells, balanced in ((1, True), (2, True), (4, True), (8, True), (4, False), (8, False)):
-            one = figures(cells, load, balanced=balanced)
+            result = figures(cells, load, balanced=balanced)
             how = "–" if cells == 1 else "by load" if balanced else "at random"
-            lines.append(f"| {load:.0%} | {cells} | {how} | {one.busiest:.0%} | {one.p95:.1f} | {one.p99:.1f} |")
+            lines.append(
+                f"| {load:.0%} | {cells} | {how} | {result.busiest:.0%} | {result.p95:.1f} | {result.p99:.1f} |"
+            )
     return "\n".join(lines)
 
 
