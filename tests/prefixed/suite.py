@@ -40,8 +40,8 @@ def theirs() -> Iterator[None]:
     Position.objects.create(title="plumber")
     Renter.objects.create(flat="12a")
     yield
-    assert [one.title for one in Position.objects.all()] == ["plumber"]
-    assert [one.flat for one in Renter.objects.all()] == ["12a"]
+    assert [position.title for position in Position.objects.all()] == ["plumber"]
+    assert [renter.flat for renter in Renter.objects.all()] == ["12a"]
 
 
 def test_our_tables_have_the_prefix_and_theirs_stay():

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from django.core import signing
 
 from jobs.calls.refusals import InvalidRequest
-from jobs.console.operations.filters import Position
+from jobs.console.operations.filters import DeathPosition
 from jobs.console.operations.verbs import Verb
 from jobs.console.ops import search_language
 from jobs.console.ops.dead_letters import filters_of, matching
@@ -116,9 +116,9 @@ class Letters:
             return Step(list(matching({}, at).filter(pk__in=run.chosen).values_list("pk", flat=True)), None)
         found = matching(run.filters, at, datetime.fromisoformat(run.upto)).filter(verb.can)
         if run.position is not None:
-            found = found.filter(Position.read(run.position).not_earlier())
+            found = found.filter(DeathPosition.read(run.position).not_earlier())
         rows = list(found.order_by("died_at", "pk").values_list("died_at", "pk")[: most + 1])
-        following = str(Position._make(rows[most])) if len(rows) > most else None
+        following = str(DeathPosition._make(rows[most])) if len(rows) > most else None
         return Step([pk for _, pk in rows[:most]], following)
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from django.db.models import Count, Max, Q, QuerySet
 from django.db.models.functions import TruncHour
 
-from jobs.console.operations.filters import Filter
+from jobs.console.operations.filters import JobFilters
 from jobs.console.ops.charts import curve
 from jobs.models import DeadLetter
 from jobs.pages.typed import texts
@@ -65,7 +65,7 @@ def matching(filters: Mapping[str, str], now: datetime, upto: datetime | None = 
     now: the moment from which `since` and `until` count back
     upto: leave out letters that died later
     """
-    found = Filter(since="died_at")
+    found = JobFilters(since="died_at")
     for name, value in filters.items():
         if name == "like":
             found.others &= Q(error_key=None if value == UNGROUPED else key_of(value))

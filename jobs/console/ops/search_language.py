@@ -6,7 +6,7 @@ A job must match all words of a search.
 from datetime import datetime
 
 from jobs.calls.refusals import InvalidRequest
-from jobs.console.operations.filters import NAMES, Filter
+from jobs.console.operations.filters import NAMES, JobFilters
 from plumbing.bounds import LARGEST_ID
 from plumbing.text import storable
 
@@ -24,9 +24,9 @@ def job_id(typed: str) -> int | None:
     return int(word)
 
 
-def read(typed: str, now: datetime) -> Filter:
+def read(typed: str, now: datetime) -> JobFilters:
     """Return the filter that a search means. Raises InvalidRequest, which names the word and the allowed values."""
-    found, words = Filter(), storable(typed).split()
+    found, words = JobFilters(), storable(typed).split()
     if len(words) > MOST_WORDS:
         raise InvalidRequest("q", f"has {len(words):,} words; at most {MOST_WORDS} are allowed")
     for word in words:

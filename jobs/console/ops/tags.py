@@ -14,7 +14,7 @@ from django.utils.text import slugify
 
 from jobs.allocation.gates import Gate
 from jobs.conf import documented, settings
-from jobs.console.operations.audited import told
+from jobs.console.operations.audited import values_in_words
 from jobs.console.ops import meanings
 from jobs.console.ops.present_queries import MAX_COUNT
 from jobs.console.ops.search_language import with_word
@@ -51,7 +51,7 @@ GATES = {
 }
 
 register.filter(named)  # {{ "jobs.view_job"|named }}
-for read in (call, job_type, ran, state, told, waited):
+for read in (call, job_type, ran, state, values_in_words, waited):
     register.filter(read)
 register.simple_block_tag(post, takes_context=True)
 register.simple_tag(select)

@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse
 
 from jobs.calls.refusals import by_field
 from jobs.console.operations.limits import OF_QUEUE, OF_TENANT, RATE, Kind, Limit
-from jobs.console.operations.what_if import QUEUES, TENANTS, asked_at
+from jobs.console.operations.what_if import QUEUES, TENANTS, question_address
 from jobs.console.ops.access import action_for
 from jobs.console.ops.answers import done, refused
 from jobs.console.ops.tags import setting
@@ -73,7 +73,7 @@ def _change(
         return _unchanged(request, f"{name}: {_why(form)}")
     if "what_if" in request.POST:
         transaction.set_rollback(True)
-        return SeeOther(asked_at(*asked, {field: form.cleaned_data[field] for field in form.changed_data}))
+        return SeeOther(question_address(*asked, {field: form.cleaned_data[field] for field in form.changed_data}))
     if not form.has_changed():
         return _unchanged(request, f"{name}: nothing was changed.")
     values = {field: form.cleaned_data[field] for field in form.changed_data}

@@ -90,7 +90,7 @@ class Action:
         if run.position is not None:
             return SeeOther(f"{reverse(f'jobs_ops:{self.name}-progress')}?run={run.signed()}")
         answer = done if self.verb.applied(outcomes) else refused
-        return answer(request, self.verb.told(outcomes) or "No job was left.")
+        return answer(request, self.verb.summary(outcomes) or "No job was left.")
 
     def _page(self, request: HttpRequest, name: str, run: Run, shown: dict[str, Any]) -> HttpResponse:
         address = reverse(f"jobs_ops:{self.name}")

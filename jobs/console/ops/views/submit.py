@@ -8,7 +8,7 @@ from django.urls import reverse
 from jobs.calls import registry
 from jobs.calls.refusals import InvalidRequest, TooManyWaiting, Undecided
 from jobs.calls.request import LAST_PRIORITY
-from jobs.console.operations.submitting import submit_named, told
+from jobs.console.operations.submitting import confirmation, submit_named
 from jobs.console.ops import live, snapshot
 from jobs.console.ops.access import action_for, page_for
 from jobs.console.ops.answers import done, sentence
@@ -42,7 +42,7 @@ def submit(request: HttpRequest) -> HttpResponse:
     except (InvalidRequest, TooManyWaiting, Undecided) as error:
         wrong = sentence(error) if isinstance(error, InvalidRequest) else str(error)
         return _page(request, typed, wrong=wrong)
-    done(request, told(submitted))
+    done(request, confirmation(submitted))
     return SeeOther(reverse("jobs_ops:job", args=[submitted.id]))
 
 
