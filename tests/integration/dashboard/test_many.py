@@ -87,9 +87,9 @@ class TestRuns:
             for tenant in (1, 2):
                 entry = {"verb": "revived", "kind": "jobs.job", "subject_id": "1", "subject": "job 1"}
                 Change.objects.create(who="ines", bulk=bulk, tenant_id=tenant, **entry)
-        assert [run.bulk for run in past_runs.latest()] == [second, first]
+        assert [run.bulk for run in past_runs.past_runs()] == [second, first]
         monkeypatch.setattr(past_runs, "MAX_ENTRIES", 3)
-        assert [run.bulk for run in past_runs.latest()] == [second]
+        assert [run.bulk for run in past_runs.past_runs()] == [second]
 
     def test_an_unknown_run_is_not_found(self, auditor):
         page = auditor.get(f"/ops/runs/{uuid.uuid4()}/")
