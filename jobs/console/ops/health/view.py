@@ -20,13 +20,13 @@ MAX_LISTED = 20  # changes, and findings of each check
 
 @page_for("jobs.view_worker")
 def show(request: HttpRequest) -> HttpResponse:
-    seen = snapshot.current()
+    present = snapshot.current()
     known = live.facts()
     odd, over = checks()
     found = conditions(known) if known else None
     sees_changes = request.user.has_perm(named("tenants.view_change"))
-    shown = {
-        "snapshot": seen,
+    context = {
+        "snapshot": present,
         "conditions": found,
         "on_site": bool(settings.JOBS_DOCS_URL),
         "fine": None if found is None else len(RULES) - len({condition.code for condition in found}),
@@ -34,13 +34,13 @@ def show(request: HttpRequest) -> HttpResponse:
         "predictions": known and known.predictions.in_words,
         "odd": odd,
         "over": over,
-        "paused_tenants": [tenant for tenant in seen.tenants.values() if tenant.paused],
-        "paused_queues": [queue for queue in seen.queues.values() if queue.paused],
+        "paused_tenants": [tenant for tenant in present.tenants.values() if tenant.paused],
+        "paused_queues": [queue for queue in present.queues.values() if queue.paused],
         "paused_types": list(PausedJobType.objects.order_by("paused_at")),
         "repairs": known.repairs if known else [],
         "changes": list(Change.objects.order_by("-pk")[:MAX_LISTED]) if sees_changes else [],
     }
-    return live.page(request, "health", "Health", ("old", "conditions", "repairs", "changes"), shown, every=10)
+    return live.page(request, "health", "Health", ("old", "conditions", "repairs", "changes"), context, every=10)
 
 
 @cached(PAST_SECONDS, before=([], []))

@@ -41,7 +41,7 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
     trace = traces.trace_of(job.trace_parent)
     is_kept = job.result_expires_at is not None and job.result_expires_at > why.now
     is_large = (job.result_bytes or 0) > MAX_RESULT
-    shown = {
+    context = {
         **job_page.job_context(request, job, why, MOMENTS),
         "remedy": remedy(why.gate, job),
         "switch": switch_for(request, why.gate, job),
@@ -56,8 +56,8 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
         "result_is_large": is_kept and is_large,
     }
     regions = ("head", "why", "attempts", "facts", "failures", "logs")
-    every = live.REFRESH_SECONDS if shown["may_cancel"] else 0
-    return keep(live.page(request, "job", f"Job {pk}", regions, shown, every=every), request, job, shown["starts"])
+    every = live.REFRESH_SECONDS if context["may_cancel"] else 0
+    return keep(live.page(request, "job", f"Job {pk}", regions, context, every=every), request, job, context["starts"])
 
 
 def _facts(job: AnyJob) -> list[tuple[str, str]]:

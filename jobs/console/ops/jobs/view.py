@@ -32,7 +32,7 @@ def show(request: HttpRequest) -> HttpResponseBase:
     `upto`: only jobs up to this id, the highest when the page was first rendered. Newer ones are counted. The script
         asks with it, so that rows never move by themselves.
     """
-    seen = snapshot.current()
+    present = snapshot.current()
     typed = request.GET.get("q", "").strip()
     before, upto = (number(request.GET.get(name, ""), LARGEST_ID - 1) for name in ("before", "upto"))
     asked_again = request.headers.get("Live") is not None
@@ -40,7 +40,7 @@ def show(request: HttpRequest) -> HttpResponseBase:
     try:
         if (pk := search_language.job_id(typed)) is not None:
             return redirect("jobs_ops:job", pk)
-        sought = search_language.read(typed, seen.now)
+        sought = search_language.read(typed, present.now)
         if upto is None:
             upto = listing.newest()
         else:
@@ -50,12 +50,12 @@ def show(request: HttpRequest) -> HttpResponseBase:
     except InvalidRequest as refused:
         wrong = sentence(refused)
     stays = query_with(request.GET, upto=upto)
-    shown = {
-        "snapshot": seen,
+    context = {
+        "snapshot": present,
         "q": typed,
         "wrong": wrong,
         "chips": _chips(request, typed),
-        "offers": _offers(typed, seen),
+        "offers": _offers(typed, present),
         "page": page,
         "looked_since": _submitted(page),
         "before": before,
@@ -63,10 +63,10 @@ def show(request: HttpRequest) -> HttpResponseBase:
         "newer": newer,
         "stays": f"{request.path}{stays}",
         "look": MAX_LOOKED_AT,
-        "numbers": _numbers(seen),
+        "numbers": _numbers(present),
         "states": status_words.TABLE,
     }
-    return live.page(request, "jobs", "Jobs", ("old", "numbers", "newer"), shown, every=REFRESH_SECONDS, ask=stays)
+    return live.page(request, "jobs", "Jobs", ("old", "numbers", "newer"), context, every=REFRESH_SECONDS, ask=stays)
 
 
 def _chips(request: HttpRequest, typed: str) -> list[tuple[str, str]]:
@@ -78,10 +78,10 @@ def _chips(request: HttpRequest, typed: str) -> list[tuple[str, str]]:
     return [(word, query_with(request.GET, q=without, before=None, upto=None)) for word, without in searches]
 
 
-def _offers(typed: str, seen: Snapshot) -> list[str]:
+def _offers(typed: str, present: Snapshot) -> list[str]:
     """Return the searches that the field offers: the typed one with a status, a queue or another word added."""
     words = [f"status:{status}" for status in (*Status, HELD)] + ["retried:yes", "since:1h"]
-    words += sorted(f"queue:{queue.name}" for queue in seen.queues.values())[:MAX_OFFERED]
+    words += sorted(f"queue:{queue.name}" for queue in present.queues.values())[:MAX_OFFERED]
     return [f"{typed} {word}".strip() for word in words]
 
 
@@ -92,16 +92,16 @@ def _submitted(page: Page) -> datetime | None:
     return queries.all_jobs().filter(pk=page.before).values_list("created_at", flat=True).first()
 
 
-def _numbers(seen: Snapshot) -> list[tuple[str, str, str]]:
+def _numbers(present: Snapshot) -> list[tuple[str, str, str]]:
     """Return each status, its number of jobs, and "+" if there are more; uncounted statuses have no number."""
     most = snapshot.MAX_COUNT
-    counts = seen.counts
+    counts = present.counts
     counted = {
-        "created": seen.waiting,
+        "created": present.waiting,
         "scheduled": counts.scheduled if counts else 0,
         "held": counts.held if counts else 0,
-        "queued": sum(use.slots for use in seen.in_use if use.worker is None),
-        "running": sum(use.slots for use in seen.in_use if use.worker is not None),
+        "queued": sum(use.slots for use in present.in_use if use.worker is None),
+        "running": sum(use.slots for use in present.in_use if use.worker is not None),
         "dead": counts.dead if counts else 0,
     }
     signs = {name: "+" if name != "created" and number >= most else "" for name, number in counted.items()}

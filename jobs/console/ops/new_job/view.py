@@ -77,16 +77,16 @@ def _call_of(job: AnyJob) -> dict[str, str]:
 
 
 def _page(request: HttpRequest, typed: dict[str, str], like: AnyJob | None = None, wrong: str = "") -> HttpResponse:
-    seen = snapshot.current()
-    shown = {
-        "snapshot": seen,
+    present = snapshot.current()
+    context = {
+        "snapshot": present,
         "typed": typed,
         "like": like,
         "wrong": wrong,
         "calls": sorted(map(str, registry.targets())),
-        "queues": [DEFAULT, *sorted(queue.name for queue in seen.queues.values())],
+        "queues": [DEFAULT, *sorted(queue.name for queue in present.queues.values())],
         "priorities": [DEFAULT, *map(str, range(LAST_PRIORITY + 1))],
     }
-    page = live.page(request, "new_job", "New job", (), shown, every=0)
+    page = live.page(request, "new_job", "New job", (), context, every=0)
     page.status_code = 422 if wrong else 200
     return page

@@ -54,7 +54,7 @@ def show(request: HttpRequest) -> HttpResponse:
     if typed:
         found = found.filter(Q(name__icontains=typed) | Q(**{f"tenant__{TENANT_SLUG}": typed}))
     listed: list[Any] = list((_names(found) if sort == BY_NAME else found)[page * A_PAGE : (page + 1) * A_PAGE + 1])
-    shown = {
+    context = {
         "q": typed,
         "sort": sort,
         "sorts": list(SORTS),
@@ -63,7 +63,7 @@ def show(request: HttpRequest) -> HttpResponse:
         "earlier": page - 1 if page else None,
         "later": page + 1 if len(listed) > A_PAGE else None,
     }
-    return live.page(request, "schedules", "Schedules", ("schedules",), shown, every=live.REFRESH_SECONDS * 5)
+    return live.page(request, "schedules", "Schedules", ("schedules",), context, every=live.REFRESH_SECONDS * 5)
 
 
 def last_runs(schedule_ids: Collection[int], *, most: int) -> list[ScheduleRun]:

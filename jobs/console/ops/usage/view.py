@@ -25,7 +25,7 @@ def show(request: HttpRequest) -> HttpResponse:
     """
     given = texts(request.GET, (*usage.NAMES, "tenant"))
     now = timezone.now()
-    shown = {"given": given, "parts": dict.fromkeys((*usage.PARTS, given["by"] or usage.PARTS[0]))}
+    context = {"given": given, "parts": dict.fromkeys((*usage.PARTS, given["by"] or usage.PARTS[0]))}
     try:
         asked = usage.Asked.of(given["from"], given["to"], given["by"], now=now)
         tenant = tenant_named(given["tenant"]).pk if given["tenant"] else None
@@ -37,7 +37,9 @@ def show(request: HttpRequest) -> HttpResponse:
             asked = replace(asked, by=("day",))  # without `by` the page must not refuse
             found = usage.read(asked, tenant, now, MOST_LINES)
     except InvalidRequest as refused:
-        return live.page(request, "usage", "Usage", (), {**shown, "wrong": answers.sentence(refused)}, every=0)
+        return live.page(request, "usage", "Usage", (), {**context, "wrong": answers.sentence(refused)}, every=0)
     names = present_queries.tenants({line.tenant_id for line in found.lines if line.tenant_id is not None})
     lines = [(line, names.get(line.tenant_id or 0)) for line in found.lines]
-    return live.page(request, "usage", "Usage", (), {**shown, "asked": asked, "usage": found, "lines": lines}, every=0)
+    return live.page(
+        request, "usage", "Usage", (), {**context, "asked": asked, "usage": found, "lines": lines}, every=0
+    )
