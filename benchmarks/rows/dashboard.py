@@ -25,7 +25,8 @@ from django.test import Client
 
 from benchmarks import cpu, installation
 from benchmarks.bars import Bar, Figures
-from jobs.console.ops import history_charts, live, snapshot
+from jobs.console.ops.overview import reads
+from jobs.console.ops.shared import history, live, snapshot
 from jobs.contrib.metrics.views import everything
 from jobs.recording import may_run, record, sample
 
@@ -154,10 +155,10 @@ def _refresh(client: Client) -> dict[str, float]:
     for kept in (
         snapshot.current,
         live.facts,
-        history_charts.drawn,
-        history_charts.failing_in,
-        history_charts.use_of_last_hour,
-        history_charts.fairness,
+        reads.ended_chart,
+        reads.failing_types,
+        history.use_of_last_hour,
+        history.fairness,
     ):
         kept.seconds = 3600.0
     page = client.get("/ops/").content.decode()

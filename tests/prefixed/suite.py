@@ -16,8 +16,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from jobs import RetryLater
-from jobs.console.ops import access
-from jobs.console.ops.access import Permissions
+from jobs.console.ops.shared import access
+from jobs.console.ops.shared.access import Permissions
 from jobs.contrib.testing import drain, fail_next
 from jobs.engine.upkeep import history
 from jobs.models import AnyJob, Attempt, Job, JobMinute, Schedule

@@ -11,7 +11,7 @@ from jobs.console.cli.screen import Column, Screen, length, utc
 from jobs.console.cli.subcommands import Options, Subcommand, argument
 from jobs.console.remedies import remedy
 from jobs.models import AnyJob, Job
-from jobs.pages.as_said import how_often_held
+from jobs.pages.prediction_accuracy import accuracy_for
 from jobs.reading import listing, queries
 from jobs.reading.explain.explanation import Explanation, explain
 from jobs.reading.explain.reads import MAX_COUNTED_PLACE
@@ -44,7 +44,7 @@ def show(options: Options, screen: Screen) -> None:
             "result": kept.value if kept else None,
         }
     )
-    starting = {"starts": _starts(prediction), "how sure": how_often_held(prediction)}
+    starting = {"starts": _starts(prediction), "how sure": accuracy_for(prediction)}
     screen.facts(_facts(job) | starting | {"result": _short(kept.value) if kept else None})
     if attempts:
         screen.say("")
