@@ -69,7 +69,11 @@ WHERE j.id = unsent.id
 -- Locks:  none that last: it tests whether the row is free; if it is not, the caller tries again.
 WITH left_over AS MATERIALIZED (
     SELECT id, attempt FROM jobs
-    WHERE slot IS NOT NULL AND status = 'running' AND worker = %(worker)s AND worker_pid = %(pid)s  -- guard I3
+    WHERE slot IS NOT NULL
+      AND status = 'running'  -- guard I3
+      AND (
+          -- include shared/held_by
+      )  -- guard I3
     UNION ALL
     SELECT id, attempt FROM jobs
     WHERE id = %(id)s AND attempt = %(attempt)s AND status = 'queued'  -- guard I3
