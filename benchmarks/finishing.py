@@ -28,7 +28,7 @@ def register(concurrency: int, worker: uuid.UUID = WORKER) -> None:
 
 def finish(job: Claimed) -> None:
     """Run all statements of a worker for a job that succeeds."""
-    store.start(job.id, job.attempt, WORKER)
+    store.start(job.id, job.attempt, store.Seat.here(WORKER))
     store.succeed(job.id, job.attempt, {}, None)
 
 
