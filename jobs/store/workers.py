@@ -28,13 +28,17 @@ class Beat:
     drains: bool
 
 
-def beat(worker: uuid.UUID, *, name: str, pid: int, pool: str, concurrency: int, cut_off: bool = False) -> Beat | None:
+def beat(
+    worker: uuid.UUID, *, name: str, pid: int, pool: str, capacity: int, seats: int = 1, cut_off: bool = False
+) -> Beat | None:
     """Register a worker or note its beat; None if it was declared gone and must stop.
 
+    capacity: how many attempts it may run at once, which the claim counts: its processes, each with so many seats.
     cut_off: whether the broker does not answer the worker, or the worker does not take messages.
     """
-    facts = {"id": worker, "name": name, "pid": pid, "pool": pool, "concurrency": concurrency, "cut_off": cut_off}
-    beats = objects(Beat, "beat", **facts, interval=float(settings.JOBS_BEAT_INTERVAL))
+    facts = {"id": worker, "name": name, "pid": pid, "pool": pool, "cut_off": cut_off}
+    facts |= {"capacity": capacity, "seats": seats, "interval": float(settings.JOBS_BEAT_INTERVAL)}
+    beats = objects(Beat, "beat", **facts)
     return beats[0] if beats else None
 
 

@@ -124,7 +124,7 @@ class _Worker:
     def _beat(self) -> None:
         for pool, host in self._hosts.items():
             name, worker = f"jobs.contrib.testing@{pool}", host.process.worker
-            store.beat(worker, name=name, pid=os.getpid(), pool=pool, concurrency=1)
+            store.beat(worker, name=name, pid=os.getpid(), pool=pool, capacity=1)
 
     def _claim(self) -> bool:
         for move in (store.lapse, store.promote):

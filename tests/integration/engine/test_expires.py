@@ -121,7 +121,7 @@ class TestWhenItLapses:
             late = thing.async_(expires=60).echo(2)
             holder = store.start(first, 1, store.Seat.here(worker)).holder
             time.move(seconds)
-            store.beat(worker, name="w", pid=1, pool="default", concurrency=1)
+            store.beat(worker, name="w", pid=1, pool="default", capacity=1)
             _, following = store.succeed_and_follow(first, 1, {}, None, by=holder)
         assert (following is not None) == follows
         assert ended(late)[0] == ("running" if follows else "created")

@@ -84,7 +84,7 @@ class TestAWorker:
         register()
         recover.take_back_orphans()
         assert Job.objects.get(pk=running.pk).status == "scheduled"
-        assert store.beat(worker, name="late", pid=1, pool="default", concurrency=1) is None
+        assert store.beat(worker, name="late", pid=1, pool="default", capacity=1) is None
 
     def test_that_registers_at_the_last_moment_is_not_given_up(self, running, monkeypatch):
         orphan = Orphan(running.pk, 1, running.worker, None, stopped=False)  # read before its first beat came through

@@ -44,7 +44,7 @@ def sessions(transactional_db):
 
 
 def beat(worker, concurrency: int = 1) -> Beat | None:
-    return store.beat(worker, name="again", pid=1, pool="default", concurrency=concurrency)
+    return store.beat(worker, name="again", pid=1, pool="default", capacity=concurrency)
 
 
 def silent(worker, seconds: float) -> None:
@@ -503,7 +503,7 @@ class TestLostMessages:
         if absence == "gone":
             store.leave(other)
         if absence == "cut off":
-            store.beat(other, name="other", pid=1, pool="default", concurrency=1, cut_off=True)
+            store.beat(other, name="other", pid=1, pool="default", capacity=1, cut_off=True)
         job = unanswered(tenant, 1)
         assert not store.another_reaches_broker(sender)
         store.leave_to_leader([Claimed(job.pk, job.attempt, "default")], sender)
