@@ -85,7 +85,7 @@ lock: .venv/.installed-dev ## Write both lock files anew from requirements*.txt
 	@$(COMPILE) requirements.txt -c requirements-dev.lock -o requirements.lock
 
 clean: ## Remove .venv, the data of `make up`, and caches
-	@rm -rf .venv .data site staticfiles .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	@rm -rf .venv .data site staticfiles .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis durations.txt
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # --- the virtual environment: made once, and completed when a lock file changes ------------------------

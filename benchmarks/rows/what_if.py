@@ -10,8 +10,8 @@ from benchmarks import POOL, SHORTER, stage
 from benchmarks.bars import Bar, Figures
 from benchmarks.contenders.ours import Ours
 from jobs import store, submit_many
-from jobs.forecasting.replay.compare import Answer, Waits, answer, relative
-from jobs.forecasting.replay.idle_gaps import pauses
+from jobs.forecasting.replay.compare import Comparison, Waits, compare, relative
+from jobs.forecasting.replay.idle_gaps import idle_gaps
 from jobs.forecasting.replay.record import POOL as OF_POOL
 from jobs.forecasting.replay.record import TENANT, Hypothesis, Record
 from jobs.models import Job, PoolChange
@@ -67,8 +67,8 @@ class Run:
     record: Record
     limits: Hypothesis
 
-    def what_if(self, hypothesis: Hypothesis) -> Answer:
-        return answer(self.record, pauses(self.record.past), hypothesis)
+    def what_if(self, hypothesis: Hypothesis) -> Comparison:
+        return compare(self.record, idle_gaps(self.record.past), hypothesis)
 
 
 def measure(directory: Path) -> Figures:

@@ -14,13 +14,14 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db import transaction
 
 from jobs import store
+from jobs.allocation import state
 from jobs.calls.refusals import InvalidRequest, by_field
 from jobs.console.operations import what_if_process
 from jobs.console.operations.filters import moment
 from jobs.console.operations.limits import OF_QUEUE, OF_TENANT
 from jobs.console.operations.named import pool_named, queue_named, tenant_named
-from jobs.forecasting.replay.compare import MOST_ERROR, Answer, answer
-from jobs.forecasting.replay.idle_gaps import pauses
+from jobs.forecasting.replay.compare import MOST_ERROR, Comparison, compare
+from jobs.forecasting.replay.idle_gaps import idle_gaps
 from jobs.forecasting.replay.record import POOL, QUEUE, TENANT, Hypothesis
 from jobs.models import Queue, WhatIf
 from jobs.reading import replay
@@ -32,22 +33,11 @@ from tenants.tenant_model import slugs_of
 
 HOUR = timedelta(hours=1)
 MOST = 200_000  # attempts of a window that a page or the API may ask for
-DECIDING = (
-    "num_slots",
-    "burst_slots",
-    "user_slots",
-    "weight",
-    "pool",
-    "concurrency",
-    "rate_limit",
-    "rate_window",
-    "paused",
-)
 TENANTS, QUEUES, POOLS = "tenants", "queues", "pools"
 KINDS = {TENANTS: TENANT, QUEUES: QUEUE, POOLS: POOL}
-LIMITS: Mapping[str, Sequence[str]] = {  # that a question can change: those that decide which jobs run
-    TENANTS: [limit.name for limit in OF_TENANT if limit.name in DECIDING],
-    QUEUES: [limit.name for limit in OF_QUEUE if limit.name in DECIDING],
+LIMITS: Mapping[str, Sequence[str]] = {  # that a question can change: those that the books of a claim have
+    TENANTS: [limit.name for limit in OF_TENANT if limit.name in state.Tenant.__dataclass_fields__],
+    QUEUES: [limit.name for limit in OF_QUEUE if limit.name in state.Queue.__dataclass_fields__],
     POOLS: ["processes"],
 }
 WORDS = {"none": None, "true": True, "false": False}  # values that are neither numbers nor names
@@ -144,8 +134,8 @@ def told(question: Question, most: int = MOST) -> dict[str, Any]:
         raise InvalidRequest(
             "since", f"there are more than {most:,} attempts since then: ask for a shorter time"
         ) from None
-    pause = pauses(record.past)
-    found = answer(record, pause, question.hypothesis())
+    gaps = idle_gaps(record.past)
+    found = compare(record, gaps, question.hypothesis())
     return {
         **asdict(question),
         "attempts": found.attempts,
@@ -154,12 +144,12 @@ def told(question: Question, most: int = MOST) -> dict[str, Any]:
         "knows": found.knows,
         "told": sentence(found),
         "unknown": [asdict(gap) for gap in replay.gaps(record, question.since)],
-        "pauses": asdict(pause),
+        "pauses": asdict(gaps),
         "lines": list(_lines(found)),
     }
 
 
-def sentence(found: Answer) -> str:
+def sentence(found: Comparison) -> str:
     """Return how accurate the answer is, for people."""
     if found.error is None:
         return "No attempt of this time can be replayed."
@@ -170,7 +160,7 @@ def sentence(found: Answer) -> str:
     return f"{both}. The replay assumes that the same jobs come, and run as long as they did."
 
 
-def _lines(found: Answer) -> Iterator[dict[str, Any]]:
+def _lines(found: Comparison) -> Iterator[dict[str, Any]]:
     slugs = slugs_of({line.tenant_id for line in found.lines})
     queues = dict(Queue.objects.filter(pk__in={line.queue_id for line in found.lines}).values_list("pk", "name"))
     for line in found.lines:

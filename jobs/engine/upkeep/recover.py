@@ -88,7 +88,7 @@ def process_ended(worker: uuid.UUID, death: Death) -> bool:
         return False
     seat = Seat(worker, death.pid)
     left = store.left_behind(seat, death.job_id, death.attempt)
-    settled = [lost for lost in left if lost.free and _settle(lost.id, lost.attempt, seat, death)]
+    settled = [attempt for attempt in left if attempt.free and _settle(attempt.id, attempt.attempt, seat, death)]
     dispatch.request()
     return len(settled) == len(left)
 
