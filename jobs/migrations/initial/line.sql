@@ -1,3 +1,5 @@
+-- The line of waiting jobs. Of all functions but the triggers', only front_by_user reads a table.
+
 -- What the statements in jobs/sql compute with. Nothing here reads a table but front_by_user, and the triggers.
 
 -- The versions of the rows that only dispatches write.
@@ -14,45 +16,6 @@ RETURN CASE
     WHEN number - (head >> 20) < 1048576 THEN ((head >> 20) << 20) + number - (head >> 20)
     ELSE number << 20
 END;
-
--- Seconds, never negative, at most `most`.
-CREATE FUNCTION worked(started timestamptz, ended timestamptz, most float8) RETURNS float8
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN coalesce(least(greatest(extract(epoch FROM ended - started)::float8, 0), most), 0);
-
--- A ticket: the moment, in ms, of the claim that gave the slot.
-CREATE FUNCTION in_ms(at timestamptz) RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE
-RETURN (date_part('epoch', at) * 1000)::bigint;
-
--- The seconds that n jobs have had their slots, whose tickets add up to `tickets`.
-CREATE FUNCTION worked_since(n int, tickets bigint, now timestamptz) RETURNS float8 LANGUAGE sql STABLE PARALLEL SAFE
-RETURN greatest(n * in_ms(now) - tickets, 0) / 1000.0::float8;
-
--- A token bucket (the generic cell rate algorithm, ITU-T I.371) of `allowed` tokens that refills evenly over `seconds`, kept as the
--- moment when it will be full. Half a microsecond is forgiven: moments are rounded to whole ones. One that would be full only after
--- two windows was spent under a slower limit, and begins anew.
-CREATE FUNCTION rate_full_at(seconds float8, full_at timestamptz, now timestamptz) RETURNS timestamptz
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN extract(epoch FROM full_at - now) < 2 * seconds THEN full_at END;
-
--- The tokens in it.
-CREATE FUNCTION rate_tokens(allowed int, seconds float8, full_at timestamptz, now timestamptz) RETURNS float8
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN floor(
-    allowed
-    - greatest(coalesce(extract(epoch FROM rate_full_at(seconds, full_at, now) - now) - 0.0000005, 0), 0)::float8
-    * allowed / seconds
-);
-
--- When it has a token again.
-CREATE FUNCTION rate_next_at(allowed int, seconds float8, full_at timestamptz) RETURNS timestamptz
-LANGUAGE sql STABLE PARALLEL SAFE
-RETURN full_at - (allowed - 1) * seconds / allowed * interval '1 second';
-
--- When it will be full again, after n further tokens.
-CREATE FUNCTION rate_after(allowed int, seconds float8, full_at timestamptz, now timestamptz, n int) RETURNS timestamptz
-LANGUAGE sql STABLE PARALLEL SAFE
-RETURN CASE WHEN allowed IS NOT NULL THEN greatest(full_at, now) + n * seconds / allowed * interval '1 second' END;
 
 -- Counts, with each of these keys counted once more, or less.
 CREATE FUNCTION tally(counts jsonb, keys text[], by int) RETURNS jsonb LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -138,33 +101,3 @@ BEGIN
     RETURN result;
 END
 $$;
-
--- How often each of the numbers from 0 up to `last` is in the list. An aggregate that counts one by one took three times as long.
-CREATE FUNCTION histogram(buckets int[], last int) RETURNS int[] LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
-DECLARE
-    counts int[] := array_fill(0, ARRAY[last + 1]);
-    bucket int;
-BEGIN
-    FOREACH bucket IN ARRAY buckets LOOP
-        IF bucket IS NOT NULL THEN
-            counts[bucket + 1] := counts[bucket + 1] + 1;
-        END IF;
-    END LOOP;
-    RETURN counts;
-END
-$$;
-
--- The sum of histograms, each so many times.
-CREATE FUNCTION add_buckets(counts bigint[], more bigint[], times int) RETURNS bigint[]
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
-BEGIN
-    IF counts IS NULL THEN
-        counts := array_fill(0::bigint, ARRAY[cardinality(more)]);
-    END IF;
-    FOR bucket IN 1 .. cardinality(more) LOOP
-        counts[bucket] := counts[bucket] + more[bucket] * times;
-    END LOOP;
-    RETURN counts;
-END
-$$;
-CREATE AGGREGATE sum_buckets(bigint[], int) (sfunc = add_buckets, stype = bigint[]);
