@@ -7,8 +7,8 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 
 from jobs.console.operations.limits import RATE
-from jobs.console.operations.what_if import LIMITS, asked_at
 from jobs.engine.verbs import limits
+from jobs.insight.what_if import LIMITS, asked_at
 from jobs.reading.standing import Standing
 from plumbing.admin_style import AsShown, Kept, Labelled, OnlyChanged, display
 from plumbing.names import named

@@ -7,9 +7,9 @@ from typing import Any
 from jobs import store
 from jobs.console.cli.screen import Column, Screen, count, length
 from jobs.console.cli.subcommands import Argument, Options, Subcommand, argument
-from jobs.console.operations import what_if
 from jobs.console.operations.filters import MOMENTS
-from jobs.console.operations.what_if import LIMITS, Question
+from jobs.insight import what_if
+from jobs.insight.what_if import LIMITS, Question
 
 MOST = 5_000_000  # attempts, for which a process needs some GB
 

@@ -15,8 +15,8 @@ from jobs.engine.deaths import notify
 from jobs.engine.door import repairs, unblock
 from jobs.engine.upkeep import history, prune, recover
 from jobs.engine.verbs import batch_actions, pause
+from jobs.insight.recording import duty
 from jobs.recording import close, inspection, may_run, record, sample, statements
-from jobs.recording.forecasts import duty
 
 REST_FACTOR = 50.0  # looks, samples, and the counts of hours, take at most a fiftieth of the time each
 _IN_TIME = (psycopg.errors.LockNotAvailable, psycopg.errors.QueryCanceled, psycopg.errors.DeadlockDetected)

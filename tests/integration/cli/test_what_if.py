@@ -8,8 +8,8 @@ from uuid import uuid4
 import pytest
 
 from jobs import store
+from jobs.insight import replay
 from jobs.models import Attempt, Job, LimitChange
-from jobs.reading import replay
 from jobs.store import EVERY_TENANT
 from tenants.models import TenantQueue
 from tests.factories import TenantFactory, make_job

@@ -9,12 +9,12 @@ from django.urls import reverse
 
 from jobs import store
 from jobs.calls.refusals import InvalidRequest
-from jobs.console.operations import what_if
-from jobs.console.operations.what_if import LIMITS, SUBJECTS, Question
-from jobs.console.operations.what_if_process import State, state_of
 from jobs.console.ops import live
 from jobs.console.ops.access import action_for, page_for
 from jobs.console.ops.answers import sentence
+from jobs.insight import what_if
+from jobs.insight.what_if import LIMITS, SUBJECTS, Question
+from jobs.insight.what_if_process import State, state_of
 from jobs.models import WhatIf
 from jobs.pages.answers import SeeOther, existing
 from jobs.pages.typed import texts

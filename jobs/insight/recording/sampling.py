@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isfinite, sqrt
 
-from jobs.forecasting.calibration import QUANTILES, Factor, class_of
-from jobs.forecasting.far_estimates import TENTH
-from jobs.forecasting.published_lines import Foresight, Place
-from jobs.forecasting.quantiles import quantile
-from jobs.forecasting.snapshot import InLine
+from jobs.insight.forecasting.calibration import QUANTILES, Factor, class_of
+from jobs.insight.forecasting.far_estimates import TENTH
+from jobs.insight.forecasting.published_lines import Foresight, Place
+from jobs.insight.forecasting.quantiles import quantile
+from jobs.insight.forecasting.snapshot import InLine
+from jobs.insight.recording.statements import EndedAttempt
 from jobs.models import Prediction
-from jobs.recording.forecasts.statements import EndedAttempt
 
 AT_ONCE = 60.0  # seconds: after a longer pause no more predictions are kept than for so long
 LAST_WAITS = 20  # waits of a lane that the baseline is made of

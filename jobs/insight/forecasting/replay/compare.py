@@ -8,9 +8,9 @@ from statistics import fmean
 
 from jobs.allocation.state import LaneId
 from jobs.allocation.world import Pauses
-from jobs.forecasting.quantiles import quantile
-from jobs.forecasting.replay.record import Hypothesis, Record
-from jobs.forecasting.replay.replay import Replay, counts
+from jobs.insight.forecasting.quantiles import quantile
+from jobs.insight.forecasting.replay.record import Hypothesis, Record
+from jobs.insight.forecasting.replay.replay import Replay, counts
 
 LEAST_WAIT = 0.5  # seconds: an error is relative to the recorded wait, but at least to this
 MOST_ERROR = 0.2  # relative error of the mean wait above which a replay cannot predict a change

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from jobs.forecasting.far_estimates import PRIORITY
-from jobs.forecasting.published_lines import DEFAULT_PRIORITY
-from jobs.forecasting.simulation import LATER
-from jobs.forecasting.statements import Reason, Row, Said, at
+from jobs.insight.forecasting.far_estimates import PRIORITY
+from jobs.insight.forecasting.published_lines import DEFAULT_PRIORITY
+from jobs.insight.forecasting.simulation import LATER
+from jobs.insight.forecasting.statements import Reason, Row, Said, at
 from jobs.lifecycle import Status
 from jobs.models import Job, JobRow
 from jobs.store.rows import prepared

@@ -5,7 +5,7 @@ from itertools import pairwise
 from statistics import fmean
 
 from jobs.allocation.world import Pauses
-from jobs.forecasting.runs import Attempt
+from jobs.insight.forecasting.runs import Attempt
 
 HANDOVER, BETWEEN = 0.02, 0.015  # seconds, while the record has too few
 ENOUGH = 20  # the least pauses to estimate from

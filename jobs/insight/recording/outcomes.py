@@ -2,10 +2,10 @@
 
 from datetime import timedelta
 
-from jobs.forecasting.calibration import Factor, outcome
+from jobs.insight.forecasting.calibration import Factor, outcome
+from jobs.insight.recording import statements
+from jobs.insight.recording.statements import Open
 from jobs.models import Prediction
-from jobs.recording.forecasts import statements
-from jobs.recording.forecasts.statements import Open
 
 Factors = dict[tuple[str, float], Factor]
 

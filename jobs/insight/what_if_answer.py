@@ -5,7 +5,7 @@ import resource
 import signal
 import sys
 
-from jobs.console.operations.what_if_process import SECONDS
+from jobs.insight.what_if_process import SECONDS
 
 MEMORY = 1 << 30  # bytes
 NICE = 10
@@ -15,9 +15,8 @@ def answer(pk: int) -> None:
     """Answer the stored question in this process, and store the answer."""
     from jobs import store  # not before the settings are known
     from jobs.calls.refusals import InvalidRequest
-    from jobs.console.operations import what_if
+    from jobs.insight import replay, what_if
     from jobs.models import WhatIf
-    from jobs.reading import replay
 
     row = WhatIf.objects.get(pk=pk)
     try:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from jobs.forecasting.replay.record import LATEST, POOL, WARM, Change, Past, Record
+from jobs.insight.forecasting.replay.record import LATEST, POOL, WARM, Change, Past, Record
 from jobs.models import ArchivedJob, Job
 from jobs.store.rows import objects, rows
 

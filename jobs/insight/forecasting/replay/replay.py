@@ -9,9 +9,9 @@ from statistics import median
 
 from jobs.allocation.books import Books
 from jobs.allocation.world import Job, Pauses, World
-from jobs.forecasting.replay.limits import apply, books_of
-from jobs.forecasting.replay.record import LATEST, WARM, Hypothesis, Past, Record
-from jobs.forecasting.runs import Runs, collected
+from jobs.insight.forecasting.replay.limits import apply, books_of
+from jobs.insight.forecasting.replay.record import LATEST, WARM, Hypothesis, Past, Record
+from jobs.insight.forecasting.runs import Runs, collected
 
 SHORTEST = 0.001  # the least seconds until a running job ends
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import exp, isfinite
 
-from jobs.forecasting.calibration import HOLDS, LEARNED, QUANTILES, Factor, class_of
+from jobs.insight.forecasting.calibration import HOLDS, LEARNED, QUANTILES, Factor, class_of
 
 FARTHEST = 6 * 3600.0  # seconds; later starts are not predicted
 

@@ -2,9 +2,9 @@
 
 from collections import defaultdict
 
-from jobs.forecasting.far_estimates import means
-from jobs.forecasting.runs import Runs
-from jobs.forecasting.snapshot import Scene
+from jobs.insight.forecasting.far_estimates import means
+from jobs.insight.forecasting.runs import Runs
+from jobs.insight.forecasting.snapshot import Scene
 
 LEAST_STARTS, MOST_STARTS = 800, 6_000  # the bounds of the starts of a draw
 PART = 50.0  # the draws of a forecast together take at most one part in so many of the time that the lines last

@@ -7,13 +7,13 @@ from functools import cached_property
 
 from jobs.allocation.gates import Gate
 from jobs.allocation.state import LaneId
-from jobs.forecasting import queue_depth
-from jobs.forecasting.calibration import Factor
-from jobs.forecasting.far_estimates import PRIORITY, Far
-from jobs.forecasting.quantiles import quantile
-from jobs.forecasting.simulation import LATER, SHUT, Odds, Rehearsal, Starts, gates, stretches
-from jobs.forecasting.snapshot import InLine, Scene
-from jobs.forecasting.statements import Reason, Said, say
+from jobs.insight.forecasting import queue_depth
+from jobs.insight.forecasting.calibration import Factor
+from jobs.insight.forecasting.far_estimates import PRIORITY, Far
+from jobs.insight.forecasting.quantiles import quantile
+from jobs.insight.forecasting.simulation import LATER, SHUT, Odds, Rehearsal, Starts, gates, stretches
+from jobs.insight.forecasting.snapshot import InLine, Scene
+from jobs.insight.forecasting.statements import Reason, Said, say
 
 NUMBERS = (1, 2, 3, 5, 8, 13, 20, 30, 40, 55, 70, 85, 100, 140, 200, 280, 400, 550, 700, 850, 1_000)  # predicted ones
 MANY = 800  # jobs in line beyond which fewer draws are made

@@ -9,17 +9,17 @@ from time import monotonic
 from django.db import transaction
 
 from jobs import store
-from jobs.forecasting import runs
-from jobs.forecasting.published_lines import Foresight, Key, Place
-from jobs.forecasting.replay.idle_gaps import pauses
-from jobs.forecasting.simulation import Odds
-from jobs.forecasting.statements import Reason
+from jobs.insight.forecasting import runs
+from jobs.insight.forecasting.published_lines import Foresight, Key, Place
+from jobs.insight.forecasting.replay.idle_gaps import pauses
+from jobs.insight.forecasting.simulation import Odds
+from jobs.insight.forecasting.statements import Reason
+from jobs.insight.recording import statements
+from jobs.insight.recording.outcomes import learn
+from jobs.insight.recording.sampling import sampled
+from jobs.insight.recording.statements import EndedAttempt
 from jobs.models import Forecast, Prediction
 from jobs.reading.health.looks import look_predictions
-from jobs.recording.forecasts import statements
-from jobs.recording.forecasts.outcomes import learn
-from jobs.recording.forecasts.sampling import sampled
-from jobs.recording.forecasts.statements import EndedAttempt
 from jobs.recording.record import DAY
 from jobs.recording.statements import begin_task, end_task
 

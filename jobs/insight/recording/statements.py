@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 
 from django.db.models import F
 
-from jobs.forecasting.calibration import Factor
-from jobs.forecasting.runs import Attempt
-from jobs.forecasting.snapshot import Comer, Holding, InLine, Scene
+from jobs.insight.forecasting.calibration import Factor
+from jobs.insight.forecasting.runs import Attempt
+from jobs.insight.forecasting.snapshot import Comer, Holding, InLine, Scene
 from jobs.models import Calibration, Forecast, Prediction, PredictionTotal
 from jobs.reading.looking import reading_as_sets
 from jobs.store.rows import objects, rows

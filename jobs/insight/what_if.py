@@ -15,15 +15,14 @@ from django.db import transaction
 
 from jobs import store
 from jobs.calls.refusals import InvalidRequest, by_field
-from jobs.console.operations import what_if_process
 from jobs.console.operations.filters import moment
 from jobs.console.operations.limits import OF_QUEUE, OF_TENANT
 from jobs.console.operations.named import pool_named, queue_named, tenant_named
-from jobs.forecasting.replay.compare import MOST_ERROR, Answer, answer
-from jobs.forecasting.replay.idle_gaps import pauses
-from jobs.forecasting.replay.record import POOL, QUEUE, TENANT, Hypothesis
+from jobs.insight import replay, what_if_process
+from jobs.insight.forecasting.replay.compare import MOST_ERROR, Answer, answer
+from jobs.insight.forecasting.replay.idle_gaps import pauses
+from jobs.insight.forecasting.replay.record import POOL, QUEUE, TENANT, Hypothesis
 from jobs.models import Queue, WhatIf
-from jobs.reading import replay
 from jobs.reading.shares import percent
 from jobs.recording.record import log_kept
 from plumbing.addresses import address

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 SECONDS = 120  # for which an answer may take
-MODULE = "jobs.console.operations.what_if_answer"
+MODULE = "jobs.insight.what_if_answer"
 
 
 class State(StrEnum):

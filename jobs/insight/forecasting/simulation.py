@@ -13,11 +13,11 @@ from jobs.allocation.books import Books
 from jobs.allocation.gates import Gate, closed
 from jobs.allocation.state import EMPTY, LaneId
 from jobs.allocation.world import Job, Pauses, World
-from jobs.forecasting import runs as drawn
-from jobs.forecasting.far_estimates import PRIORITY
-from jobs.forecasting.runs import Runs
-from jobs.forecasting.snapshot import Comer, Holding, InLine, Scene
-from jobs.forecasting.statements import FARTHEST
+from jobs.insight.forecasting import runs as drawn
+from jobs.insight.forecasting.far_estimates import PRIORITY
+from jobs.insight.forecasting.runs import Runs
+from jobs.insight.forecasting.snapshot import Comer, Holding, InLine, Scene
+from jobs.insight.forecasting.statements import FARTHEST
 
 LATER = 1 << 57  # ids from here on belong to jobs that are not submitted yet
 SHORTEST = 0.001  # the least seconds until a running job ends

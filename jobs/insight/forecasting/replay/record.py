@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from jobs.forecasting.runs import Attempt
+from jobs.insight.forecasting.runs import Attempt
 
 TENANT, QUEUE, POOL = "tenant", "queue", "pool"
 WARM = 300.0  # seconds: the replay begins so long before the window, and jobs arrive until so long after it

@@ -5,7 +5,7 @@ from typing import Any
 
 from jobs.allocation.books import Books
 from jobs.allocation.state import Queue, Tenant
-from jobs.forecasting.replay.record import POOL, QUEUE, TENANT, Change, Hypothesis, Limits, Record
+from jobs.insight.forecasting.replay.record import POOL, QUEUE, TENANT, Change, Hypothesis, Limits, Record
 
 GONE: dict[str, Limits] = {POOL: {"processes": 0}, QUEUE: {"paused": True}, TENANT: {"num_slots": None}}
 UNRECORDED = {"weight": 1, "paused": False, "rate_limit": None, "rate_window": None}  # the limits that no row names

@@ -6,10 +6,10 @@ from math import hypot, inf
 from statistics import NormalDist, fmean
 
 from jobs.allocation.state import LaneId, Pool, Queue, Tenant
-from jobs.forecasting.fair_rates import Course, Flow, courses, deviation
-from jobs.forecasting.runs import Runs
-from jobs.forecasting.snapshot import InLine, Scene
-from jobs.forecasting.statements import FARTHEST
+from jobs.insight.forecasting.fair_rates import Course, Flow, courses, deviation
+from jobs.insight.forecasting.runs import Runs
+from jobs.insight.forecasting.snapshot import InLine, Scene
+from jobs.insight.forecasting.statements import FARTHEST
 
 PRIORITY = 58  # bits of a place to the right of its priority: job_place
 TENTH = NormalDist().inv_cdf(0.9)  # standard deviations above the mean: nine of ten values lie below
@@ -18,7 +18,7 @@ TENTH = NormalDist().inv_cdf(0.9)  # standard deviations above the mean: nine of
 class Far:
     """The fluid model of all lanes: the course of each, its mean run time and its arrivals.
 
-    spread: the standard deviation of the common factor's logarithm (jobs/forecasting/runs.py)
+    spread: the standard deviation of the common factor's logarithm (jobs/insight/forecasting/runs.py)
     """
 
     def __init__(self, scene: Scene, runs: Runs, spread: float) -> None:
