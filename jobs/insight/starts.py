@@ -2,61 +2,23 @@
 
 import json
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from jobs.insight.forecasting.far_estimates import PRIORITY
 from jobs.insight.forecasting.published_lines import DEFAULT_PRIORITY
 from jobs.insight.forecasting.simulation import LATER
-from jobs.insight.forecasting.statements import Reason, Row, Said, at
+from jobs.insight.forecasting.statements import Row, Said, at
 from jobs.lifecycle import Status
 from jobs.models import Job, JobRow
+from jobs.reading.starts import LaneStarts, Reason, Starts
 from jobs.store.rows import prepared
 
 LATE = timedelta(minutes=3)  # an older forecast does not count; after a slow one the recorder rests for two
-WORDS = {  # for reasons that a page does not show in another way
-    Reason.URGENT_AHEAD: "more urgent jobs may come before it",
-    Reason.FAR: "it is far behind in line",
-    Reason.BLOCKED: "other jobs have to end first",
-    Reason.NO_HISTORY: "no job has ended yet",
-    Reason.UNSURE: "such predictions were not reliable lately",
-}
 SUBMITTED = LATER - 1_000_000  # lower ids are of jobs in line; ids from here up to LATER mark the ends of lines
 NEWCOMER = (DEFAULT_PRIORITY << PRIORITY) + SUBMITTED
 BEHIND_ALL = 1 << 63
 Key = tuple[int, int, str]  # tenant, queue, user_key
-
-
-@dataclass(frozen=True)
-class Starts:
-    """The predicted start of a job.
-
-    p50: it starts about then.
-    p90: it starts by then with 90 %. None beside p50: `reason` says why.
-    not_before: it hardly starts before then; only without p50.
-    reason: why p50 or p90 is missing.
-    made_at: when the forecast was made. None: no forecast has this job.
-    """
-
-    p50: datetime | None = None
-    p90: datetime | None = None
-    not_before: datetime | None = None
-    reason: Reason | None = None
-    made_at: datetime | None = None
-
-    @property
-    def in_words(self) -> str:
-        """Return why p50 is missing, for people; empty if a page shows that in another way."""
-        return "" if self.reason is None else WORDS.get(self.reason, "")
-
-
-@dataclass(frozen=True)
-class LaneStarts:
-    """The predicted starts of the last job in line, and of a new one with the default priority and without a user."""
-
-    last: Starts
-    newcomer: Starts
 
 
 def starts(jobs: Sequence[JobRow]) -> dict[int, Starts]:

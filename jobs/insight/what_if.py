@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
-from urllib.parse import urlencode
 
 from django.core.exceptions import ValidationError
 from django.core.serializers.json import DjangoJSONEncoder
@@ -15,9 +14,10 @@ from django.db import transaction
 
 from jobs import store
 from jobs.calls.refusals import InvalidRequest, by_field
+from jobs.console.operations import questions
 from jobs.console.operations.filters import moment
-from jobs.console.operations.limits import OF_QUEUE, OF_TENANT
 from jobs.console.operations.named import pool_named, queue_named, tenant_named
+from jobs.console.operations.questions import QUEUES, TENANTS
 from jobs.insight import replay, what_if_process
 from jobs.insight.forecasting.replay.compare import MOST_ERROR, Answer, answer
 from jobs.insight.forecasting.replay.idle_gaps import pauses
@@ -25,32 +25,16 @@ from jobs.insight.forecasting.replay.record import POOL, QUEUE, TENANT, Hypothes
 from jobs.models import Queue, WhatIf
 from jobs.reading.shares import percent
 from jobs.recording.record import log_kept
-from plumbing.addresses import address
 from tenants.models import TenantQueue
 from tenants.tenant_model import slugs_of
 
 HOUR = timedelta(hours=1)
 MOST = 200_000  # attempts of a window that a page or the API may ask for
-DECIDING = (
-    "num_slots",
-    "burst_slots",
-    "user_slots",
-    "weight",
-    "pool",
-    "concurrency",
-    "rate_limit",
-    "rate_window",
-    "paused",
-)
-TENANTS, QUEUES, POOLS = "tenants", "queues", "pools"
+POOLS = "pools"
 KINDS = {TENANTS: TENANT, QUEUES: QUEUE, POOLS: POOL}
-LIMITS: Mapping[str, Sequence[str]] = {  # that a question can change: those that decide which jobs run
-    TENANTS: [limit.name for limit in OF_TENANT if limit.name in DECIDING],
-    QUEUES: [limit.name for limit in OF_QUEUE if limit.name in DECIDING],
-    POOLS: ["processes"],
-}
+LIMITS: Mapping[str, Sequence[str]] = {**questions.LIMITS, POOLS: ["processes"]}  # that a question can change
 WORDS = {"none": None, "true": True, "false": False}  # values that are neither numbers nor names
-SUBJECTS = {TENANTS: "tenant", QUEUES: "queue", POOLS: "pool"}  # in the address of the page that asks
+SUBJECTS = {**questions.SUBJECTS, POOLS: "pool"}  # in the address of the page that asks
 Changes = Mapping[str, Mapping[str, Mapping[str, Any]]]  # by kind, name, and limit
 
 
@@ -109,14 +93,6 @@ def read(lines: Iterable[tuple[str, str, str, str]]) -> Changes:
             raise InvalidRequest("kind", f"must be one of {', '.join(LIMITS)}")
         found.setdefault(kind, {}).setdefault(name, {})[limit] = WORDS.get(value, value)
     return found
-
-
-def asked_at(kind: str, name: str, limits: Mapping[str, Any]) -> str:
-    """Return the address of the page that asks, filled with these limits; "" in a project without the live pages."""
-    if not (page := address("jobs_ops:what-if")):
-        return ""
-    given = {limit: "none" if value is None else value for limit, value in limits.items() if limit in LIMITS[kind]}
-    return f"{page}?{urlencode({SUBJECTS[kind]: name} | given)}"
 
 
 def ask(question: Question, by: str) -> WhatIf:

@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 from django.core import signing
 from django.http import HttpRequest, HttpResponse
 
-from jobs.insight.starts import Starts
 from jobs.lifecycle import Status
 from jobs.models import JobRow
 from jobs.pages.cached import cached
 from jobs.reading.health.looks import TIMEOUT, look_predictions
 from jobs.reading.looking import looking
+from jobs.reading.starts import Starts
 
 COOKIE = "said"  # its path is the address of the page
 A_DAY = 86_400  # seconds

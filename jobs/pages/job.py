@@ -5,7 +5,6 @@ from typing import Any
 
 from django.http import HttpRequest
 
-from jobs.insight.starts import starts
 from jobs.lifecycle import FINAL, Status
 from jobs.models import HELD_UNTIL, AnyJob
 from jobs.pages.as_said import how_often_held, said_of
@@ -13,6 +12,7 @@ from jobs.pages.attempts_chart import pieces
 from jobs.reading import queries
 from jobs.reading.explain.explanation import Explanation
 from jobs.reading.explain.reads import MAX_COUNTED_PLACE
+from jobs.reading.predictor import starts
 
 
 def shown(request: HttpRequest, job: AnyJob, why: Explanation, moments: Iterable[tuple[str, str]]) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 
 from jobs.console.operations.limits import RATE
+from jobs.console.operations.questions import LIMITS, asked_at
 from jobs.engine.verbs import limits
-from jobs.insight.what_if import LIMITS, asked_at
 from jobs.reading.standing import Standing
 from plumbing.admin_style import AsShown, Kept, Labelled, OnlyChanged, display
 from plumbing.names import named
@@ -22,7 +22,7 @@ class LimitsForm(AsShown):
 class LimitsAdmin(Labelled, OnlyChanged, Kept):
     """A page of limits. A saved change takes effect with the next dispatch, which follows at once.
 
-    kind: whose limits they are: TENANTS or QUEUES of `what_if`
+    kind: whose limits they are: TENANTS or QUEUES of `questions`
     """
 
     kind: str

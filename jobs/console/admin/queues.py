@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.http import HttpRequest
 
 from jobs.console.admin.limits import LimitsAdmin
-from jobs.insight.what_if import QUEUES
+from jobs.console.operations.questions import QUEUES
 from jobs.models import Queue
 from jobs.reading import present
 from jobs.reading.standing import Standing

@@ -7,8 +7,8 @@ from django.contrib import admin
 from django.http import HttpRequest
 
 from jobs.console.admin.limits import LimitsAdmin, LimitsForm, lead
+from jobs.console.operations.questions import TENANTS
 from jobs.engine.verbs import limits
-from jobs.insight.what_if import TENANTS
 from jobs.reading import present
 from jobs.reading.standing import Standing
 from plumbing.admin_style import Kept, OnlyChanged, Searched, StackedInline, Untitled, display

@@ -10,12 +10,13 @@ from jobs.console.cli import inputs, job_view
 from jobs.console.cli.screen import Column, Screen, length, utc
 from jobs.console.cli.subcommands import Options, Subcommand, argument
 from jobs.console.remedies import remedy
-from jobs.insight.starts import Starts, starts
 from jobs.models import AnyJob, Job
 from jobs.pages.as_said import how_often_held
 from jobs.reading import listing, queries
 from jobs.reading.explain.explanation import Explanation, explain
 from jobs.reading.explain.reads import MAX_COUNTED_PLACE
+from jobs.reading.predictor import starts
+from jobs.reading.starts import Starts
 from jobs.store import EVERY_TENANT, results
 
 LONGEST_RESULT = 1_000  # characters of a result that a terminal shows

@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from jobs import extensions
 from jobs.console.ops.views import (
     batches,
     dead,
@@ -20,7 +21,6 @@ from jobs.console.ops.views import (
     themes,
     usage,
     webhooks,
-    what_if,
     workers,
 )
 
@@ -31,9 +31,6 @@ urlpatterns = [
     path("tenants/<str:slug>/", tenant.show, name="tenant"),
     path("tenants/<str:slug>/change", limits.change_tenant, name="change-tenant"),
     path("usage/", usage.show, name="usage"),
-    path("what-if/", what_if.show, name="what-if"),
-    path("what-if/ask", what_if.ask, name="ask-what-if"),
-    path("what-if/<int:pk>/", what_if.one, name="what-if-answer"),
     path("webhooks/", webhooks.show, name="webhooks"),
     path("webhooks/add", webhooks.add, name="add-webhook"),
     path("webhooks/<int:pk>/remove", webhooks.remove, name="remove-webhook"),
@@ -62,5 +59,6 @@ urlpatterns = [
     path("runs/<uuid:bulk>/", runs.one, name="run"),
     path("health/", health.show, name="health"),
     *(address for action in many.ACTIONS for address in action.paths()),
+    *extensions.pages(),
     path("theme", themes.choose, name="theme"),
 ]

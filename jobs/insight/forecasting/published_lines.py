@@ -13,7 +13,8 @@ from jobs.insight.forecasting.far_estimates import PRIORITY, Far
 from jobs.insight.forecasting.quantiles import quantile
 from jobs.insight.forecasting.simulation import LATER, SHUT, Odds, Rehearsal, Starts, gates, stretches
 from jobs.insight.forecasting.snapshot import InLine, Scene
-from jobs.insight.forecasting.statements import Reason, Said, say
+from jobs.insight.forecasting.statements import Said, say
+from jobs.reading.starts import Reason
 
 NUMBERS = (1, 2, 3, 5, 8, 13, 20, 30, 40, 55, 70, 85, 100, 140, 200, 280, 400, 550, 700, 850, 1_000)  # predicted ones
 MANY = 800  # jobs in line beyond which fewer draws are made

@@ -3,30 +3,12 @@
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from math import exp, isfinite
 
 from jobs.insight.forecasting.calibration import HOLDS, LEARNED, QUANTILES, Factor, class_of
+from jobs.reading.starts import Reason
 
 FARTHEST = 6 * 3600.0  # seconds; later starts are not predicted
-
-
-class Reason(StrEnum):
-    """The reasons why a forecast is missing or incomplete. The values are stable: programs may compare them."""
-
-    TENANT_PAUSED = "tenant_paused"
-    NO_SLOTS = "no_slots"
-    QUEUE_PAUSED = "queue_paused"
-    HELD = "held"  # the job type is paused
-    BLOCKED = "blocked"  # other jobs have to end first: the job is not in line yet
-    NO_WORKER = "no_worker"
-    NO_HISTORY = "no_history"  # no attempt has ended yet
-    URGENT_AHEAD = "urgent_ahead"  # more urgent jobs may come for ever
-    FAR = "far"  # beyond six hours, or behind more jobs than are read
-    LEARNING = "learning"  # too few predictions of this class have an outcome: p50 alone
-    UNSURE = "unsure"  # predictions of this class have not held lately: "not before"
-    LATE = "late"  # the forecast is too old, or its p50 has passed
-    OFF = "off"  # predictions do not hold in general: p50 alone
 
 
 @dataclass(frozen=True)

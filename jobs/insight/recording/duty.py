@@ -13,15 +13,16 @@ from jobs.insight.forecasting import runs
 from jobs.insight.forecasting.published_lines import Foresight, Key, Place
 from jobs.insight.forecasting.replay.idle_gaps import pauses
 from jobs.insight.forecasting.simulation import Odds
-from jobs.insight.forecasting.statements import Reason
 from jobs.insight.recording import statements
 from jobs.insight.recording.outcomes import learn
 from jobs.insight.recording.sampling import sampled
 from jobs.insight.recording.statements import EndedAttempt
 from jobs.models import Forecast, Prediction
 from jobs.reading.health.looks import look_predictions
+from jobs.reading.starts import Reason
 from jobs.recording.record import DAY
 from jobs.recording.statements import begin_task, end_task
+from jobs.worker.clock.duties import REST_FACTOR, Duty
 
 TASK = "forecast"
 A_MINUTE = 12.0  # predictions to learn from
@@ -93,6 +94,14 @@ class Forecasting:
 def forget_old() -> None:
     """Delete the predictions that are older than KEPT."""
     Prediction.objects.filter(made_at__lt=store.database_now() - KEPT).delete()
+
+
+def duties() -> list[Duty]:
+    """Return the duties of the leading clock."""
+    return [
+        Duty(10.0, Forecasting().run, next_at=monotonic() + 10.0, rest=REST_FACTOR),  # not as it begins
+        Duty(3600.0, forget_old),
+    ]
 
 
 def _forecast(made_at: datetime, key: Key, places: list[Place] | Reason) -> Forecast:

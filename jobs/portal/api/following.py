@@ -14,10 +14,10 @@ from django.db import DatabaseError, InterfaceError
 from jobs import store
 from jobs.http import schemas
 from jobs.http.batch_schemas import Batch
-from jobs.insight.starts import starts_of
 from jobs.lifecycle import FINAL, Status
 from jobs.models import JobRow
 from jobs.reading import queries, waiting
+from jobs.reading.predictor import starts_of
 from jobs.reading.queries import State
 from jobs.reading.together import Together
 from jobs.store import EVERY_TENANT, Progress

@@ -9,7 +9,6 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from jobs.allocation.gates import Gate
-from jobs.insight.starts import Starts, last_of, starts
 from jobs.lifecycle import Status
 from jobs.models import AnyJob, Job, JobRow
 from jobs.pages import job as job_page
@@ -19,8 +18,10 @@ from jobs.portal.members import names
 from jobs.reading import queries
 from jobs.reading.explain.explanation import explain
 from jobs.reading.explain.reads import MAX_LISTED_PLACE, places
+from jobs.reading.predictor import last_of, starts
 from jobs.reading.public_error import told
 from jobs.reading.schedule_view import in_words, state_of
+from jobs.reading.starts import Starts
 from jobs.store import results
 from tenants.models import Tenant, TenantQueue
 

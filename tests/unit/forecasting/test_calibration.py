@@ -6,7 +6,8 @@ from math import exp, inf, log
 import pytest
 
 from jobs.insight.forecasting.calibration import HANDOVER, LEARNED, STEP, Factor, class_of, outcome
-from jobs.insight.forecasting.statements import FARTHEST, Reason, Said, say
+from jobs.insight.forecasting.statements import FARTHEST, Said, say
+from jobs.reading.starts import Reason
 
 NOON = datetime(2026, 11, 24, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)

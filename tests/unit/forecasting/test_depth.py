@@ -8,7 +8,7 @@ from jobs.insight.forecasting import queue_depth, simulation
 from jobs.insight.forecasting.published_lines import DRAWS as DRAWS_OF_FEW
 from jobs.insight.forecasting.queue_depth import DEEP, LEAST_STARTS, MOST_STARTS, PART, PRICE
 from jobs.insight.forecasting.snapshot import Comer
-from jobs.insight.forecasting.statements import Reason
+from jobs.reading.starts import Reason
 from tests.unit.forecasting.test_lines import HELD, QUEUE, TENANT, TYPE, Scene, lines, odds, scene, waits
 
 DRAWS = 5

@@ -14,7 +14,7 @@ from jobs.insight.forecasting.published_lines import Foresight, Place
 from jobs.insight.forecasting.runs import collected
 from jobs.insight.forecasting.simulation import Odds
 from jobs.insight.forecasting.snapshot import Comer, Holding, InLine, Scene
-from jobs.insight.forecasting.statements import Reason
+from jobs.reading.starts import Reason
 from tests.unit.forecasting.test_replay import past
 
 QUEUE = {"id": 1, "pool": "default", "head": 0, "circle_end": 0}

@@ -13,11 +13,11 @@ from django.http import HttpRequest, HttpResponse
 
 from jobs.calls.refusals import by_field
 from jobs.console.operations.limits import OF_QUEUE, OF_TENANT, RATE, Kind, Limit
+from jobs.console.operations.questions import QUEUES, TENANTS, asked_at
 from jobs.console.ops.access import action_for
 from jobs.console.ops.answers import done, refused
 from jobs.console.ops.tags import setting
 from jobs.engine.verbs import limits
-from jobs.insight.what_if import QUEUES, TENANTS, asked_at
 from jobs.models import Queue
 from jobs.pages.answers import SeeOther, existing
 from plumbing.text import storable

@@ -10,10 +10,10 @@ from jobs.console.operations.limits import OF_TENANT
 from jobs.console.ops import history_charts, live, present_queries, snapshot
 from jobs.console.ops.access import page_for
 from jobs.console.ops.views.limits import form_of
-from jobs.insight.starts import of_lanes
 from jobs.models import Job
 from jobs.pages.answers import existing
 from jobs.reading import waits
+from jobs.reading.predictor import of_lanes
 from jobs.reading.standing import of_tenants
 from plumbing.names import kind_of, named
 from plumbing.text import storable

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
+from django.urls import path, reverse
 
 from jobs import store
 from jobs.calls.refusals import InvalidRequest
@@ -95,3 +95,10 @@ def ask(request: HttpRequest) -> HttpResponse:
     except InvalidRequest as refused:
         return _form(request, given, **times, wrong=sentence(refused))
     return SeeOther(reverse("jobs_ops:what-if-answer", args=[row.pk]))
+
+
+urlpatterns = [
+    path("what-if/", show, name="what-if"),
+    path("what-if/ask", ask, name="ask-what-if"),
+    path("what-if/<int:pk>/", one, name="what-if-answer"),
+]

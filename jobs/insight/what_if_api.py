@@ -12,11 +12,12 @@ from jobs.console.api.auth import OperatorRequest, may
 from jobs.console.api.changes import changes_of
 from jobs.console.operations.filters import MOMENTS
 from jobs.console.operations.limits import OF_QUEUE, OF_TENANT
+from jobs.console.operations.questions import QUEUES, TENANTS
 from jobs.http.inputs import Body, Integer, Name, PathId, Text
 from jobs.http.problems import existing
 from jobs.http.schemas import answer
 from jobs.insight import what_if
-from jobs.insight.what_if import LIMITS, POOLS, QUEUES, TENANTS, Question
+from jobs.insight.what_if import LIMITS, POOLS, Question
 from jobs.insight.what_if_process import State, state_of
 from jobs.models import WhatIf
 

@@ -1,0 +1,34 @@
+"""The limits that decide which jobs run, and the page that asks what others would have done (`jobs.insight`)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from jobs.console.operations.limits import OF_QUEUE, OF_TENANT
+from plumbing.addresses import address
+
+DECIDING = (
+    "num_slots",
+    "burst_slots",
+    "user_slots",
+    "weight",
+    "pool",
+    "concurrency",
+    "rate_limit",
+    "rate_window",
+    "paused",
+)
+TENANTS, QUEUES = "tenants", "queues"
+LIMITS: Mapping[str, Sequence[str]] = {
+    TENANTS: [limit.name for limit in OF_TENANT if limit.name in DECIDING],
+    QUEUES: [limit.name for limit in OF_QUEUE if limit.name in DECIDING],
+}
+SUBJECTS = {TENANTS: "tenant", QUEUES: "queue"}  # in the address of the page
+
+
+def asked_at(kind: str, name: str, limits: Mapping[str, Any]) -> str:
+    """Return the address of the page that asks, filled with these limits; "" in a project without that page."""
+    if not (page := address("jobs_ops:what-if")):
+        return ""
+    given = {limit: "none" if value is None else value for limit, value in limits.items() if limit in LIMITS[kind]}
+    return f"{page}?{urlencode({SUBJECTS[kind]: name} | given)}"
