@@ -23,7 +23,7 @@ class InsightConfig(AppConfig):
 
 
 def _duties() -> Sequence[Any]:
-    from jobs.insight.recording.duty import duties
+    from jobs.insight.forecasts.duty import duties
 
     return duties()
 

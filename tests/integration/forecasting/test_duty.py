@@ -9,8 +9,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from benchmarks import fill
-from jobs.insight.recording.duty import Forecasting
-from jobs.insight.recording.statements import MARKS, READ_OF_A_LANE, look_ahead
+from jobs.insight.forecasts.duty import Forecasting
+from jobs.insight.forecasts.statements import MARKS, READ_OF_A_LANE, look_ahead
 from jobs.lifecycle import Status
 from jobs.models import Attempt, Forecast, Prediction
 from tenants.models import TenantQueue

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from benchmarks import fill
-from jobs.insight.recording import statements as ahead
+from jobs.insight.forecasts import statements as ahead
 from jobs.lifecycle import Status
 from tests.factories import QueueFactory, TenantFactory, fold, make_job
 from tests.plans import rows

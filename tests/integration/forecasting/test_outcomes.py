@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from jobs.insight.recording.duty import KEPT, forget_old
-from jobs.insight.recording.outcomes import learn
-from jobs.insight.recording.statements import read_factors
+from jobs.insight.forecasts.duty import KEPT, forget_old
+from jobs.insight.forecasts.outcomes import learn
+from jobs.insight.forecasts.statements import read_factors
 from jobs.lifecycle import Status
 from jobs.models import Calibration, Prediction, Queue
 from tenants.models import TenantQueue

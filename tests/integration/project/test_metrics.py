@@ -15,8 +15,8 @@ from django.urls import resolve
 from django.utils import timezone
 
 from jobs.contrib.metrics import views
-from jobs.insight.recording.duty import Forecasting
-from jobs.insight.recording.statements import keep_predictions
+from jobs.insight.forecasts.duty import Forecasting
+from jobs.insight.forecasts.statements import keep_predictions
 from jobs.lifecycle import Status
 from jobs.models import Prediction
 from tenants.models import Tenant

@@ -13,10 +13,10 @@ from jobs.insight.forecasting import runs
 from jobs.insight.forecasting.published_lines import Foresight, Key, Place
 from jobs.insight.forecasting.replay.idle_gaps import pauses
 from jobs.insight.forecasting.simulation import Odds
-from jobs.insight.recording import statements
-from jobs.insight.recording.outcomes import learn
-from jobs.insight.recording.sampling import sampled
-from jobs.insight.recording.statements import EndedAttempt
+from jobs.insight.forecasts import statements
+from jobs.insight.forecasts.outcomes import learn
+from jobs.insight.forecasts.sampling import sampled
+from jobs.insight.forecasts.statements import EndedAttempt
 from jobs.models import Forecast, Prediction
 from jobs.reading.health.looks import look_predictions
 from jobs.reading.starts import Reason

@@ -3,8 +3,8 @@
 from datetime import timedelta
 
 from jobs.insight.forecasting.calibration import Factor, outcome
-from jobs.insight.recording import statements
-from jobs.insight.recording.statements import Open
+from jobs.insight.forecasts import statements
+from jobs.insight.forecasts.statements import Open
 from jobs.models import Prediction
 
 Factors = dict[tuple[str, float], Factor]

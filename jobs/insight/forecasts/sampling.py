@@ -9,7 +9,7 @@ from jobs.insight.forecasting.far_estimates import TENTH
 from jobs.insight.forecasting.published_lines import Foresight, Place
 from jobs.insight.forecasting.quantiles import quantile
 from jobs.insight.forecasting.snapshot import InLine
-from jobs.insight.recording.statements import EndedAttempt
+from jobs.insight.forecasts.statements import EndedAttempt
 from jobs.models import Prediction
 
 AT_ONCE = 60.0  # seconds: after a longer pause no more predictions are kept than for so long
