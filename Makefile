@@ -88,7 +88,7 @@ release-dump: .venv/.installed-dev ## Write the database of a release that is ta
 	@$(EMBEDDED) run --throwaway -- $(BIN)/python -m tests.upgrades.dump $(VERSION)
 
 clean: ## Remove .venv, the data of `make up`, and caches
-	@rm -rf .venv .data site staticfiles .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	@rm -rf .venv .data site staticfiles .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis durations.txt
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # --- the virtual environment: made once, and completed when a lock file changes ------------------------

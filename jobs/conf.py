@@ -59,9 +59,7 @@ class Settings:
     JOBS_RESULT_MAX_BYTES = Setting(5_000_000)
     JOBS_RESULTS_MAX_BYTES = Setting(100_000_000)  # of all results of a tenant together
     # How long rows are kept
-    JOBS_ARCHIVE_AFTER_SUCCESS = Setting(1.0)  # days until an ended job moves from the table jobs into the history
-    JOBS_ARCHIVE_AFTER_ERROR = Setting(1.0)  # days until a failed job moves there
-    JOBS_ARCHIVE_AFTER_CANCELLED = Setting(1.0)  # days until a cancelled job moves there
+    JOBS_ARCHIVE_AFTER = Setting(1.0)  # days until an ended job moves from the table jobs into the history
     JOBS_HISTORY_KEEP = Setting(400.0)  # days that the history is kept, 13 months
     JOBS_LOGS_KEEP = Setting(400.0)  # days that the audit log and the admin's log are kept
     JOBS_ATTEMPTS_KEPT = Setting(691_200.0)  # seconds that the log of attempts is kept; its days are dropped whole

@@ -19,7 +19,7 @@ class Lines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         own: dict[str, object] = getattr(record, "facts", {})
         added = {name: value for name, value in telemetry.known().items() if name not in own}
-        message = f"{record.getMessage()}{telemetry.shown(added)}"
+        message = f"{record.getMessage()}{telemetry.render(added)}"
         # A line break in a text from outside would forge a line. So the lines of a traceback are indented.
         line = f"{_time(record)} {record.levelname} {record.name} {_in_one_line(message)}"
         trace = _traceback(self, record)

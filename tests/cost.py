@@ -1,11 +1,13 @@
 """What the tests cost: seconds by folder, told at the end of a run; and how many cases each has in a short run.
 
-Time depends on the machine, so no time fails a run: the number of cases does, which `make test` pays for.
+Time depends on the machine, so no time fails a run: the number of cases does, which `make test` pays for. The slowest
+cases of a run of several folders are kept in `durations.txt`, which CI keeps as an artefact.
 """
 
 import os
 from collections import Counter, defaultdict
 from collections.abc import Generator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,9 +16,12 @@ from tests import warm
 from tests.thorough import THOROUGH
 
 # Of those that are not `long`. Something is due before one of these grows: a loop, a property, or the mark.
-MOST_CASES = {"acceptance": 70, "architecture": 160, "chaos": 24, "concurrency": 80, "integration": 4735, "unit": 1090}
+MOST_CASES = {"acceptance": 70, "architecture": 160, "chaos": 24, "concurrency": 80, "integration": 4715, "unit": 1090}
+KEPT = Path(__file__).parents[1] / "durations.txt"
+MOST_KEPT = 50
 MARK = pytest.StashKey[float]()
 spent: defaultdict[str, list[float]] = defaultdict(lambda: [0, 0.0, 0.0])  # by folder: cases, seconds, of processors
+seconds_of: Counter[str] = Counter()  # by case, with its fixtures
 
 
 def folder(node_id: str) -> str:
@@ -60,6 +65,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
         line[0] += report.when == "setup"
         line[1] += report.duration
         line[2] += report.processor_seconds
+        seconds_of[report.nodeid] += report.duration
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
@@ -68,3 +74,5 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         terminalreporter.section("cost: cases, seconds, seconds of processors without PostgreSQL's")
         for name, (cases, seconds, processors) in sorted(spent.items(), key=lambda line: -line[1][2]):
             terminalreporter.write_line(f"{name:14} {cases:6} {seconds:8.0f} {processors:8.0f}")
+        KEPT.write_text("".join(f"{seconds:7.1f} {case}\n" for case, seconds in seconds_of.most_common(MOST_KEPT)))
+        terminalreporter.write_line(f"the slowest cases: {KEPT.name}")

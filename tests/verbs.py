@@ -92,7 +92,7 @@ VERBS = {
     "revive": lambda job, attempt: store.revive(job.pk, tenant_id=EVERY_TENANT),
     "discard": lambda job, attempt: store.discard(job.pk),
     "expire": lambda job, attempt: moved(job, call_at(LATER, store.expire_dead, 0)),
-    "archive": lambda job, attempt: call_at(LATER, store.archive, job.status, 0, BEGINNING, LATER) > 0,
+    "archive": lambda job, attempt: call_at(LATER, store.archive, 0, BEGINNING, LATER) > 0,
     "bury by take_back": lambda job, attempt: store.take_back(job.pk, attempt, KILLED, max_crashes=1) == "dead",
     "stop by take_back": lambda job, attempt: store.take_back(job.pk, attempt, KILLED, max_crashes=2) == "cancelled",
 }

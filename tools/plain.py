@@ -1,8 +1,9 @@
 """Find what is not plain English: `make lint` fails if a file has more of it than `plain_exceptions.txt` allows.
 
-Three rules. The first sentence of a docstring has a subject and a verb, is a noun with what it is, or begins with an
-imperative. A docstring explains one attribute or parameter a line. The words in WORDS have plainer ones. The list of
-exceptions only shrinks: `python -m tools.plain --shrink` writes it anew, and never adds to it.
+Four rules. The first sentence of a docstring has a subject and a verb, is a noun with what it is, or begins with an
+imperative. A docstring explains one attribute or parameter a line. The words in WORDS have plainer ones. The name of a
+test is a sentence with a noun as its subject. The list of exceptions only shrinks: `python -m tools.plain --shrink`
+writes it anew, and never adds to it.
 """
 
 import ast
@@ -26,6 +27,11 @@ WORDS = re.compile(
     r"|(?:for|of|by|to) who|ended (?:well|badly)|ends (?:well|badly)|end (?:well|badly))\b",
     re.IGNORECASE,
 )
+NO_NOUN = re.compile(
+    r"test_(?:what|whatever|it|they|of|who|whoever|whose|nobody|those|that|whether|nor|so|also|and|if"
+    r"|one_(?:that|who|whose|which|is|for|in|on|to|with|without))_"
+    r"|Test(?:What|Whatever|Who|Whose|Nobody|Somebody|When|While|Whether)(?![a-z])"
+)
 
 
 def faults(path: Path) -> list[str]:
@@ -35,6 +41,16 @@ def faults(path: Path) -> list[str]:
     if path.suffix == ".py":
         found += _docstrings(ast.parse(text))
     return [f"{path}:{number}: {what}" for number, what in sorted(found)]
+
+
+def faults_of_names(path: Path) -> list[str]:
+    """Return `line: what is wrong` for each name of a test in a file that has no noun as its subject."""
+    named = [
+        (node.lineno, node.name)
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    return [f"{path}:{number}: no noun as its subject: {name}" for number, name in sorted(named) if NO_NOUN.match(name)]
 
 
 def _docstrings(tree: ast.AST) -> Iterator[tuple[int, str]]:
@@ -61,14 +77,15 @@ def allowed() -> dict[str, int]:
 
 def main(*arguments: str) -> int:
     """Print the faults of the files that have more than they may; return the exit status."""
-    files = [
-        path
+    rules = [
+        (path, faults)
         for app in APPS
         for path in sorted(Path(app).rglob("*"))
         if path.suffix in KINDS and not any(path.is_relative_to(old) for old in WRITTEN_ONCE)
     ]
+    rules += [(path, faults_of_names) for path in sorted(Path("tests").rglob("*.py"))]
     wanted = [Path(argument) for argument in arguments if not argument.startswith("--")]
-    found = {str(path): faults(path) for path in files if not wanted or any(path.is_relative_to(w) for w in wanted)}
+    found = {str(path): rule(path) for path, rule in rules if not wanted or any(path.is_relative_to(w) for w in wanted)}
     if wanted:
         print("\n".join(fault for of_file in found.values() for fault in of_file))  # noqa: T201
         return 0

@@ -16,18 +16,18 @@ import psutil
 
 from benchmarks import coverage
 from benchmarks.bars import Bar, Figures
-from jobs.allocation.world import Job, Pauses, World
+from jobs.allocation.world import IdleGaps, SimulatedJob, World
 from jobs.insight.forecasting import queue_depth
 from jobs.insight.forecasting.far_estimates import PRIORITY
 from jobs.insight.forecasting.replay.limits import books_of
 from jobs.insight.forecasting.replay.record import POOL, QUEUE, TENANT, WARM, Change, Past, Record
 from jobs.insight.forecasting.replay.replay import Replay
 from jobs.insight.forecasting.runs import NEWEST, SPREAD, collected
-from jobs.insight.forecasting.simulation import Odds, Rehearsal, stretches
-from jobs.insight.forecasting.snapshot import Comer, InLine, Scene
+from jobs.insight.forecasting.simulation import Odds, Simulation, stretches
+from jobs.insight.forecasting.snapshot import Comer, InLine, Snapshot
 
 ATTEMPTS, LOAD, SLOTS = 100_000, (0.85, 0.95), 4
-PAUSES = Pauses(between=0.02, handover=0.02)
+IDLE_GAPS = IdleGaps(between=0.02, handover=0.02)
 WAITING, READ = 100_000, {100: 40, 1_000: 5}  # jobs in line, in all; and by the number of lines, those read of each
 DRAWS, STARTS, COMING = 9, 800, 3_000
 TYPE, NORMAL = "benchmarks.mix", 5 << PRIORITY
@@ -47,7 +47,7 @@ def measure(_directory: Path) -> Figures:
     """Seconds are those of the processor. Memory is what a process needs more at most, with the record."""
     before = psutil.Process().memory_info().rss
     record, attempt = worked()
-    replay = _seconds(Replay(record, PAUSES).waits)
+    replay = _seconds(Replay(record, IDLE_GAPS).waits)
     memory = getrusage(RUSAGE_SELF).ru_maxrss * 1024 - before
     return {
         ATTEMPT: {OURS: attempt * 1e6},
@@ -65,19 +65,21 @@ def worked() -> tuple[Record, float]:
         limits.append(Change(begin, TENANT, tenant, {"num_slots": SLOTS} | coverage.LIMITS.get(tenant, {})))
     books, _ = books_of(Record(0.0, (), limits), {})
     jobs = list(islice(_submitted(), ATTEMPTS))
-    world = World(books, now=0.0, pauses=PAUSES, coming=jobs)
+    world = World(books, now=0.0, idle_gaps=IDLE_GAPS, coming=jobs)
     took = _seconds(lambda: _run(world))
     past = [_past(n, job, job.started_at or 0.0) for n, job in enumerate(jobs)]
     return Record(jobs[-1].ready_at, past, limits), took / len(jobs)
 
 
-def _submitted() -> Iterator[Job]:
+def _submitted() -> Iterator[SimulatedJob]:
     seconds, n = ATTEMPTS * coverage.MEAN / coverage.PROCESSES / LOAD[0], 0
     for burst in coverage.mix(Random(7), seconds, LOAD):  # noqa: S311 - the same in every run
         for body in burst.bodies:
             n += 1
             place = (burst.priority << PRIORITY) + n
-            yield Job(place=place, tenant=burst.tenant, queue=1, user=burst.user, ready_at=burst.at, seconds=body)
+            yield SimulatedJob(
+                place=place, tenant=burst.tenant, queue=1, user=burst.user, ready_at=burst.at, seconds=body
+            )
 
 
 def _run(world: World) -> None:
@@ -85,11 +87,11 @@ def _run(world: World) -> None:
         world.started.clear()
 
 
-def _past(n: int, job: Job, started: float) -> Past:
+def _past(n: int, job: SimulatedJob, started: float) -> Past:
     return Past(
         **{"job_id": n, "tenant_id": job.tenant, "queue_id": job.queue, "place": job.place, "user": job.user},
         **{"job_type": TYPE, "process": None, "left_at": None, "good": True, "ready_at": job.ready_at},
-        **{"claimed_at": started - PAUSES.handover, "started_at": started, "ended_at": started + job.seconds},
+        **{"claimed_at": started - IDLE_GAPS.handover, "started_at": started, "ended_at": started + job.seconds},
     )
 
 
@@ -99,24 +101,24 @@ def forecast(lines: int) -> float:
     gc.freeze()  # as the worker does whose recorder forecasts: jobs/worker/bootstrap.py
     random = Random(5)  # noqa: S311
     runs = collected(
-        _past(0, Job(place=0, tenant=tenant, queue=1, seconds=random.lognormvariate(-0.83, 0.8)), 0.0)
+        _past(0, SimulatedJob(place=0, tenant=tenant, queue=1, seconds=random.lognormvariate(-0.83, 0.8)), 0.0)
         for tenant in range(lines)
         for _ in range(NEWEST)
     )
-    odds, present = Odds(runs, random, PAUSES, SPREAD), scene(lines, random)
+    odds, present = Odds(runs, random, IDLE_GAPS, SPREAD), scene(lines, random)
     return _seconds(lambda: _draw(present, odds))
 
 
-def _draw(present: Scene, odds: Odds) -> None:
+def _draw(present: Snapshot, odds: Odds) -> None:
     lines = stretches(present, {}, queue_depth.standing(present, STARTS))
     for _ in range(DRAWS):
-        Rehearsal(present, odds, lines, STARTS).starts()
+        Simulation(present, odds, lines, STARTS).starts()
 
 
-def scene(lines: int, random: Random) -> Scene:
+def scene(lines: int, random: Random) -> Snapshot:
     """Long lines of so many tenants, and those who come."""
     tenants = range(lines)
-    return Scene(
+    return Snapshot(
         pools={"default": coverage.PROCESSES},
         queues=[NEW],
         tenants=[{"id": tenant, "num_slots": SLOTS} for tenant in tenants],

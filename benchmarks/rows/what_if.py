@@ -11,8 +11,8 @@ from benchmarks.bars import Bar, Figures
 from benchmarks.contenders.ours import Ours
 from jobs import store, submit_many
 from jobs.insight import replay
-from jobs.insight.forecasting.replay.compare import Answer, Waits, answer, relative
-from jobs.insight.forecasting.replay.idle_gaps import pauses
+from jobs.insight.forecasting.replay.compare import Comparison, Waits, compare, relative
+from jobs.insight.forecasting.replay.idle_gaps import idle_gaps
 from jobs.insight.forecasting.replay.record import POOL as OF_POOL
 from jobs.insight.forecasting.replay.record import TENANT, Hypothesis, Record
 from jobs.models import Job, PoolChange
@@ -67,8 +67,8 @@ class Run:
     record: Record
     limits: Hypothesis
 
-    def what_if(self, hypothesis: Hypothesis) -> Answer:
-        return answer(self.record, pauses(self.record.past), hypothesis)
+    def what_if(self, hypothesis: Hypothesis) -> Comparison:
+        return compare(self.record, idle_gaps(self.record.past), hypothesis)
 
 
 def measure(directory: Path) -> Figures:

@@ -74,7 +74,7 @@ def explore(model: Model[S]) -> Verdict:
     """Visit every state once, nearest first, until there are no more or one is faulty."""
     first = model.start()
     came_from: list[tuple[int, Step[S]]] = [(-1, Step("", "at first", first))]  # by number of the state
-    seen = {model.key(first)}
+    seen, keys = {first}, {model.key(first)}
     depth, last_of_depth = 0, 0
     number = 0
     while number < len(came_from):
@@ -83,9 +83,12 @@ def explore(model: Model[S]) -> Verdict:
         if fault is not None:
             return Verdict(len(came_from), depth, fault, _trace(model, came_from, number))
         for step in model.steps(state):
+            if step.state in seen:
+                continue  # most steps lead to a state that another order of the same steps led to: no key is needed
+            seen.add(step.state)
             key = model.key(step.state)
-            if key not in seen:
-                seen.add(key)
+            if key not in keys:
+                keys.add(key)
                 came_from.append((number, step))
         if number == last_of_depth and len(came_from) > number + 1:
             depth, last_of_depth = depth + 1, len(came_from) - 1

@@ -1,4 +1,4 @@
-"""All books, which only a dispatch writes, and the letters to the next dispatch, which any other code writes."""
+"""All books, which only a dispatch writes, and the arrivals and releases, which any other code writes."""
 
 from heapq import heappush
 from itertools import count
@@ -6,7 +6,7 @@ from math import inf
 from typing import Any
 
 from jobs.allocation import order
-from jobs.allocation.line import Job, Line, LineByUser
+from jobs.allocation.line import BookedJob, LineByPlace, LineByUser
 from jobs.allocation.state import READY, Freed, Lane, Pool, Queue, Tenant
 
 
@@ -15,7 +15,7 @@ class Books:
 
     number: the last number that was given for a position in a circle
 
-    Letters to the next dispatch:
+    What the next dispatch reads:
 
     arrivals: the lanes in which jobs have arrived
     freed: the slots that jobs gave back
@@ -86,7 +86,7 @@ class Books:
         elif moment is not None:
             heappush(self.opening, (moment, next(self._ties), lane))
 
-    def hold(self, lane: Lane, job: Job) -> None:
+    def hold(self, lane: Lane, job: BookedJob) -> None:
         """Count the slot that the job holds since its ticket."""
         for book in (lane, lane.queue):
             book.in_use += 1
@@ -96,7 +96,7 @@ class Books:
         tenant.in_use += 1
         tenant.uses(job.user, 1)
 
-    def arrive(self, lane: Lane, job: Job) -> None:
+    def arrive(self, lane: Lane, job: BookedJob) -> None:
         """Note that a job is ready. The next dispatch puts it in line."""
         if lane.news is None:
             self.arrivals.append(lane)
@@ -104,14 +104,14 @@ class Books:
         lane.news = min(lane.news, job.place)
         lane.arrived.append(job)
 
-    def free(self, lane: Lane, job: Job, seconds: float, most: float = inf, *, lost: bool = False) -> None:
+    def free(self, lane: Lane, job: BookedJob, seconds: float, at_most: float = inf, *, lost: bool = False) -> None:
         """Note that an attempt has ended, and gives its slot back.
 
         seconds: since the start of the first job in its slot
-        most: the most seconds that are charged
+        at_most: the most seconds that are charged
         lost: whether the attempt ended its process
         """
-        self.freed.append(Freed(lane, job.ticket, job.user, job.followed, seconds, most, lost))
+        self.freed.append(Freed(lane, job.ticket, job.user, job.followed, seconds, at_most, lost))
 
     def limit_tenant(self, tenant: Tenant, **limits: Any) -> None:
         """Change the limits of a tenant, by the names of its fields."""
@@ -121,7 +121,7 @@ class Books:
         if by_user != (tenant.user_slots is not None):
             for lane in tenant.lanes.values():
                 jobs = list(lane.line)
-                lane.line = Line() if by_user else LineByUser()
+                lane.line = LineByPlace() if by_user else LineByUser()
                 for job in jobs:
                     lane.line.add(job)
         self.changed[tenant.id] = True

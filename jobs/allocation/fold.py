@@ -1,4 +1,4 @@
-"""Take the letters since the last dispatch into the books (jobs/sql/claiming/fold.sql)."""
+"""Take the arrivals and releases since the last dispatch into the books (jobs/sql/claiming/fold.sql)."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ FORGOTTEN = 0.9  # the part of the former mean that stays after a further attemp
 
 
 def fold(books: Books, now: float, *, borrow: bool) -> bool:
-    """Take the letters into the books; return whether lanes with a token may be left to the next pass.
+    """Take the arrivals and releases into the books; return whether lanes with a token may be left to the next pass.
 
     borrow: also open lanes that rest, or still wait for a token
     """
@@ -47,9 +47,11 @@ def _charges(freed: Iterable[Freed], now: float) -> tuple[Mapping[Lane, float], 
     """
     of_lane: defaultdict[Lane, float] = defaultdict(float)
     of_queue: defaultdict[Queue, list[float]] = defaultdict(list)
-    for letter in freed:
-        lane, queue = letter.lane, letter.lane.queue
-        took = (PRICE_OF_A_PROCESS if letter.lost else 0.0) + min(max(letter.seconds, SHORTEST_CHARGE), letter.most)
+    for release in freed:
+        lane, queue = release.lane, release.lane.queue
+        took = (PRICE_OF_A_PROCESS if release.lost else 0.0) + min(
+            max(release.seconds, SHORTEST_CHARGE), release.at_most
+        )
         of_lane[lane] += max(took, _price_of_token(queue, now))
         of_queue[queue].append(took)
     return of_lane, of_queue
@@ -73,18 +75,18 @@ def _opened(books: Books, freed: Iterable[Freed], upto: float) -> tuple[list[Lan
 
     upto: open the lanes whose tokens come by this moment; at infinity also those that rest
     """
-    tenants = {letter.lane.tenant for letter in freed} | {books.tenants[number] for number in books.changed}
+    tenants = {release.lane.tenant for release in freed} | {books.tenants[number] for number in books.changed}
     lanes = [lane for tenant in tenants for lane in tenant.lanes.values() if lane.state is CLOSED]
-    found: list[Lane] = []
-    while books.opening and books.opening[0][0] <= upto and len(found) < LANES_TO_OPEN:
+    opening: list[Lane] = []
+    while books.opening and books.opening[0][0] <= upto and len(opening) < LANES_TO_OPEN:
         moment, _, lane = heappop(books.opening)
         if lane.opens_at == moment:
             lane.opens_at = None
-            found.append(lane)
+            opening.append(lane)
     if upto == inf:
-        found += islice(books.resting, LANES_TO_OPEN - len(found))
-    lanes += [lane for lane in found if lane.state is CLOSED and lane.tenant not in tenants]
-    return lanes, upto < inf and len(found) == LANES_TO_OPEN
+        opening += islice(books.resting, LANES_TO_OPEN - len(opening))
+    lanes += [lane for lane in opening if lane.state is CLOSED and lane.tenant not in tenants]
+    return lanes, upto < inf and len(opening) == LANES_TO_OPEN
 
 
 def _wake(books: Books, arrivals: list[Lane], opened: list[Lane]) -> None:
@@ -94,7 +96,7 @@ def _wake(books: Books, arrivals: list[Lane], opened: list[Lane]) -> None:
     more. New lanes come first. A lane in the circle moves only if no job waits in it before the first that arrived, as
     when its last jobs had followed in slots.
     """
-    begun, told = [], []
+    begun, woken = [], []
     for lane in arrivals:
         head, lane.news = lane.news or 0, None
         for job in lane.arrived:
@@ -106,12 +108,12 @@ def _wake(books: Books, arrivals: list[Lane], opened: list[Lane]) -> None:
         else:
             lane.head = min(lane.head, head)
             if lane.state is not READY or (least := lane.line.least) is None or least >= head:
-                told.append(lane)
-    came = set(told)
+                woken.append(lane)
+    came = set(woken)
     begun.sort(key=attrgetter("head"))
-    told += [lane for lane in opened if lane not in came]
-    told.sort(key=_position)
-    for lane in begun + told:
+    woken += [lane for lane in opened if lane not in came]
+    woken.sort(key=_position)
+    for lane in begun + woken:
         queue = lane.queue
         spared = queue.mean_seconds / lane.tenant.weight if lane.position is None or lane in came else 0.0
         is_next = lane.virtual_time < queue.lane_time + spared
@@ -140,15 +142,15 @@ def _give_back(books: Books, freed: Iterable[Freed]) -> None:
 
     A tenant's users must be counted anew after its limits changed, and after a slot in which jobs followed.
     """
-    for letter in freed:
-        lane, tenant = letter.lane, letter.lane.tenant
+    for release in freed:
+        lane, tenant = release.lane, release.lane.tenant
         for book in (lane, lane.queue):
             book.in_use -= 1
-            book.tickets -= letter.ticket
+            book.tickets -= release.ticket
         lane.queue.pool.in_use -= 1
         tenant.in_use -= 1
-        tenant.uses(letter.user, -1)
-        tenant.counted = tenant.counted and not letter.followed
+        tenant.uses(release.user, -1)
+        tenant.counted = tenant.counted and not release.followed
     for number, limits in books.changed.items():
         if limits:
             books.tenants[number].counted = False

@@ -1,10 +1,10 @@
 """Start the next job of a lane in the slot of one that has succeeded (jobs/sql/settling/follow.sql)."""
 
-from jobs.allocation.line import Job, Line
+from jobs.allocation.line import BookedJob, LineByPlace
 from jobs.allocation.state import Lane, Pool
 
 
-def follow(lane: Lane, job: Job, pool: Pool) -> Job | None:
+def follow(lane: Lane, job: BookedJob, pool: Pool) -> BookedJob | None:
     """Return the job that follows this one in its slot, or None. The number of slots in use does not change.
 
     In the database no job follows in a slot whose number is above the tenant's limit, after it has got fewer slots.
@@ -17,7 +17,9 @@ def follow(lane: Lane, job: Job, pool: Pool) -> Job | None:
         return None
     if tenant.paused or tenant.rate_limit is not None or (tenant.num_slots or 0) < tenant.in_use:
         return None
-    following = _first(lane, lane.line) if isinstance(lane.line, Line) else None  # None: the tenant limits its users
+    following = (
+        _first(lane, lane.line) if isinstance(lane.line, LineByPlace) else None
+    )  # None: the tenant limits its users
     if following is not None:
         following.ticket, following.followed = job.ticket, job.followed + 1
         tenant.uses(job.user, -1)
@@ -25,7 +27,7 @@ def follow(lane: Lane, job: Job, pool: Pool) -> Job | None:
     return following
 
 
-def _first(lane: Lane, line: Line) -> Job | None:
+def _first(lane: Lane, line: LineByPlace) -> BookedJob | None:
     """Take the first job out of the line or the arrivals, but no arrival before the head as of the last dispatch."""
     arrived = [job for job in lane.arrived if job.place >= lane.head]
     first = min(line.first(1) + arrived, key=lambda job: job.place, default=None)

@@ -12,7 +12,7 @@ from jobs.allocation.room import room_of_user
 
 
 @dataclass(slots=True, eq=False)
-class Job:
+class BookedJob:
     """A job that waits or holds a slot.
 
     place: its order in the lane, by priority and then by submission; unique
@@ -27,18 +27,18 @@ class Job:
     followed: int = field(default=0, init=False)
 
 
-class Line:
+class LineByPlace:
     """The line of a lane whose tenant does not limit its users."""
 
     __slots__ = ("heap",)
 
     def __init__(self) -> None:
-        self.heap: list[tuple[int, Job]] = []
+        self.heap: list[tuple[int, BookedJob]] = []
 
     def __len__(self) -> int:
         return len(self.heap)
 
-    def __iter__(self) -> Iterator[Job]:
+    def __iter__(self) -> Iterator[BookedJob]:
         return (job for _, job in self.heap)
 
     @property
@@ -46,17 +46,17 @@ class Line:
         """The first place; None if no job waits."""
         return self.heap[0][0] if self.heap else None
 
-    def add(self, job: Job) -> None:
+    def add(self, job: BookedJob) -> None:
         heappush(self.heap, (job.place, job))
 
-    def remove(self, job: Job) -> None:
+    def remove(self, job: BookedJob) -> None:
         if self.heap[0][1] is job:
             heappop(self.heap)
         else:
             self.heap.remove((job.place, job))
             heapify(self.heap)
 
-    def first(self, n: int) -> list[Job]:
+    def first(self, n: int) -> list[BookedJob]:
         """Return the first n jobs, in order."""
         if n == 1:
             return [self.heap[0][1]] if self.heap else []
@@ -72,13 +72,13 @@ class LineByUser:
     __slots__ = ("lines", "users")
 
     def __init__(self) -> None:
-        self.lines: dict[str, Line] = {}
+        self.lines: dict[str, LineByPlace] = {}
         self.users: list[str] = []  # the keys of lines, in order
 
     def __len__(self) -> int:
         return sum(len(line) for line in self.lines.values())
 
-    def __iter__(self) -> Iterator[Job]:
+    def __iter__(self) -> Iterator[BookedJob]:
         return (job for line in self.lines.values() for job in line)
 
     @property
@@ -86,14 +86,14 @@ class LineByUser:
         """The first place; None if no job waits."""
         return min((line.heap[0][0] for line in self.lines.values()), default=None)
 
-    def add(self, job: Job) -> None:
+    def add(self, job: BookedJob) -> None:
         line = self.lines.get(job.user)
         if line is None:
-            line = self.lines[job.user] = Line()
+            line = self.lines[job.user] = LineByPlace()
             insort(self.users, job.user)
         line.add(job)
 
-    def remove(self, job: Job) -> None:
+    def remove(self, job: BookedJob) -> None:
         line = self.lines[job.user]
         line.remove(job)
         if not line:
@@ -115,15 +115,15 @@ class LineByUser:
             return Front([])
         after = bisect_right(self.users, last_user)
         circle = self.users[after:] + self.users[:after] if user_slots else [user for user in self.users if not user]
-        most = USERS_OF_A_FRONT + len(in_use)
-        found: list[Job] = []
-        for user in islice(circle, most):
+        look_at = USERS_OF_A_FRONT + len(in_use)
+        jobs: list[BookedJob] = []
+        for user in islice(circle, look_at):
             if free := min(room_of_user(user, user_slots, in_use), wanted):
-                found += self.lines[user].first(int(free))
-        found.sort(key=attrgetter("place"))
-        seen_all = len(circle) <= most
-        last = "" if seen_all else circle[most - 1]
-        return Front(found[:wanted], last, seen_all)
+                jobs += self.lines[user].first(int(free))
+        jobs.sort(key=attrgetter("place"))
+        seen_all = len(circle) <= look_at
+        last = "" if seen_all else circle[look_at - 1]
+        return Front(jobs[:wanted], last, seen_all)
 
 
 @dataclass(slots=True)
@@ -135,6 +135,6 @@ class Front:
     all_users: whether the turns met each user who has jobs in the lane
     """
 
-    jobs: list[Job]
+    jobs: list[BookedJob]
     last_user: str = ""
     all_users: bool = True

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from math import floor, inf
 
-from jobs.allocation.line import Job, Line, LineByUser
+from jobs.allocation.line import BookedJob, LineByPlace, LineByUser
 
 FORGIVEN = 0.0000005  # seconds by which a token may be early: moments are rounded to whole microseconds
 
 
-class State(StrEnum):
+class LaneState(StrEnum):
     """The state of a lane.
 
     READY: it is in the circle
@@ -26,11 +26,11 @@ class State(StrEnum):
 
 
 LaneId = tuple[int, int]  # tenant, queue
-READY, EMPTY, CLOSED = State  # bound once: reading a member of an Enum takes longer than the comparison
+READY, EMPTY, CLOSED = LaneState  # bound once: reading a member of an Enum takes longer than the comparison
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
-class Limits:
+class LimitBook:
     """The limits that both tenants and queues have, and their slots in use.
 
     A rate limit is a bucket of tokens, which refill evenly over the window: the generic cell rate algorithm, as the
@@ -103,7 +103,7 @@ class Limits:
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
-class Tenant(Limits):
+class Tenant(LimitBook):
     """A tenant, with its limits and its slots in use.
 
     num_slots: None if they were never set
@@ -123,8 +123,8 @@ class Tenant(Limits):
 
     def slots(self, *, borrow: bool) -> int:
         """Return how many slots the tenant may hold. One without slots of its own, or paused, borrows none."""
-        own = 0 if self.paused else self.num_slots or 0
-        return max(own, self.burst_slots or 0) if own and borrow else own
+        num_slots = 0 if self.paused else self.num_slots or 0
+        return max(num_slots, self.burst_slots or 0) if num_slots and borrow else num_slots
 
     @property
     def may_borrow(self) -> bool:
@@ -165,7 +165,7 @@ class Pool:
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
-class Queue(Limits):
+class Queue(LimitBook):
     """A queue, with its limits and its turn. Times are worker-seconds divided by a weight.
 
     virtual_time: the time of the queue, of ended attempts
@@ -217,27 +217,27 @@ class Lane:
     tenant: Tenant
     queue: Queue
     position: int | None = None
-    state: State = EMPTY
+    state: LaneState = EMPTY
     virtual_time: float = 0.0
     head: int = 0
     last_user: str = ""
     opens_at: float | None = None
     in_use: int = 0
     tickets: int = 0
-    line: Line | LineByUser = field(default_factory=Line, init=False)
-    arrived: list[Job] = field(default_factory=list, init=False)
+    line: LineByPlace | LineByUser = field(default_factory=LineByPlace, init=False)
+    arrived: list[BookedJob] = field(default_factory=list, init=False)
     news: int | None = field(default=None, init=False)
 
 
 @dataclass(slots=True)
 class Freed:
-    """The letter about a slot that was given back.
+    """The release of a slot.
 
     ticket: the ticket of its last job
     user: the user of its last job
     followed: the number of jobs that ran in it before the last one
     seconds: the time since the start of the first of them
-    most: the most seconds that are charged
+    at_most: the most seconds that are charged
     lost: whether the attempt ended its process
     """
 
@@ -246,5 +246,5 @@ class Freed:
     user: str
     followed: int
     seconds: float
-    most: float
+    at_most: float
     lost: bool

@@ -7,7 +7,7 @@ from itertools import count
 from operator import attrgetter, itemgetter
 
 from jobs.allocation import order
-from jobs.allocation.line import Job
+from jobs.allocation.line import BookedJob
 from jobs.allocation.room import room_of_user
 from jobs.allocation.state import Pool
 from jobs.allocation.walk import Tour, Visit
@@ -33,7 +33,7 @@ class Taken:
     order: its pool, the rank of its lane there, and its place
     """
 
-    job: Job
+    job: BookedJob
     visit: Visit
     order: tuple[str, int, int]
 
@@ -50,7 +50,7 @@ def take(tours: Sequence[Tour], *, borrow: bool) -> list[Taken]:
 
 def _holds_back(tour: Tour) -> bool:
     """Return whether a tenant may be entitled to the free processes within its own slots, so that none are lent."""
-    return tour.cut or any(visit.passed_over or (visit.own > 0 and visit.startable) for visit in tour.visits)
+    return tour.cut or any(visit.passed_over or (visit.own_slots > 0 and visit.startable) for visit in tour.visits)
 
 
 def _turns(tour: Tour, *, lends: bool) -> Iterator[_Turn]:
@@ -59,7 +59,7 @@ def _turns(tour: Tour, *, lends: bool) -> Iterator[_Turn]:
     offers = [
         (_key(visit, n), -visit.weight, visit.lane.position, n, visit)
         for visit in tour.visits
-        if (tour.whole or visit.in_time) and (visit.own > 0 or lends)
+        if (tour.whole or visit.in_time) and (visit.own_slots > 0 or lends)
         for n in range(visit.startable)
     ]
     offers.sort()  # no two of the same position and n
@@ -81,14 +81,16 @@ def _within_tenants(turns: list[_Turn], *, lends: bool) -> list[_Turn]:
     of_tenant: defaultdict[int, list[_Turn]] = defaultdict(list)
     for turn in turns:
         of_tenant[turn.visit.lane.tenant.id].append(turn)
-    return [turn for own in of_tenant.values() for turn in _by_turns_of_pools(own, lends=lends)]
+    return [turn for turns_of_tenant in of_tenant.values() for turn in _by_turns_of_pools(turns_of_tenant, lends=lends)]
 
 
 def _by_turns_of_pools(turns: list[_Turn], *, lends: bool) -> list[_Turn]:
     """Return the turns of one tenant for which it has slots and tokens; its pools take turns."""
     visit = turns[0].visit
-    most = int(min(visit.free, order.JOBS_OF_A_PASS) if lends else min(visit.free, visit.own, order.JOBS_OF_A_PASS))
-    if len(turns) <= most:
+    room = int(
+        min(visit.free, order.JOBS_OF_A_PASS) if lends else min(visit.free, visit.own_slots, order.JOBS_OF_A_PASS)
+    )
+    if len(turns) <= room:
         return turns
     ranks: defaultdict[str, count[int]] = defaultdict(count)
     ranked = [
@@ -96,7 +98,7 @@ def _by_turns_of_pools(turns: list[_Turn], *, lends: bool) -> list[_Turn]:
         for turn in sorted(turns, key=attrgetter("in_pool"))
     ]
     ranked.sort(key=itemgetter(0, 1, 2))
-    return [turn for *_, turn in ranked[:most]]
+    return [turn for *_, turn in ranked[:room]]
 
 
 def _within_pools(turns: list[_Turn]) -> dict[Visit, list[int]]:
@@ -118,16 +120,16 @@ def _within_users(served: Mapping[Visit, Sequence[int]]) -> list[Taken]:
         for visit, (rank, jobs) in served.items()
         for job in visit.first(jobs)
     ]
-    if any(one.visit.front is not None for one in taken):
-        taken = list(_cut(sorted(taken, key=lambda one: one.order[1:])))
+    if any(claimed.visit.front is not None for claimed in taken):
+        taken = list(_cut(sorted(taken, key=lambda claimed: claimed.order[1:])))
     taken.sort(key=attrgetter("order"))
     return taken
 
 
 def _cut(taken: Iterable[Taken]) -> Iterator[Taken]:
     of_user: Counter[tuple[int, str]] = Counter()
-    for one in taken:
-        tenant, user = one.visit.lane.tenant, one.job.user
+    for claimed in taken:
+        tenant, user = claimed.visit.lane.tenant, claimed.job.user
         of_user[tenant.id, user] += 1
         if of_user[tenant.id, user] <= room_of_user(user, tenant.user_slots, tenant.users):
-            yield one
+            yield claimed

@@ -6,7 +6,7 @@ from operator import attrgetter
 
 from jobs.allocation import order
 from jobs.allocation.books import Books
-from jobs.allocation.line import Front, Job, Line
+from jobs.allocation.line import BookedJob, Front, LineByPlace
 from jobs.allocation.room import left
 from jobs.allocation.state import Lane, Pool, Queue
 
@@ -17,7 +17,7 @@ class Visit:
 
     weight: the weight of its tenant
     free: its tenant's free slots, with those that it may borrow in a pass that lends, cut to its tokens
-    own: its tenant's free slots, without those that it may borrow
+    own_slots: its tenant's free slots, without those that it may borrow
     wanted: the most jobs that the lane may start
     startable: the number of its jobs that may start, at most `wanted`
     front: the jobs that may start, if users take turns
@@ -31,7 +31,7 @@ class Visit:
     lane: Lane
     weight: int
     free: float
-    own: float
+    own_slots: float
     wanted: int
     startable: int
     front: Front | None
@@ -41,12 +41,12 @@ class Visit:
     passed_over: bool
     n: int = 0
 
-    def first(self, jobs: int) -> list[Job]:
+    def first(self, jobs: int) -> list[BookedJob]:
         """Return the first jobs that the lane may start.
 
         jobs: the most of them
         """
-        if isinstance(self.lane.line, Line):
+        if isinstance(self.lane.line, LineByPlace):
             return self.lane.line.first(jobs)
         return self.front.jobs[:jobs] if self.front is not None else []
 
@@ -118,7 +118,7 @@ def _tours(pool: Pool, now: float, ms: int, *, borrow: bool) -> list[Tour]:
     The walk comes to at least as many queues, if so many are ready.
     """
     ready = [
-        _tour(queue, int(most), now, ms) for queue in pool.queues if queue.ready and (most := _room(queue, now)) >= 1
+        _tour(queue, int(room), now, ms) for queue in pool.queues if queue.ready and (room := _room(queue, now)) >= 1
     ]
     ready.sort(key=attrgetter("key"))
     most_queues = len(ready) if borrow else pool.free + order.QUEUES_BEYOND_ROOM
@@ -137,12 +137,12 @@ def _room(queue: Queue, now: float) -> float:
     return min(queue.pool.free, left(queue.concurrency, queue.in_use), queue.tokens(now), order.JOBS_OF_A_PASS)
 
 
-def _tour(queue: Queue, most: int, now: float, ms: int) -> Tour:
+def _tour(queue: Queue, room: int, now: float, ms: int) -> Tour:
     passed = 0.0 if queue.timed_at is None else now - queue.timed_at
     seconds = order.worked_since(queue.in_use, queue.tickets, ms)
     return Tour(
         queue,
-        most,
+        room,
         seconds,
         order.at_least(queue.virtual_time + seconds / queue.weight, queue.pool.time, queue.weight),
         queue.lane_time + queue.growth * passed,
@@ -150,23 +150,23 @@ def _tour(queue: Queue, most: int, now: float, ms: int) -> Tour:
     )
 
 
-def _walk(tour: Tour, most: int, now: float, ms: int, *, borrow: bool) -> None:
-    """Visit the lanes of a queue until `most` can be served, the circle ends, or the bound of a pass is reached."""
+def _walk(tour: Tour, wanted: int, now: float, ms: int, *, borrow: bool) -> None:
+    """Visit the lanes of a queue until `wanted` can be served, the circle ends, or the bound of a pass is reached."""
     circle, quantum = tour.queue.circle, order.quantum(tour.queue.mean_seconds)
     tour.visited = True
-    while circle and tour.served < most and not tour.cut:
+    while circle and tour.served < wanted and not tour.cut:
         tour.position, lane = heappop(circle)
         visit = _visit(lane, tour, quantum, now, ms, borrow=borrow)
         tour.visits.append(visit)
         tour.cut = len(tour.visits) == order.LANES_OF_A_PASS
         if visit.startable:
-            tour.served += visit.in_time and visit.own > 0
+            tour.served += visit.in_time and visit.own_slots > 0
             growth = lane.in_use / visit.weight
             if tour.least is None or visit.virtual_time < tour.least:
                 tour.least = visit.virtual_time
             if tour.least_growth is None or growth < tour.least_growth:
                 tour.least_growth = growth
-    tour.whole = tour.served < most and not tour.cut
+    tour.whole = tour.served < wanted and not tour.cut
 
 
 def _visit(lane: Lane, tour: Tour, quantum: float, now: float, ms: int, *, borrow: bool) -> Visit:
@@ -174,12 +174,12 @@ def _visit(lane: Lane, tour: Tour, quantum: float, now: float, ms: int, *, borro
     by_user = tenant.user_slots is not None and not tenant.paused
     passed_over = by_user and not tenant.counted and tenant.in_use > 0
     weight = 1 if tenant.paused else tenant.weight
-    own = left(tenant.slots(borrow=False), tenant.in_use)
-    free = left(tenant.slots(borrow=True), tenant.in_use) if borrow else own
+    own_slots = left(tenant.slots(borrow=False), tenant.in_use)
+    free = left(tenant.slots(borrow=True), tenant.in_use) if borrow else own_slots
     if tenant.rate_limit is not None:
         free = min(free, tenant.tokens(now))
     wanted = 0 if passed_over else int(free if free < tour.room else tour.room)
-    if isinstance(lane.line, Line):
+    if isinstance(lane.line, LineByPlace):
         front, startable = None, min(len(lane.line), wanted)
     else:
         front = lane.line.front(wanted, tenant.user_slots or 0, tenant.users, lane.last_user)
@@ -187,4 +187,4 @@ def _visit(lane: Lane, tour: Tour, quantum: float, now: float, ms: int, *, borro
     seconds = order.worked_since(lane.in_use, lane.tickets, ms)
     time = order.at_least(lane.virtual_time + seconds / weight, tour.lane_time, weight)
     in_time = order.in_time(time, tour.lane_time, quantum, weight)
-    return Visit(lane, weight, free, own, wanted, startable, front, seconds, time, in_time, passed_over)
+    return Visit(lane, weight, free, own_slots, wanted, startable, front, seconds, time, in_time, passed_over)

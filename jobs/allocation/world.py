@@ -11,9 +11,9 @@ from itertools import count
 from math import inf
 from typing import cast
 
-from jobs.allocation import line
 from jobs.allocation.books import Books
 from jobs.allocation.follow import follow
+from jobs.allocation.line import BookedJob
 from jobs.allocation.order import SLICE
 from jobs.allocation.passes import dispatch
 from jobs.allocation.state import Lane
@@ -22,7 +22,7 @@ LOOKS = 1.0  # seconds after which the clock dispatches again if a token is late
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
-class Job(line.Job):
+class SimulatedJob(BookedJob):
     """A job of the simulation.
 
     seconds: its run time
@@ -43,8 +43,8 @@ class Job(line.Job):
 
 
 @dataclass(frozen=True)
-class Pauses:
-    """The pauses of a process, in seconds.
+class IdleGaps:
+    """The idle times of a process, in seconds.
 
     between: from the end of a job to the next claim
     handover: from a claim to the start of the job
@@ -62,31 +62,31 @@ class World:
     started: the jobs that have started, in order; its reader clears it
     """
 
-    def __init__(self, books: Books, *, now: float, pauses: Pauses, coming: Iterable[Job] = ()) -> None:
+    def __init__(self, books: Books, *, now: float, idle_gaps: IdleGaps, coming: Iterable[SimulatedJob] = ()) -> None:
         self.books, self.now = books, now
-        self.started: list[Job] = []
-        self._pauses, self._coming = pauses, iter(coming)
+        self.started: list[SimulatedJob] = []
+        self._idle_gaps, self._coming = idle_gaps, iter(coming)
         self._events: list[tuple[float, int, Callable[[], object]]] = []
         self._ties = count()
         self._begun = False
         self._await_next()
 
-    def wait(self, job: Job) -> None:
+    def wait(self, job: SimulatedJob) -> None:
         """Put the job in line at the beginning, in a lane that a dispatch has met."""
         self._lane(job).line.add(job)
 
-    def hold(self, job: Job, *, claimed_at: float, started_at: float, ends_at: float) -> None:
+    def hold(self, job: SimulatedJob, *, claimed_at: float, started_at: float, ends_at: float) -> None:
         """Let the job hold a slot at the beginning."""
         job.started_at = job.since = started_at
         job.ticket = round(claimed_at * 1000)
         self.books.hold(self._lane(job), job)
         self._at(ends_at, partial(self._end, job))
 
-    def arrive(self, job: Job) -> None:
+    def arrive(self, job: SimulatedJob) -> None:
         """Let the job become ready at its ready_at."""
         self._at(job.ready_at, lambda: self.books.arrive(self._lane(job), job))
 
-    def leave(self, job: Job, at: float) -> None:
+    def leave(self, job: SimulatedJob, at: float) -> None:
         """Let the job leave the line at that moment, if it still waits there."""
         self._at(at, partial(self._leave, job))
 
@@ -103,46 +103,46 @@ class World:
         while self._events and self._events[0][0] <= self.now:
             heappop(self._events)[2]()
         for taken in dispatch(self.books, self.now):
-            job = cast(Job, taken.job)
-            job.since = self.now + self._pauses.handover
+            job = cast(SimulatedJob, taken.job)
+            job.since = self.now + self._idle_gaps.handover
             self._start(job, job.since)
         return True
 
-    def _start(self, job: Job, at: float) -> None:
+    def _start(self, job: SimulatedJob, at: float) -> None:
         job.started_at = at
         self.started.append(job)
         self._at(at + job.seconds, partial(self._end, job))
 
-    def _end(self, job: Job) -> None:
+    def _end(self, job: SimulatedJob) -> None:
         lane = self._lane(job)
         if job.ended is not None:
             job.ended(self.now)
         if job.follows and self.now - job.since < SLICE:
-            following = cast(Job | None, follow(lane, job, lane.queue.pool))
+            following = cast(SimulatedJob | None, follow(lane, job, lane.queue.pool))
             if following is not None:
                 following.since = job.since
                 self._start(following, self.now)
                 return
         worked = self.now - job.since
-        self._at(self.now + self._pauses.between, lambda: self.books.free(lane, job, worked))
+        self._at(self.now + self._idle_gaps.between, lambda: self.books.free(lane, job, worked))
 
     def _await_next(self) -> None:
         job = next(self._coming, None)
         if job is not None:
             self._at(job.ready_at, partial(self._comes, job))
 
-    def _comes(self, job: Job) -> None:
+    def _comes(self, job: SimulatedJob) -> None:
         self.books.arrive(self._lane(job), job)
         self._await_next()
 
-    def _leave(self, job: Job) -> None:
+    def _leave(self, job: SimulatedJob) -> None:
         lane = self._lane(job)
         if job in lane.arrived:
             lane.arrived.remove(job)
         elif job.started_at is None:
             lane.line.remove(job)
 
-    def _lane(self, job: Job) -> Lane:
+    def _lane(self, job: SimulatedJob) -> Lane:
         return self.books.lane(job.tenant, job.queue)
 
     def _at(self, moment: float, what: Callable[[], object]) -> None:

@@ -8,8 +8,8 @@ from operator import itemgetter
 
 from jobs.allocation import order
 from jobs.allocation.books import Books
-from jobs.allocation.line import Line
-from jobs.allocation.state import CLOSED, EMPTY, READY, Lane, Pool, Queue, State, Tenant
+from jobs.allocation.line import LineByPlace
+from jobs.allocation.state import CLOSED, EMPTY, READY, Lane, LaneState, Pool, Queue, Tenant
 from jobs.allocation.take import Taken
 from jobs.allocation.walk import Tour, Visit
 
@@ -19,11 +19,11 @@ def write_down(books: Books, tours: Sequence[Tour], taken: Sequence[Taken], now:
     of_tenant: defaultdict[Tenant, int] = defaultdict(int)
     last: dict[Lane, int] = {}
     ms = order.in_ms(now)
-    for one in taken:
-        job, lane = one.job, one.visit.lane
+    for claimed in taken:
+        job, lane = claimed.job, claimed.visit.lane
         lane.line.remove(job)
         last[lane] = job.place
-        one.visit.n += 1
+        claimed.visit.n += 1
         of_tenant[lane.tenant] += 1
         job.ticket, job.followed = ms, 0
         books.hold(lane, job)
@@ -59,7 +59,7 @@ def _move_lanes(
         lane.last_user = "" if visit.front is None else visit.front.last_user
         if lane.opens_at is not None:
             books.opens(lane, None)
-        if visit.wanted and isinstance(lane.line, Line):
+        if visit.wanted and isinstance(lane.line, LineByPlace):
             lane.head = _head(lane.line, last.get(lane), lane.head)
         if state is READY:
             heappush(lane.queue.circle, (lane.position, lane))
@@ -75,7 +75,7 @@ def _move_lanes(
     return again
 
 
-def _state(visit: Visit, of_tenant: int) -> State:
+def _state(visit: Visit, of_tenant: int) -> LaneState:
     if visit.passed_over:
         return READY
     if visit.free <= of_tenant:
@@ -92,7 +92,7 @@ def _again(visit: Visit, room: int) -> bool:
     return not visit.front.all_users or visit.n < visit.startable or visit.n == room
 
 
-def _head(line: Line, last: int | None, head: int) -> int:
+def _head(line: LineByPlace, last: int | None, head: int) -> int:
     """Return the new head of a lane.
 
     last: the last place from which a job was taken; None: none was
@@ -143,7 +143,7 @@ def _move_round(queue: Queue, tour: Tour) -> None:
     queue.round_least, queue.round_growth = least, growth
 
 
-def _lesser(one: float | None, other: float | None) -> float | None:
-    if one is None or other is None:
-        return other if one is None else one
-    return min(one, other)
+def _lesser(first: float | None, second: float | None) -> float | None:
+    if first is None or second is None:
+        return second if first is None else first
+    return min(first, second)

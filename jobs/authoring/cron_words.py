@@ -21,14 +21,14 @@ def cron_in_words(expression: str) -> str:
     """Return a valid expression of five fields in words: "At 06:00 AM, Monday through Friday"."""
     fields = re.sub(r"[A-Z]{3}", lambda name: NUMBER_OF[name[0]], expression.upper()).split()
     minute, hour, day, month, weekday = fields
-    told = [_time(minute, hour), _day(day, weekday), _month(month)]
-    return expression if None in told else ", ".join(part for part in told if part)
+    parts = [_time(minute, hour), _day(day, weekday), _month(month)]
+    return expression if None in parts else ", ".join(part for part in parts if part)
 
 
 def _time(minute: str, hour: str) -> str | None:
     minutes, hours = _numbers(minute), _numbers(hour)
     if minutes and hours and len(minutes) * len(hours) <= MOST_TIMES:
-        return f"At {_all(_clock(*one) for one in product(hours, minutes))}"
+        return f"At {_all(_clock(*moment) for moment in product(hours, minutes))}"
     if minute == "0" and (step := _step(hour, 24)):
         return f"Every {step} hours" if step > 1 else "Every hour"
     if (within := _within_hour(minute, minutes)) is None or hour == "*":
@@ -73,7 +73,7 @@ def _nothing(field: str) -> str | None:
 
 def _numbers(field: str) -> list[int]:
     """Return the numbers of a list, sorted: [1, 15] for "15,1". Another form gives an empty list."""
-    return sorted({int(one) for one in field.split(",")}) if re.fullmatch(r"[\d,]+", field) else []
+    return sorted({int(number) for number in field.split(",")}) if re.fullmatch(r"[\d,]+", field) else []
 
 
 def _span(field: str) -> tuple[int, int] | None:
@@ -81,15 +81,15 @@ def _span(field: str) -> tuple[int, int] | None:
 
     None also for "5-5", and for "0-7", which begins and ends with Sunday.
     """
-    found = re.fullmatch(r"(\d+)-(\d+)", field)
-    span = (int(found[1]), int(found[2])) if found else (0, 0)
+    match = re.fullmatch(r"(\d+)-(\d+)", field)
+    span = (int(match[1]), int(match[2])) if match else (0, 0)
     return span if span[0] < span[1] and span != (0, 7) else None
 
 
 def _step(field: str, whole: int) -> int:
     """Return the step of a field: 1 for "*", 5 for "*/5". 0 for other forms, or if the step does not divide `whole`."""
-    found = re.fullmatch(r"\*(?:/(\d+))?", field)
-    step = int(found[1] or 1) if found else 0
+    match = re.fullmatch(r"\*(?:/(\d+))?", field)
+    step = int(match[1] or 1) if match else 0
     return step if step and whole % step == 0 else 0
 
 

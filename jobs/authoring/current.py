@@ -70,11 +70,11 @@ class CurrentJob:
 
         Raises ResultGone if a result is gone and `gone` is not given.
         """
-        found = self.find_results()
-        lost = [job_id for job_id, value in found.items() if value is MISSING]
+        results = self.find_results()
+        lost = [job_id for job_id, value in results.items() if value is MISSING]
         if lost and "gone" not in default:
             raise ResultGone(lost)
-        return {job_id: default["gone"] if value is MISSING else value for job_id, value in found.items()}
+        return {job_id: default["gone"] if value is MISSING else value for job_id, value in results.items()}
 
     @property
     def cancel_requested(self) -> bool:
@@ -100,13 +100,13 @@ def current_job() -> CurrentJob:
 
     Raises RuntimeError in a thread that does not know its job, while a body runs: its reports would be lost.
     """
-    found = _current.get()
-    if found is None and _bodies:
+    current = _current.get()
+    if current is None and _bodies:
         raise RuntimeError(
             "current_job() is not known in this thread. Take run = current_job() in the body and use it here, or start "
             "what runs here by contextvars.copy_context().run"
         )
-    return found or CurrentJob()
+    return current or CurrentJob()
 
 
 def caller() -> CurrentJob:

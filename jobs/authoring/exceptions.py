@@ -31,7 +31,7 @@ def delay_of(error: BaseException) -> float:
 
     Raises ValueError for an invalid number, and whatever the `seconds` of a derived class raise.
     """
-    return max(float(_checked(one.seconds)) for one in leaves(error) if isinstance(one, RetryLater))
+    return max(float(_checked(leaf.seconds)) for leaf in leaves(error) if isinstance(leaf, RetryLater))
 
 
 def _checked(seconds: float) -> float:

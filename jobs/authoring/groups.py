@@ -3,16 +3,16 @@
 
 def leaves(error: BaseException) -> list[BaseException]:
     """Return the errors in a group and in its nested groups, in order; for any other error that error alone."""
-    found, left = [], [error]
+    errors, left = [], [error]
     while left:
-        one = left.pop()
-        if isinstance(one, BaseExceptionGroup):
-            left += reversed(BaseExceptionGroup.exceptions.__get__(one))  # a derived class may override it
+        next_error = left.pop()
+        if isinstance(next_error, BaseExceptionGroup):
+            left += reversed(BaseExceptionGroup.exceptions.__get__(next_error))  # a derived class may override it
         else:
-            found.append(one)
-    return found
+            errors.append(next_error)
+    return errors
 
 
 def means(error: BaseException, kind: type[BaseException]) -> bool:
     """Return whether the error is of this class, or a group whose errors all are."""
-    return all(isinstance(one, kind) for one in leaves(error))
+    return all(isinstance(leaf, kind) for leaf in leaves(error))

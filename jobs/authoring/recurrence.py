@@ -89,13 +89,13 @@ class Recurrence:
         for due in CronSim(self._fields(), moment.astimezone(_zone(self.tz))):
             yield due.astimezone(UTC)
 
-    def last(self, most: int, since: datetime, upto: datetime) -> list[datetime]:
-        """Return the last `most` due times from `since` to `upto`, both included, in order.
+    def last(self, limit: int, since: datetime, upto: datetime) -> list[datetime]:
+        """Return the last `limit` due times from `since` to `upto`, both included, in order.
 
-        The cost depends on `most`, not on the length of the period.
+        The cost depends on `limit`, not on the length of the period.
         """
         latest = takewhile(lambda moment: moment >= since, self._backwards(upto))
-        return list(islice(latest, most))[::-1]
+        return list(islice(latest, limit))[::-1]
 
     def in_words(self) -> str:
         """Return the rule for people: "Every 15 minutes", or "At 06:00 AM, Monday through Friday (Europe/Berlin)"."""
@@ -141,8 +141,8 @@ def _length(seconds: float) -> str:
     hours, minutes = divmod(minutes, 60)
     days, hours = divmod(hours, 24)
     parts = [(days, "day"), (hours, "hour"), (minutes, "minute"), (round(rest + fraction, 6), "second")]
-    told = [f"{number:.15g} {unit}{'' if number == 1 else 's'}" for number, unit in parts if number]
-    return told[0].removeprefix("1 ") if len(told) == 1 else " ".join(told)
+    texts = [f"{number:.15g} {unit}{'' if number == 1 else 's'}" for number, unit in parts if number]
+    return texts[0].removeprefix("1 ") if len(texts) == 1 else " ".join(texts)
 
 
 def _zone(name: str) -> ZoneInfo:

@@ -49,13 +49,13 @@ class Retry:
             raise ValueError(f"queue: must be a queue's name or None, not {self.queue!r}")
         if not is_number(self.jitter, 0, 1):
             raise ValueError(f"jitter: must be from 0 to 1, not {self.jitter!r}")
-        _check_seconds("base", self.base, most=sys.float_info.max)
-        _check_seconds("cap", self.cap, most=MAX_SECONDS)
+        _check_seconds("base", self.base, limit=sys.float_info.max)
+        _check_seconds("cap", self.cap, limit=MAX_SECONDS)
 
     @classmethod
     def every(cls, seconds: float, *, max_retries: int, queue: str | None = None, jitter: float = 0.0) -> "Retry":
         """Wait the same time before each retry."""
-        _check_seconds("seconds", seconds, most=MAX_SECONDS)
+        _check_seconds("seconds", seconds, limit=MAX_SECONDS)
         return cls(lambda error, n: seconds, max_retries, queue, cap=seconds, jitter=jitter)
 
     @classmethod
@@ -122,6 +122,6 @@ class Retry:
         return min(self.base * 2.0 ** min(retries, 1000), self.cap)
 
 
-def _check_seconds(name: str, value: float, *, most: float) -> None:
-    if not is_number(value, 0, most):
-        raise ValueError(f"{name}: must be a number of seconds from 0 to {most:.15g}, not {value!r}")
+def _check_seconds(name: str, value: float, *, limit: float) -> None:
+    if not is_number(value, 0, limit):
+        raise ValueError(f"{name}: must be a number of seconds from 0 to {limit:.15g}, not {value!r}")

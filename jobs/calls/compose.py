@@ -151,8 +151,8 @@ def _seconds(time: float | timedelta | None) -> float | None:
 
 def _ids(field: str, jobs: JobIds) -> tuple[int, ...]:
     several = jobs if isinstance(jobs, Iterable) else (jobs,)
-    ids: tuple[Any, ...] = tuple(getattr(one, "id", one) for one in several)
-    if not all(is_whole(one, 1, LARGEST_ID) for one in ids):
+    ids: tuple[Any, ...] = tuple(getattr(job, "id", job) for job in several)
+    if not all(is_whole(job, 1, LARGEST_ID) for job in ids):
         raise InvalidRequest(field, "must be the id of a job, a batch, or several")
     return ids
 
@@ -173,7 +173,7 @@ def _identity(target: Target, common: JobRequest, args: dict[str, Any]) -> uuid.
 
     If the newest call wins (all but "join"), the moment does not count: it replaces jobs that are due at any time.
     """
-    same = _said_identical(target, args) if target.spec.dedup_key else target.signature.complete_json(args)
+    same = _identical_key(target, args) if target.spec.dedup_key else target.signature.complete_json(args)
     moment = str(common.at - EPOCH) if common.at else float(common.delay or 0)
     if common.identical != JOIN:
         moment = 0.0
@@ -182,7 +182,7 @@ def _identity(target: Target, common: JobRequest, args: dict[str, Any]) -> uuid.
     return key if not common.predecessors else uuid.uuid5(key, f"after {common.predecessors}{whatever or ''}")
 
 
-def _said_identical(target: Target, args: dict[str, Any]) -> Any:
+def _identical_key(target: Target, args: dict[str, Any]) -> Any:
     """Return what the method's own `dedup_key` returns for the call, as JSON.
 
     Another value than JSON might be equal for several calls. Raises InvalidRequest, also if `dedup_key` fails. Tenants
@@ -190,11 +190,11 @@ def _said_identical(target: Target, args: dict[str, Any]) -> Any:
     """
     assert target.spec.dedup_key is not None  # noqa: S101 - for the type checker
     try:
-        said = target.spec.dedup_key(**target.signature.complete(args))
+        key = target.spec.dedup_key(**target.signature.complete(args))
     except Exception as error:
         why = f"the dedup_key of {target.method} cannot take these: {type(error).__name__}"
         raise InvalidRequest("args", why) from error
-    return as_json(said, "dedup_key")
+    return as_json(key, "dedup_key")
 
 
 def _tenant_id(target: Target, instance: models.Model | None, tenant: Tenant | None) -> int:

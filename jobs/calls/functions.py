@@ -51,7 +51,11 @@ def known(*, http: bool = False) -> dict[tuple[str, str], Callable[..., Any]]:
     """
     discover()
     standing = {named: _standing(*named) for named in FUNCTIONS}
-    return {named: one for named, one in standing.items() if one is not None and (getattr(one, MARK).http or not http)}
+    return {
+        named: function
+        for named, function in standing.items()
+        if function is not None and (getattr(function, MARK).http or not http)
+    }
 
 
 def whole(module: str, name: str) -> Callable[..., Any] | None:
@@ -62,9 +66,9 @@ def whole(module: str, name: str) -> Callable[..., Any] | None:
     """
     if (module, name) not in FUNCTIONS:
         return None
-    if (found := _standing(module, name)) is None:
+    if (function := _standing(module, name)) is None:
         raise UnknownTarget("source_method", f"{module}.{name} {HIDDEN}")
-    return found
+    return function
 
 
 def hidden() -> list[str]:
@@ -76,9 +80,9 @@ def _standing(module: str, name: str) -> Callable[..., Any] | None:
     marked = FUNCTIONS[module, name]
     if hasattr(marked, STANDS_IN):
         return marked
-    found = getattr(sys.modules.get(module), "__dict__", {}).get(name)
-    same = getattr(found, "__dict__", {}).get(MARK) is getattr(marked, MARK)
-    return found if same and callable(found) else None
+    function = getattr(sys.modules.get(module), "__dict__", {}).get(name)
+    same = getattr(function, "__dict__", {}).get(MARK) is getattr(marked, MARK)
+    return function if same and callable(function) else None
 
 
 def discover() -> list[str]:

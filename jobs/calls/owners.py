@@ -60,28 +60,28 @@ def path_of(model: type[models.Model]) -> Path:
         if isinstance(model._meta.pk, kind):
             unfit = f"has a key of {what}, which names no object of a job"
             raise InvalidRequest("source_id", f"{model._meta.label} {unfit}: pass it to a method of the class")
-    said: str = getattr(model, "jobs_tenant", "tenant")
-    names = tuple(name for name in said.split("__") if name != "pk")
+    path: str = getattr(model, "jobs_tenant", "tenant")
+    names = tuple(name for name in path.split("__") if name != "pk")
     end = model
     for name in names:
-        end = _referred(end, name, said)
+        end = _referred(end, name, path)
     mirrored = mirror.mirrored_model()
     if issubclass(end, get_tenant_model()):
         return Path(names, end._meta.pk, mirrored=False)
     if mirrored is not None and issubclass(end, mirrored):
         return Path(names, end._meta.pk, mirrored=True)
-    raise InvalidRequest("tenant", f"{model._meta.label}: the path {said!r} ends at {end._meta.label}, no tenant")
+    raise InvalidRequest("tenant", f"{model._meta.label}: the path {path!r} ends at {end._meta.label}, no tenant")
 
 
-def _referred(model: type[models.Model], name: str, said: str) -> type[models.Model]:
+def _referred(model: type[models.Model], name: str, path: str) -> type[models.Model]:
     try:
         field = model._meta.get_field(name)
     except FieldDoesNotExist:
         field = None
     if not isinstance(field, models.ForeignKey):
-        raise InvalidRequest("tenant", f"the path {said!r} needs a foreign key {name!r} of {model._meta.label}")
-    found: type[models.Model] = field.remote_field.model
-    return found
+        raise InvalidRequest("tenant", f"the path {path!r} needs a foreign key {name!r} of {model._meta.label}")
+    referred: type[models.Model] = field.remote_field.model
+    return referred
 
 
 def _key(instance: models.Model, name: str) -> Any:

@@ -16,27 +16,27 @@ def check(target: Target, tenant: Tenant, options: dict[str, Any]) -> None:
     _check_queue(target.spec.queue, tenant, options.get("queue"))
     spec = target.spec
     retries = None if spec.retry is None else spec.retry.max_retries
-    _check_most("timeout", options, spec.timeout, settings.JOBS_MAX_TIMEOUT, "timeout" in spec.override)
-    _check_most("max_retries", options, retries, settings.JOBS_MAX_RETRIES, "max_retries" in spec.override)
+    _check_limit("timeout", options, spec.timeout, settings.JOBS_MAX_TIMEOUT, "timeout" in spec.override)
+    _check_limit("max_retries", options, retries, settings.JOBS_MAX_RETRIES, "max_retries" in spec.override)
 
 
-def _check_queue(own: str, tenant: Tenant, queue: str | None) -> None:
+def _check_queue(default: str, tenant: Tenant, queue: str | None) -> None:
     """Raise InvalidRequest unless operators let the tenant name this queue: it may have higher limits or go first."""
-    if queue is None or queue == own:
+    if queue is None or queue == default:
         return
     also = tenant.jobs_queue.queues if hasattr(tenant, "jobs_queue") else []  # loaded once for a whole batch
     if queue not in also:
-        shown = ", ".join(sorted({own, *also}))
-        raise InvalidRequest("queue", f"{queue!r} is not allowed for this job; allowed: {shown}")
+        allowed = ", ".join(sorted({default, *also}))
+        raise InvalidRequest("queue", f"{queue!r} is not allowed for this job; allowed: {allowed}")
 
 
-def _check_most(name: str, options: dict[str, Any], own: float | None, highest: float, may_raise: bool) -> None:
+def _check_limit(name: str, options: dict[str, Any], default: float | None, highest: float, may_raise: bool) -> None:
     """Raise InvalidRequest if the value is too high.
 
     A lower value than the method's own is always allowed; a higher one only if the method lets callers override it, and
     up to the setting.
     """
-    asked = options.get(name)
-    most = highest if own is None or may_raise else min(own, highest)
-    if asked is not None and asked > most:
-        raise InvalidRequest(name, f"must be at most {most:.15g} for this job, not {asked:.15g}")
+    value = options.get(name)
+    limit = highest if default is None or may_raise else min(default, highest)
+    if value is not None and value > limit:
+        raise InvalidRequest(name, f"must be at most {limit:.15g} for this job, not {value:.15g}")

@@ -75,4 +75,4 @@ class TooManyWaiting(RuntimeError):
 def by_field(error: ValidationError) -> dict[str, str]:
     """Return Django's error messages by field, in English like all our messages, whatever the project's language."""
     with translation.override(None):
-        return {field: " ".join(told) for field, told in error.message_dict.items()}
+        return {field: " ".join(messages) for field, messages in error.message_dict.items()}

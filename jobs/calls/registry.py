@@ -60,7 +60,7 @@ class Target:
         try:
             bound = self.signature.bind(args, kwargs)
         except TypeError as error:
-            raise InvalidRequest("args", f"do not fit {self.method}{self.signature.shown}: {error}") from None
+            raise InvalidRequest("args", f"do not fit {self.method}{self.signature.text}: {error}") from None
         named: dict[str, Any] = as_json(bound)
         return named
 
@@ -81,7 +81,7 @@ def targets() -> list[Target]:
 def of_models() -> list[Target]:
     """Return the targets on models. A method that a proxy model inherits counts once, as its model's."""
     every = (target(model, method) for model in source_types().values() for method in methods(model))
-    return list({str(one): one for one in every}.values())
+    return list({str(target): target for target in every}.values())
 
 
 def resolve(source_type: str, source_method: str, *, http: bool = False, of_a_job: bool = False) -> Target:
@@ -114,22 +114,22 @@ def target_of(function: Callable[..., Any]) -> Target:
         raise TypeError(f"async_ takes a @job function or method, not {function!r}; a test patches what a job calls")
     module, name = function.__module__, function.__qualname__
     spec = getattr(function, "__dict__", {}).get(MARK)
-    found = functions.whole(module, name)
-    if found is None and spec is not None and "<locals>" not in name and "." in name:
+    standing = functions.whole(module, name)
+    if standing is None and spec is not None and "<locals>" not in name and "." in name:
         raise InvalidRequest("source_method", f"{name} is a method: call async_ with that of an object")
-    if found is None or spec is not getattr(found, MARK):
+    if standing is None or spec is not getattr(standing, MARK):
         raise InvalidRequest("source_method", f"{module}.{name} is no job: mark it @job, at the top level of a module")
-    return Target(None, name, found, spec, class_level=True)
+    return Target(None, name, standing, spec, class_level=True)
 
 
 def target(model: type[models.Model], method: str, *, http: bool = False) -> Target:
     """Return the target on a model. Raises UnknownTarget unless the method is marked @job (http: with http=True)."""
-    found = _marked(inspect.getattr_static(model, method, None))
-    if found is None or (http and not found[1].http):
+    marked = _marked(inspect.getattr_static(model, method, None))
+    if marked is None or (http and not marked[1].http):
         if not http and (why := unheeded(model).get(method)):
             raise UnknownTarget("source_method", f"{method} is not a job: {why}")
         raise _no_job(method, methods(model, http=http))
-    return Target(home(model, method), method, *found)
+    return Target(home(model, method), method, *marked)
 
 
 def home(model: type[models.Model], method: str) -> type[models.Model]:
@@ -137,9 +137,9 @@ def home(model: type[models.Model], method: str) -> type[models.Model]:
     concrete = model._meta.concrete_model
     if concrete is None or concrete is model:
         return model
-    own = _marked(inspect.getattr_static(model, method, None))
+    mark = _marked(inspect.getattr_static(model, method, None))
     of_the_rows = (kind for kind in reversed(model.__mro__) if issubclass(kind, concrete))
-    return next(kind for kind in of_the_rows if _marked(inspect.getattr_static(kind, method, None)) == own)
+    return next(kind for kind in of_the_rows if _marked(inspect.getattr_static(kind, method, None)) == mark)
 
 
 def is_inherited(target: Target) -> bool:
@@ -158,23 +158,23 @@ def methods(model: type[models.Model], *, http: bool = False) -> list[str]:
     # The result of `inspect.getattr_static`, in a fortieth of its time: each process needs it before its first job.
     statics = {name: static for kind in reversed(model.__mro__) for name, static in vars(kind).items()}
     marked = ((name, _marked(static)) for name, static in statics.items())
-    return sorted(name for name, found in marked if found is not None and (found[1].http or not http))
+    return sorted(name for name, mark in marked if mark is not None and (mark[1].http or not http))
 
 
 def unheeded(model: type[models.Model]) -> dict[str, str]:
     """Return the methods that are no jobs although something of their name is marked @job, each with the reason."""
-    found: dict[str, str] = {}
+    faults: dict[str, str] = {}
     for kind in reversed(model.__mro__):
         for name, static in vars(kind).items():
             wrapper = type(static)
             inner = static.fget if wrapper is property else static.__func__ if wrapper is staticmethod else None
             if _marked(static) is not None:
-                found.pop(name, None)
+                faults.pop(name, None)
             elif _marked(inner) is not None:
-                found[name] = f"@job does not reach through {wrapper.__name__}; mark a method, or a @classmethod"
+                faults[name] = f"@job does not reach through {wrapper.__name__}; mark a method, or a @classmethod"
             elif callable(static) and any(_marked(vars(above).get(name)) for above in kind.__mro__[1:]):
-                found[name] = f"{kind.__name__} overrides a job; mark the override @job, too"
-    return found
+                faults[name] = f"{kind.__name__} overrides a job; mark the override @job, too"
+    return faults
 
 
 def _marked(static: Any) -> tuple[Callable[..., Any], Spec, bool] | None:

@@ -173,8 +173,10 @@ def _in_utc(field: str, at: datetime) -> datetime:
 
 def requests_of(some: Iterable[JobRequest]) -> list[JobRequest]:
     """Return the requests as a list. Raises TypeError for other values: the id of a submitted job, or a call itself."""
-    found = list(some)
-    for one in found:
-        if not isinstance(one, JobRequest):
-            raise TypeError(f"{one!r} is no request; write report.async_.execute.request(...), which submits nothing")
-    return found
+    requests = list(some)
+    for request in requests:
+        if not isinstance(request, JobRequest):
+            raise TypeError(
+                f"{request!r} is no request; write report.async_.execute.request(...), which submits nothing"
+            )
+    return requests

@@ -22,10 +22,10 @@ class Signature:
         self._names = frozenset(p.name for p in named)
         self._by_position = [p.name for p in named if p.kind is p.POSITIONAL_OR_KEYWORD]
         self.defaults = {p.name: p.default for p in named if p.default is not p.empty}
-        self._json_defaults = {name: said for name, said in self.defaults.items() if _is_json(said)}
+        self._json_defaults = {name: value for name, value in self.defaults.items() if _is_json(value)}
         self._required = self._names - self.defaults.keys()
         plain = [parameter.replace(annotation=parameter.empty) for parameter in parameters]
-        self.shown = str(inspect.Signature(plain))  # without annotations, which are for programmers
+        self.text = str(inspect.Signature(plain))  # without annotations, which are for programmers
 
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments of a call by name. Raises Python's own TypeError if they do not fit."""

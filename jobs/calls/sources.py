@@ -33,14 +33,14 @@ def find(target: Target, source_id: Any, tenant_id: int, *, of_a_job: bool = Fal
         return None
     path_of(target.model)  # here, since inside `try` its error would mean a wrong id
     try:
-        found = _find(target.model, source_id, tenant_id)
+        row = _find(target.model, source_id, tenant_id)
     except MALFORMED:
         return None
     # Other spellings of the id (" 9", "0_9") do not count: we never return them to a caller. But a stored job has the
     # spelling of the object on which it was called: 1.5 for 1.50, or a moment in another zone.
-    if found is None or str(found.pk) == str(source_id):
-        return found
-    return found if of_a_job and found.pk == found._meta.pk.to_python(source_id) else None
+    if row is None or str(row.pk) == str(source_id):
+        return row
+    return row if of_a_job and row.pk == row._meta.pk.to_python(source_id) else None
 
 
 def find_in_sight(target: Target, source_id: Any, tenant_id: int) -> models.Model | None:
@@ -77,22 +77,22 @@ def find_all(wanted: Iterable[tuple[type[models.Model], Any, int]]) -> Find:
 
     Returns a function that finds them like `find`.
     """
-    asked: dict[type[models.Model], tuple[set[Any], set[int]]] = {}
+    keys_of: dict[type[models.Model], tuple[set[Any], set[int]]] = {}
     for model, source_id, tenant_id in wanted:
         with suppress(*MALFORMED):
             path_of(model)
-            pks, tenants = asked.setdefault(model, (set(), set()))
+            pks, tenants = keys_of.setdefault(model, (set(), set()))
             pks.add(model._meta.pk.to_python(source_id))
             tenants.add(tenant_id)
-    found: dict[tuple[Any, int, str], models.Model] = {}
-    for model, (pks, tenants) in asked.items():
+    rows_by_key: dict[tuple[Any, int, str], models.Model] = {}
+    for model, (pks, tenants) in keys_of.items():
         lookup, keys = path_of(model).lookup, path_of(model).keys(tenants)
         owners = {str(key): tenant_id for tenant_id, key in keys.items()}
         rows = _manager(model).filter(pk__in=pks).filter(**{f"{lookup}__in": keys.values()})
         rows = rows.annotate(jobs_owner=F(lookup))
-        for one in in_sight(partial(list[Any], rows)) or []:
-            found[model, owners[str(one.jobs_owner)], str(one.pk)] = one
-    return lambda target, source_id, tenant_id: found.get((target.model, tenant_id, str(source_id)))
+        for row in in_sight(partial(list[Any], rows)) or []:
+            rows_by_key[model, owners[str(row.jobs_owner)], str(row.pk)] = row
+    return lambda target, source_id, tenant_id: rows_by_key.get((target.model, tenant_id, str(source_id)))
 
 
 def in_sight(query: Callable[[], Found]) -> Found | None:

@@ -35,8 +35,8 @@ def refuse_unsafe_start(*tags: str) -> None:
 
     tags: the tags of further checks.
     """
-    found = run_checks(tags=[TAG, *tags])
-    errors = sorted(str(message) for message in found if message.is_serious() and not message.is_silenced())
+    messages = run_checks(tags=[TAG, *tags])
+    errors = sorted(str(message) for message in messages if message.is_serious() and not message.is_silenced())
     if errors:
         refuse_to_start("\n".join(["Refused to start:", *errors]))
 
@@ -55,10 +55,10 @@ def refuse_shared_sessions() -> None:
     parameters = connection.get_connection_params()
     with (
         suppress(psycopg.Error),  # out of reach: the process that starts tries again
-        psycopg.connect(**parameters, autocommit=True) as one,
-        psycopg.connect(**parameters) as other,
+        psycopg.connect(**parameters, autocommit=True) as first,
+        psycopg.connect(**parameters) as second,
     ):
-        backends = {session.execute("SELECT pg_backend_pid()").fetchone() for session in (one, other)}
+        backends = {session.execute("SELECT pg_backend_pid()").fetchone() for session in (first, second)}
         if len(backends) == 1:
             refuse_to_start(
                 "A pooler in transaction mode stands before the database: two sessions share one of PostgreSQL's. Let "

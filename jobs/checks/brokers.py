@@ -14,8 +14,8 @@ CERTIFICATES = ("required", "optional", "none")  # words that the libraries of b
 
 def _urls() -> list[str]:
     """Return the addresses of the broker; Celery takes several as a list, or with semicolons between them."""
-    said = celery_app().conf.broker_url or ()
-    return [url for one in ([said] if isinstance(said, str) else said) for url in one.split(";")]
+    configured = celery_app().conf.broker_url or ()
+    return [url for urls in ([configured] if isinstance(configured, str) else configured) for url in urls.split(";")]
 
 
 @check("jobs.E015")
@@ -25,7 +25,7 @@ def redis_is_installed() -> Iterator[Fault]:
     cache = "Redis" in caches.chosen()["BACKEND"]
     for name, without in (
         ("CELERY_BROKER_URL", missing if any(url.startswith(("redis", "sentinel")) for url in _urls()) else []),
-        (caches.its_name(), [one for one in missing if one == "redis" and cache]),
+        (caches.its_name(), [package for package in missing if package == "redis" and cache]),
     ):
         if without:
             packages = " and ".join(without)

@@ -53,8 +53,8 @@ def results_are_text() -> Iterator[Fault]:
     if backend.startswith("django_redis."):
         needed = '"SERIALIZER": "django_redis.serializers.json.JSONSerializer"'
     if "Redis" in backend and needed.split('"')[1] not in options:
-        own = f"add to CACHES a cache with {needed} in its OPTIONS, and name it in JOBS_CACHE"
-        hint = f"Add {needed} to the OPTIONS of {its_name()}; if others use that cache, too, {own}."
+        own_cache = f"add to CACHES a cache with {needed} in its OPTIONS, and name it in JOBS_CACHE"
+        hint = f"Add {needed} to the OPTIONS of {its_name()}; if others use that cache, too, {own_cache}."
         yield "An attacker with write access to the cache can run code in its readers: its values are pickled.", hint
 
 

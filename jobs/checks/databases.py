@@ -7,8 +7,8 @@ from django.core.checks import Tags
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections, router, transaction
 from django.db.migrations.recorder import MigrationRecorder
 
-from jobs.engine.upkeep import id_gaps as engine_numbers
-from jobs.engine.upkeep.id_gaps import Numbers
+from jobs.engine.upkeep import id_gaps as engine_ids
+from jobs.engine.upkeep.id_gaps import IdCounters
 from jobs.routing import is_ours
 from jobs.store.rows import rows
 from plumbing.faults import Fault, check, on_postgresql
@@ -58,8 +58,8 @@ def role() -> Iterator[Fault]:
     for we, owner in rows("owner_of_tables", table=named("attempts")):
         yield f"Workers of {we} cannot archive: the tables of jobs belong to {owner}.", f"GRANT {owner} TO {we};"
     for we, login in rows("roles_of_session"):
-        told = f"Workers that log in as {login}, and act as {we}, cannot take back the job of a frozen worker."
-        yield told, f"GRANT pg_signal_backend, pg_read_all_stats TO {we};"
+        text = f"Workers that log in as {login}, and act as {we}, cannot take back the job of a frozen worker."
+        yield text, f"GRANT pg_signal_backend, pg_read_all_stats TO {we};"
 
 
 @check("jobs.W018", Tags.database)
@@ -80,8 +80,8 @@ def numbers() -> Iterator[Fault]:
     """No number of a job may come again after a failover or a restore: bodies, messages and results may refer to it."""
     known = _numbers()
     if known and _are_behind(known):
-        told = f"The next job would get number {(known.given or 0) + 1:,}, but job {known.greatest:,} exists already."
-        yield told, f"Type: {SKIP}"
+        text = f"The next job would get number {(known.given or 0) + 1:,}, but job {known.greatest:,} exists already."
+        yield text, f"Type: {SKIP}"
     if known and known.door_is_behind:
         yield "The door would give out versions that its books already have, and find no new work.", f"Type: {SKIP}"
 
@@ -91,20 +91,20 @@ def server() -> Iterator[Fault]:
     """The next leading clock skips the numbers, unless an operator does so before."""
     known = _numbers()
     if known and not _are_behind(known) and not known.server_known:
-        told = "This PostgreSQL was promoted or restored, and may give jobs numbers that others have had before."
-        yield told, f"Start a worker, whose clock skips numbers; or type: {SKIP}"
+        text = "This PostgreSQL was promoted or restored, and may give jobs numbers that others have had before."
+        yield text, f"Start a worker, whose clock skips numbers; or type: {SKIP}"
 
 
-def _numbers() -> Numbers | None:
+def _numbers() -> IdCounters | None:
     """Return the numbers; None without tables, on a standby, or if the provider hides which server it is."""
     try:
         with transaction.atomic(using=DEFAULT_DB_ALIAS):
-            return engine_numbers.numbers()
+            return engine_ids.counters()
     except DatabaseError:
         return None
 
 
-def _are_behind(known: Numbers) -> bool:
+def _are_behind(known: IdCounters) -> bool:
     return known.greatest is not None and known.greatest > (known.given or 0)
 
 
@@ -139,5 +139,5 @@ def no_other_prefix() -> Iterator[Fault]:
 def alone() -> Iterator[Fault]:
     """The locks of clock and door are the database's: two schedulers in it would take them from each other."""
     for (schema,) in rows("other_schedulers", ending=OURS_ALONE):
-        told = f"There are tables of jobs in the schema {schema}, too: of two schedulers one would have no clock."
-        yield told, "Give each scheduler a database."
+        text = f"There are tables of jobs in the schema {schema}, too: of two schedulers one would have no clock."
+        yield text, "Give each scheduler a database."

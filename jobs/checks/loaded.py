@@ -50,13 +50,13 @@ def marks_have_an_effect() -> Iterator[Fault]:
 @check("jobs.W016")
 def keys_are_short() -> Iterator[Fault]:
     """A submit refuses a longer key."""
-    most = Job._meta.get_field("source_id").max_length
+    limit = Job._meta.get_field("source_id").max_length
     for model in _of_objects():
         longest = _key(model).max_length
-        if longest is not None and longest > most:
-            hint = f"Take a key of at most {most} characters, or let jobs of the class take the key as an argument."
+        if longest is not None and longest > limit:
+            hint = f"Take a key of at most {limit} characters, or let jobs of the class take the key as an argument."
             yield (
-                f"Keys of {model._meta.label} may have {longest} characters, and no job names one over {most}.",
+                f"Keys of {model._meta.label} may have {longest} characters, and no job names one over {limit}.",
                 hint,
                 model,
             )
@@ -111,8 +111,10 @@ def messages_are_kept() -> Iterator[Fault]:
 
 def _of_objects() -> list[type[Model]]:
     """Return the models with jobs of objects. For a method of the class, the caller of the submit names the tenant."""
-    found = {one.model: None for one in registry.of_models() if one.model is not None and not one.class_level}
-    return list(found)
+    models = {
+        target.model: None for target in registry.of_models() if target.model is not None and not target.class_level
+    }
+    return list(models)
 
 
 def _key(model: type[Model]) -> Any:
@@ -142,5 +144,5 @@ def _faults(name: str, values: Any) -> list[tuple[str, str]]:
         queue.clean_fields()
         queue.clean()
     except ValidationError as error:
-        return [("" if field == "name" else field, said) for field, said in by_field(error).items()]
+        return [("" if field == "name" else field, text) for field, text in by_field(error).items()]
     return []

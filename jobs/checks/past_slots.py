@@ -20,7 +20,9 @@ HINT = "Let a recurring job call it, or submit it by its delay, as docs/from-cel
 
 def names() -> set[str]:
     """Return the names of the Celery tasks that run as jobs."""
-    return {getattr(one, CELERY_TASK).name for one in functions.known().values() if hasattr(one, CELERY_TASK)}
+    return {
+        getattr(function, CELERY_TASK).name for function in functions.known().values() if hasattr(function, CELERY_TASK)
+    }
 
 
 @check("jobs.W014")
@@ -43,10 +45,10 @@ def schedules_of_django_celery_beat() -> Iterator[Fault]:
     try:
         with transaction.atomic():
             enabled = periodic.filter(enabled=True, task__in=names()).order_by("name")
-            found = list(enabled.values_list("name", "task"))
+            tasks = list(enabled.values_list("name", "task"))
     except DatabaseError:
         return
-    for name, task in found:
+    for name, task in tasks:
         yield f"The schedule {name!r} of django-celery-beat sends {task} past its tenant's slots.", HINT
 
 
@@ -55,7 +57,7 @@ def sent_by_name() -> Iterator[Fault]:
     """This reads all files of the project, so it is among the checks of a deployment."""
     ours = names()
     for file, text in files() if ours else ():
-        for found in SENT.finditer(text):
-            if found[1] in ours:
-                where = f"{relative(file)}:{text.count(chr(10), 0, found.start()) + 1}"
-                yield f"{where} sends {found[1]} to Celery by its name, past its tenant's slots.", HINT
+        for match in SENT.finditer(text):
+            if match[1] in ours:
+                where = f"{relative(file)}:{text.count(chr(10), 0, match.start()) + 1}"
+                yield f"{where} sends {match[1]} to Celery by its name, past its tenant's slots.", HINT

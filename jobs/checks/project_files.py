@@ -48,9 +48,9 @@ def relative(file: str | Path) -> str:
 
 def _files() -> Iterator[Path]:
     for folder, inner, names in os.walk(root()):
-        here = Path(folder)
+        path = Path(folder)
         if "pyvenv.cfg" in names:
             inner.clear()
         else:
-            inner[:] = [name for name in inner if name not in LEFT_OUT and name.isidentifier() and here / name != OURS]
-            yield from (here / name for name in names if name.endswith(".py"))
+            inner[:] = [name for name in inner if name not in LEFT_OUT and name.isidentifier() and path / name != OURS]
+            yield from (path / name for name in names if name.endswith(".py"))

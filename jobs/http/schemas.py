@@ -17,7 +17,7 @@ from jobs import models
 from jobs.lifecycle import Status
 from jobs.reading.listing import ran, waited
 from jobs.reading.predictor import starts
-from jobs.reading.public_error import told
+from jobs.reading.public_error import public_text
 from jobs.reading.starts import Reason
 from plumbing.bounds import is_whole
 
@@ -190,7 +190,7 @@ def listed(job: models.JobRow) -> dict[str, Any]:
         "wait_seconds": max((job.start_time or job.end_time or now) - job.created_at, timedelta(0)).total_seconds(),
         "waited": waited(job, now),
         "run_seconds": ran(job, now),
-        "last_error": told(job.last_error),
+        "last_error": public_text(job.last_error),
         "result_url": result_url(job),
     }
 

@@ -27,15 +27,17 @@ class Gap:
     told: str
 
 
-def read(since: datetime, until: datetime, most: int) -> Record:
-    """Return the record of the window and its warm-up. Raises TooMuch if it has more than `most` attempts."""
+def read(since: datetime, until: datetime, max_attempts: int) -> Record:
+    """Return the record of the window and its warm-up. Raises TooMuch if it has more than `max_attempts` attempts."""
     warm, latest = timedelta(seconds=WARM), timedelta(seconds=LATEST)
     begins, ends = since - warm, until + warm
-    past = objects(Past, "replay_past", since=since, begins=begins, ends=ends, latest=until + latest, most=most + 1)
-    if len(past) > most:
+    past = objects(
+        Past, "replay_past", since=since, begins=begins, ends=ends, latest=until + latest, most=max_attempts + 1
+    )
+    if len(past) > max_attempts:
         raise TooMuch
     changes = rows("replay_changes", since=since, begins=begins, latest=until + latest)
-    ids = {one.job_id for one in past}
+    ids = {row.job_id for row in past}
     blocked = Job.objects.filter(pk__in=ids, predecessors__isnull=False).values_list("pk", "predecessors")
     after = {job_id: others or () for job_id, others in blocked}
     return Record((until - since).total_seconds(), past, [_change(*row) for row in changes], after)
@@ -57,7 +59,7 @@ def gaps(record: Record, since: datetime) -> Iterator[Gap]:
         yield Gap("limits", "Limits at the start of the period are unknown; the first recorded ones are used.")
     if pools is None or pools > 0:
         yield Gap("processes", "Processes at the start of the period are unknown; the first recorded ones are used.")
-    if any(one.process is None and one.started_at is not None for one in record.past):
+    if any(attempt.process is None and attempt.started_at is not None for attempt in record.past):
         yield Gap(
             "pauses", "Some attempts do not say in which process they ran: the pauses between attempts are estimated."
         )
@@ -67,11 +69,12 @@ def gaps(record: Record, since: datetime) -> Iterator[Gap]:
             "Some jobs of the period are archived: if they waited for other jobs, they arrive at the recorded time.",
         )
     waiting = sum(
-        one.started_at is None and one.left_at is None and 0 <= one.ready_at < record.length for one in record.past
+        attempt.started_at is None and attempt.left_at is None and 0 <= attempt.ready_at < record.length
+        for attempt in record.past
     )
     if waiting:
         yield Gap("waiting", f"Jobs of the period that have not started, and are left out: {waiting:,}.")
-    left = sum(one.left_at is not None and 0 <= one.ready_at < record.length for one in record.past)
+    left = sum(attempt.left_at is not None and 0 <= attempt.ready_at < record.length for attempt in record.past)
     if left:
         yield Gap(
             "left",
@@ -86,5 +89,5 @@ def _change(kind: str, subject: str, at: float, limits: str | None) -> Change:
 def _limits(kind: str, text: str | None) -> Mapping[str, Any] | None:
     if text is None:
         return None
-    found: dict[str, Any] = json.loads(text)
-    return {"processes": found["processes"] + found["leaving"]} if kind == POOL else found
+    limits: dict[str, Any] = json.loads(text)
+    return {"processes": limits["processes"] + limits["leaving"]} if kind == POOL else limits

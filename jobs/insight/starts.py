@@ -8,7 +8,7 @@ from typing import Any
 from jobs.insight.forecasting.far_estimates import PRIORITY
 from jobs.insight.forecasting.published_lines import DEFAULT_PRIORITY
 from jobs.insight.forecasting.simulation import LATER
-from jobs.insight.forecasting.statements import Row, Said, at
+from jobs.insight.forecasting.statements import Row, StartPrediction, interpolate
 from jobs.lifecycle import Status
 from jobs.models import Job, JobRow
 from jobs.reading.starts import LaneStarts, Reason, Starts
@@ -26,17 +26,17 @@ def starts(jobs: Sequence[JobRow]) -> dict[int, Starts]:
 
     The caller has checked that the reader may see these jobs.
     """
-    found = {job.pk: Starts(reason=reason) for job in jobs if (reason := _out_of_line(job))}
+    outside = {job.pk: Starts(reason=reason) for job in jobs if (reason := _out_of_line(job))}
     in_line = [job for job in jobs if job.status == Status.CREATED]
     lanes = _forecasts({_key(job) for job in in_line})
-    return found | {job.pk: _starts((job.priority << PRIORITY) + job.pk, *lanes[_key(job)]) for job in in_line}
+    return outside | {job.pk: _starts((job.priority << PRIORITY) + job.pk, *lanes[_key(job)]) for job in in_line}
 
 
-def starts_of(asked: Collection[tuple[int, int]]) -> dict[tuple[int, int], Starts]:
+def starts_of(wanted: Collection[tuple[int, int]]) -> dict[tuple[int, int], Starts]:
     """Return the predicted starts of jobs in line, by tenant and id. Jobs of other tenants are missing."""
-    found = Job.objects.filter(pk__in=[job_id for _, job_id in asked], status=Status.CREATED).defer("args", "stats")
-    said = starts(jobs := [job for job in found if (job.tenant_id, job.pk) in asked])
-    return {(job.tenant_id, job.pk): said[job.pk] for job in jobs}
+    waiting = Job.objects.filter(pk__in=[job_id for _, job_id in wanted], status=Status.CREATED).defer("args", "stats")
+    predicted = starts(jobs := [job for job in waiting if (job.tenant_id, job.pk) in wanted])
+    return {(job.tenant_id, job.pk): predicted[job.pk] for job in jobs}
 
 
 def last_of(tenant_id: int) -> dict[str, Starts]:
@@ -44,9 +44,9 @@ def last_of(tenant_id: int) -> dict[str, Starts]:
 
     If the tenant limits its users, it is the last job without a user.
     """
-    found = prepared("starts_of_tenant", tenant_id=tenant_id)
-    lines = {queue: (now, made_at, reason, json.loads(places)) for queue, now, made_at, reason, places in found}
-    return {queue: _starts(_last(said[-1]), *said) for queue, said in lines.items()}
+    rows = prepared("starts_of_tenant", tenant_id=tenant_id)
+    lines = {queue: (now, made_at, reason, json.loads(places)) for queue, now, made_at, reason, places in rows}
+    return {queue: _starts(_last(forecast[-1]), *forecast) for queue, forecast in lines.items()}
 
 
 def of_lanes(lanes: Iterable[tuple[int, int]]) -> dict[tuple[int, int], LaneStarts]:
@@ -54,10 +54,10 @@ def of_lanes(lanes: Iterable[tuple[int, int]]) -> dict[tuple[int, int], LaneStar
 
     If a tenant limits its users, its last job in line is the last one without a user.
     """
-    found = _forecasts({(*lane, "") for lane in lanes})
+    forecasts = _forecasts({(*lane, "") for lane in lanes})
     return {
-        key[:2]: LaneStarts(_starts(_last(said[-1] or []), *said), _starts(NEWCOMER, *said))
-        for key, said in found.items()
+        key[:2]: LaneStarts(_starts(_last(forecast[-1] or []), *forecast), _starts(NEWCOMER, *forecast))
+        for key, forecast in forecasts.items()
     }
 
 
@@ -97,10 +97,10 @@ def _starts(
         return Starts(reason=Reason.LATE, made_at=made_at)
     if reason:
         return Starts(reason=Reason(reason), made_at=made_at)
-    return _dated(at(places, place), made_at, now)
+    return _dated(interpolate(places, place), made_at, now)
 
 
-def _dated(said: Said, made_at: datetime, now: datetime) -> Starts:
+def _dated(prediction: StartPrediction, made_at: datetime, now: datetime) -> Starts:
     """Return the prediction as moments that have not passed.
 
     If p50 has passed and the job still waits, p90 holds for fewer than 90 % of such jobs: then the prediction is late.
@@ -109,10 +109,10 @@ def _dated(said: Said, made_at: datetime, now: datetime) -> Starts:
     def moment(seconds: float | None) -> datetime | None:
         return None if seconds is None else made_at + timedelta(seconds=seconds)
 
-    p50, not_before = moment(said.p50), moment(said.not_before)
+    p50, not_before = moment(prediction.p50), moment(prediction.not_before)
     if p50 is None:
         ahead = not_before is not None and not_before > now
-        return Starts(None, None, not_before if ahead else None, said.reason, made_at)
+        return Starts(None, None, not_before if ahead else None, prediction.reason, made_at)
     if p50 < now:
         return Starts(reason=Reason.LATE, made_at=made_at)
-    return Starts(p50, moment(said.p90), None, said.reason, made_at)
+    return Starts(p50, moment(prediction.p90), None, prediction.reason, made_at)

@@ -19,8 +19,8 @@ from jobs.console.operations.filters import moment
 from jobs.console.operations.named import pool_named, queue_named, tenant_named
 from jobs.console.operations.questions import QUEUES, TENANTS
 from jobs.insight import replay, what_if_process
-from jobs.insight.forecasting.replay.compare import MOST_ERROR, Answer, answer
-from jobs.insight.forecasting.replay.idle_gaps import pauses
+from jobs.insight.forecasting.replay.compare import MOST_ERROR, Comparison, compare
+from jobs.insight.forecasting.replay.idle_gaps import idle_gaps
 from jobs.insight.forecasting.replay.record import POOL, QUEUE, TENANT, Hypothesis
 from jobs.models import Queue, WhatIf
 from jobs.reading.shares import percent
@@ -119,8 +119,8 @@ def told(question: Question, most: int = MOST) -> dict[str, Any]:
         raise InvalidRequest(
             "since", f"there are more than {most:,} attempts since then: ask for a shorter time"
         ) from None
-    pause = pauses(record.past)
-    found = answer(record, pause, question.hypothesis())
+    gaps = idle_gaps(record.past)
+    found = compare(record, gaps, question.hypothesis())
     return {
         **asdict(question),
         "attempts": found.attempts,
@@ -129,12 +129,12 @@ def told(question: Question, most: int = MOST) -> dict[str, Any]:
         "knows": found.knows,
         "told": sentence(found),
         "unknown": [asdict(gap) for gap in replay.gaps(record, question.since)],
-        "pauses": asdict(pause),
+        "pauses": asdict(gaps),
         "lines": list(_lines(found)),
     }
 
 
-def sentence(found: Answer) -> str:
+def sentence(found: Comparison) -> str:
     """Return how accurate the answer is, for people."""
     if found.error is None:
         return "No attempt of this time can be replayed."
@@ -145,7 +145,7 @@ def sentence(found: Answer) -> str:
     return f"{both}. The replay assumes that the same jobs come, and run as long as they did."
 
 
-def _lines(found: Answer) -> Iterator[dict[str, Any]]:
+def _lines(found: Comparison) -> Iterator[dict[str, Any]]:
     slugs = slugs_of({line.tenant_id for line in found.lines})
     queues = dict(Queue.objects.filter(pk__in={line.queue_id for line in found.lines}).values_list("pk", "name"))
     for line in found.lines:

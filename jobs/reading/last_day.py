@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from jobs.models import Recorded
 from jobs.reading import present, queries
-from jobs.reading.statistics import Summary, UnderWay, summaries
+from jobs.reading.statistics import JobsUnderWay, Summary, summaries
 
 DAY = timedelta(days=1)
 MAX_COUNTED = 10_000  # waiting jobs counted by type, of each queue
@@ -41,7 +41,9 @@ def of_queues(now: datetime) -> LastDay:
     """Return the statistics of all tenants. Jobs under way are counted by queue, not by type."""
     since = now.replace(second=0, microsecond=0) - DAY
     ended = queries.ended_in_queues(since)
-    under_way = [UnderWay(one.queue.name, "", "", one.waiting, one.in_use) for one in present.queues().values()]
+    under_way = [
+        JobsUnderWay(queue.queue.name, "", "", queue.waiting, queue.in_use) for queue in present.queues().values()
+    ]
     return LastDay(
         since,
         _counted_at("minutes"),

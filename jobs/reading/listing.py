@@ -84,8 +84,8 @@ def page(sought: Sought, limit: int, *, before: int | None = None) -> Page:
 
     A page with fewer jobs than `limit`, or none, may have a next page: it looks at MAX_LOOKED_AT jobs at most.
     """
-    found, end = _fitting(sought, before)
-    fitting = list(found.defer("args", "stats")[: limit + 1])  # one extra job shows that there are more
+    jobs, end = _fitting(sought, before)
+    fitting = list(jobs.defer("args", "stats")[: limit + 1])  # one extra job shows that there are more
     if len(fitting) > limit:
         end = fitting[limit - 1].pk
     return Page([job for job in fitting[:limit] if queries.is_whole(job)], end)
@@ -95,8 +95,8 @@ def ids(sought: Sought, limit: int, *, before: int | None = None, looks: int) ->
     """Return the ids of the newest jobs that fit, and `before` of the next ones, after at most `looks` looks."""
     together: list[int] = []
     for _ in range(looks):
-        found, end = _fitting(sought, before)
-        together += found.values_list("pk", flat=True)[: limit + 1 - len(together)]
+        jobs, end = _fitting(sought, before)
+        together += jobs.values_list("pk", flat=True)[: limit + 1 - len(together)]
         if len(together) > limit:
             return together[:limit], together[limit - 1]
         if end is None:
@@ -107,8 +107,8 @@ def ids(sought: Sought, limit: int, *, before: int | None = None, looks: int) ->
 
 def batches(limit: int, *, tenant_id: TenantId, before: int | None = None) -> tuple[list[Progress], int | None]:
     """Return the newest batches with lower numbers than `before`, and `before` of the next ones."""
-    found = store.read_batches(tenant_id=tenant_id, before=before or LARGEST_ID, most=limit)
-    return found, found[-1].id if len(found) == limit else None
+    progress = store.read_batches(tenant_id=tenant_id, before=before or LARGEST_ID, most=limit)
+    return progress, progress[-1].id if len(progress) == limit else None
 
 
 def failures_first(batch: Progress, limit: int, *, tenant: Tenant | None) -> list[JobRow]:
@@ -117,11 +117,11 @@ def failures_first(batch: Progress, limit: int, *, tenant: Tenant | None) -> lis
     ended_badly = Sought(tenant, batch=batch.id, others=Q(status__in=FAILED))
     if batch.failed:  # else the query would look at all jobs of the batch, and find none
         failed, _ = ids(ended_badly, limit, looks=LOOKS)
-    found: list[JobRow] = list(queries.all_jobs().filter(pk__in=failed).defer("args", "stats"))
-    shown = [one for one in found if queries.is_whole(one)]
+    failures: list[JobRow] = list(queries.all_jobs().filter(pk__in=failed).defer("args", "stats"))
+    jobs = [job for job in failures if queries.is_whole(job)]
     if len(failed) < limit:
-        shown += page(replace(ended_badly, others=~Q(status__in=FAILED)), limit - len(failed)).jobs
-    return shown
+        jobs += page(replace(ended_badly, others=~Q(status__in=FAILED)), limit - len(failed)).jobs
+    return jobs
 
 
 def newest() -> int:
@@ -147,27 +147,27 @@ def waited(job: JobRow, now: datetime) -> float | None:
     return max((until - since).total_seconds(), 0.0)  # `now` may be of another clock than `since`
 
 
-def ran(one: JobRow | AnyFailedAttempt, now: datetime) -> float | None:
+def ran(run: JobRow | AnyFailedAttempt, now: datetime) -> float | None:
     """Return the seconds that a failed attempt, or a job's last one, ran to its end or now; None before its start."""
-    if one.start_time is None or (one.end_time is None and one.status != Status.RUNNING):
+    if run.start_time is None or (run.end_time is None and run.status != Status.RUNNING):
         return None
-    return max(((one.end_time or now) - one.start_time).total_seconds(), 0.0)
+    return max(((run.end_time or now) - run.start_time).total_seconds(), 0.0)
 
 
 def _fitting(sought: Sought, before: int | None) -> tuple[QuerySet[JobRow], int | None]:
     """Return the jobs of a page that fit, and the id of the last job that it looks at; None if it looks at all."""
     older = sought.owned if before is None else sought.owned & Q(pk__lt=before)
-    found = queries.all_jobs().filter(older)
+    older_jobs = queries.all_jobs().filter(older)
     end: int | None = None
     few = None if sought.status is None else _few(sought.status, sought.owned)
     if few is not None:
         jobs: QuerySet[JobRow] = Job.objects.filter(older, pk__in=few)
         jobs = jobs.prefetch_related(*queries.RELATED).order_by("-pk")
     elif sought.fitting:
-        end = found.values_list("pk", flat=True)[MAX_LOOKED_AT - 1 : MAX_LOOKED_AT].first()
-        jobs = found.filter(pk__gte=end or 0)
+        end = older_jobs.values_list("pk", flat=True)[MAX_LOOKED_AT - 1 : MAX_LOOKED_AT].first()
+        jobs = older_jobs.filter(pk__gte=end or 0)
     else:
-        jobs = found
+        jobs = older_jobs
     return jobs.filter(sought.fitting), end
 
 

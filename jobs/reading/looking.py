@@ -189,9 +189,9 @@ def look_queues() -> dict[int, Queue]:
 
 def look_lanes(*, tenants: Collection[int] | None = None) -> list[Lane]:
     """Return the lanes with jobs in line; if tenants are given, all lanes of these tenants alone."""
-    asked, most = (None, MAX_LANES) if tenants is None else (sorted(tenants), None)
+    ids, limit = (None, MAX_LANES) if tenants is None else (sorted(tenants), None)
     with reading_as_sets():
-        return objects(Lane, "look_lanes", tenants=asked, most=most, exact=MAX_COUNTED)
+        return objects(Lane, "look_lanes", tenants=ids, most=limit, exact=MAX_COUNTED)
 
 
 def look_tenants(ids: Collection[int]) -> dict[int, Tenant]:

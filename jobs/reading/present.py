@@ -20,9 +20,9 @@ def tenants(
     seconds: the time after which a statement gives up, with OperationalError.
     """
     with looking(seconds):
-        lanes, queues, found = look_lanes(tenants=ids), look_queues(), look_tenants(ids)
-        standings = of_tenants(found.values(), lanes, queues, now or store.database_now())
-    return {one.tenant.id: one for one in standings}
+        lanes, queues, tenants = look_lanes(tenants=ids), look_queues(), look_tenants(ids)
+        standings = of_tenants(tenants.values(), lanes, queues, now or store.database_now())
+    return {standing.tenant.id: standing for standing in standings}
 
 
 def queues() -> dict[int, QueueStanding]:
@@ -35,6 +35,6 @@ def workers() -> list[tuple[Worker, int]]:
     """Return the workers that `look_workers` finds, each with the number of jobs that it runs."""
     with looking(PATIENCE):
         runs = Counter[UUID | None]()
-        for one in look_slots():
-            runs[one.worker] += one.slots
+        for slots in look_slots():
+            runs[slots.worker] += slots.slots
         return [(worker, runs[worker.id]) for worker in look_workers()]

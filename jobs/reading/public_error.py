@@ -14,7 +14,7 @@ OURS = frozenset(
 TIMED_OUT = re.compile(r"TimeoutError: timed out after [0-9.e+]+ s( and was killed)?")
 
 
-def told(last_error: str) -> str:
+def public_text(last_error: str) -> str:
     """Return the part of "Class: text" that the tenant may see."""
     if not last_error:
         return ""

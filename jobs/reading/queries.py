@@ -14,7 +14,7 @@ from django.db.models import Q, QuerySet
 
 from jobs.lifecycle import Status
 from jobs.models import WITNESSES, AnyFailedAttempt, AnyJob, DeadLetter, JobLog, JobMemory, JobRow, Queue, Schedule
-from jobs.reading.statistics import Ended, UnderWay
+from jobs.reading.statistics import EndedAttempts, JobsUnderWay
 from jobs.sql import statement
 from jobs.store.rows import prepared, prepared_objects
 from plumbing.bounds import is_id
@@ -22,7 +22,7 @@ from plumbing.bounds import is_id
 SHOWN = frozenset(re.findall(r"\bj\.(\w+)", statement("read_job").partition("\nFROM")[0]))  # its columns
 
 
-class State(NamedTuple):
+class JobState(NamedTuple):
     """The part of a job that changes while a client follows it.
 
     stopping: whether it runs, and was asked to stop.
@@ -53,8 +53,8 @@ def all_jobs() -> QuerySet[AnyJob]:
 
 def any_job(job_id: int) -> AnyJob | None:
     """Return the job, whichever tenant owns it; None if there is none, or its tenant or queue is gone."""
-    found = all_jobs().filter(pk=job_id).first()
-    return found if found is not None and is_whole(found) else None
+    row = all_jobs().filter(pk=job_id).first()
+    return row if row is not None and is_whole(row) else None
 
 
 def is_whole(job: JobRow) -> bool:
@@ -76,10 +76,10 @@ def job(tenant_id: int, job_id: int) -> AnyJob | None:
     if not rows:  # this reads both tables: the job may just be moving from one to the other
         return AnyJob.objects.filter(pk=job_id, tenant_id=tenant_id).select_related("queue").first()
     queue_name, *values = rows[0]
-    found = AnyJob.from_db("default", SHOWN, values)
-    found.args, found.stats = json.loads(found.args), json.loads(found.stats)
-    found.queue = Queue.from_db("default", ("id", "name"), (found.queue_id, queue_name))
-    return found
+    row = AnyJob.from_db("default", SHOWN, values)
+    row.args, row.stats = json.loads(row.args), json.loads(row.stats)
+    row.queue = Queue.from_db("default", ("id", "name"), (row.queue_id, queue_name))
+    return row
 
 
 async def ajob(tenant_id: int, job_id: int) -> AnyJob | None:
@@ -87,18 +87,18 @@ async def ajob(tenant_id: int, job_id: int) -> AnyJob | None:
     return await sync_to_async(job)(tenant_id, job_id)
 
 
-def states(asked: Collection[tuple[int, int]]) -> dict[tuple[int, int], State]:
+def states(wanted: Collection[tuple[int, int]]) -> dict[tuple[int, int], JobState]:
     """Read the states of jobs, by tenant and id. Jobs of other tenants, and of the history, are missing."""
-    known = [(tenant_id, job_id) for tenant_id, job_id in asked if is_id(job_id)]
+    known = [(tenant_id, job_id) for tenant_id, job_id in wanted if is_id(job_id)]
     tenants, ids = [tenant_id for tenant_id, _ in known], [job_id for _, job_id in known]
     rows = prepared("read_states", tenants=tenants, ids=ids) if known else []
-    return {(tenant_id, job_id): State(*values) for tenant_id, job_id, *values in rows}
+    return {(tenant_id, job_id): JobState(*values) for tenant_id, job_id, *values in rows}
 
 
 def status(tenant_id: int, job_id: int) -> str | None:
     """Read only the status; None also for a job in the history."""
-    found = states([(tenant_id, job_id)]).get((tenant_id, job_id))
-    return found and found.status
+    state = states([(tenant_id, job_id)]).get((tenant_id, job_id))
+    return state and state.status
 
 
 async def astatus(tenant_id: int, job_id: int) -> str | None:
@@ -110,10 +110,10 @@ def failed_attempts(job: JobRow) -> list[AnyFailedAttempt]:
     return list(AnyFailedAttempt.objects.filter(job_id=job.pk).order_by("attempt"))
 
 
-def logs(job: JobRow, most: int) -> list[tuple[int, str]]:
+def logs(job: JobRow, limit: int) -> list[tuple[int, str]]:
     """Return the numbers and the output of the last attempts with any, the latest first. For operators only."""
-    found = JobLog.objects.filter(job_id=job.pk, tenant_id=job.tenant_id).order_by("-attempt")
-    return list(found.values_list("attempt", "text")[:most])
+    logs = JobLog.objects.filter(job_id=job.pk, tenant_id=job.tenant_id).order_by("-attempt")
+    return list(logs.values_list("attempt", "text")[:limit])
 
 
 def of_status(status: Status) -> Q:
@@ -142,16 +142,16 @@ def dead_letters() -> QuerySet[DeadLetter]:
     return DeadLetter.objects.filter(died_at__isnull=False).prefetch_related(*RELATED).order_by("-died_at", "-pk")
 
 
-def ended(tenant_id: int, since: datetime) -> list[Ended]:
+def ended(tenant_id: int, since: datetime) -> list[EndedAttempts]:
     """The tenant's attempts that ended since this hour, by queue, job type and outcome."""
-    return prepared_objects(Ended, "tenant_statistics", tenant_id=tenant_id, since=since)
+    return prepared_objects(EndedAttempts, "tenant_statistics", tenant_id=tenant_id, since=since)
 
 
-def ended_in_queues(since: datetime) -> list[Ended]:
+def ended_in_queues(since: datetime) -> list[EndedAttempts]:
     """The attempts of all tenants that ended since this minute, by queue, type and outcome."""
-    return prepared_objects(Ended, "queue_statistics", since=since)
+    return prepared_objects(EndedAttempts, "queue_statistics", since=since)
 
 
-def under_way(tenant_id: int, most: int) -> list[UnderWay]:
-    """The tenant's jobs that wait or hold a slot, by queue and job type; at most `most` of each queue are counted."""
-    return prepared_objects(UnderWay, "tenant_under_way", tenant_id=tenant_id, most=most)
+def under_way(tenant_id: int, limit: int) -> list[JobsUnderWay]:
+    """The tenant's jobs that wait or hold a slot, by queue and job type; at most `limit` of each queue are counted."""
+    return prepared_objects(JobsUnderWay, "tenant_under_way", tenant_id=tenant_id, most=limit)

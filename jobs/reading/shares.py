@@ -36,29 +36,31 @@ class Work:
 
 
 def entitled(
-    capacity: float, work: Iterable[Work], weights: Mapping[int, float], most: Mapping[int, float] | None = None
+    capacity: float, work: Iterable[Work], weights: Mapping[int, float], limits: Mapping[int, float] | None = None
 ) -> dict[int, float]:
     """Return how many processes of a pool each tenant is entitled to.
 
     As in the claim, its queues share the processes first, and then the tenants of each queue share its part.
 
     weights: the weights of the queues.
-    most: the limits of the queues that have one.
+    limits: the limits of the queues that have one.
     """
-    of: dict[int, list[Work]] = defaultdict(list)
-    for one in work:
-        if one.demand > 0:
-            of[one.queue_id].append(one)
-    most = most or {}
+    of_queue: dict[int, list[Work]] = defaultdict(list)
+    for lane in work:
+        if lane.demand > 0:
+            of_queue[lane.queue_id].append(lane)
+    limits = limits or {}
     wishes = [
-        (min(sum(one.demand for one in lanes), most.get(queue_id, inf)), weights[queue_id])
-        for queue_id, lanes in of.items()
+        (min(sum(lane.demand for lane in lanes), limits.get(queue_id, inf)), weights[queue_id])
+        for queue_id, lanes in of_queue.items()
     ]
-    found: dict[int, float] = defaultdict(float)
-    for lanes, share in zip(of.values(), entitlement(capacity, wishes), strict=True):
-        for one, part in zip(lanes, entitlement(share, [(lane.demand, lane.weight) for lane in lanes]), strict=True):
-            found[one.tenant_id] += part
-    return dict(found)
+    processes: dict[int, float] = defaultdict(float)
+    for lanes, share in zip(of_queue.values(), entitlement(capacity, wishes), strict=True):
+        for lane, part in zip(
+            lanes, entitlement(share, [(other.demand, other.weight) for other in lanes]), strict=True
+        ):
+            processes[lane.tenant_id] += part
+    return dict(processes)
 
 
 def jain(values: Sequence[float]) -> float | None:

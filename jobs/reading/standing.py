@@ -16,7 +16,7 @@ from jobs.reading.waits import PROCESS, Cut
 STARVED_AFTER = timedelta(seconds=60)  # for which a job of a starved tenant has waited
 
 
-class State(StrEnum):
+class StandingState(StrEnum):
     """The states, in the order in which they need attention. A queue has no slots of its own, and is never starved."""
 
     PAUSED = "paused"
@@ -29,8 +29,8 @@ class State(StrEnum):
     IDLE = "idle"
 
 
-OF_TENANT = {Gate.SLOTS_FULL: State.FULL, Gate.TENANT_RATE: State.LIMITED}
-OF_QUEUE = {Gate.QUEUE_FULL: State.FULL, Gate.QUEUE_RATE: State.LIMITED}
+OF_TENANT = {Gate.SLOTS_FULL: StandingState.FULL, Gate.TENANT_RATE: StandingState.LIMITED}
+OF_QUEUE = {Gate.QUEUE_FULL: StandingState.FULL, Gate.QUEUE_RATE: StandingState.LIMITED}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,7 @@ class Standing:
     first_since: since when the first job of the longest waiting lane has been ready.
     """
 
-    state: State
+    state: StandingState
     in_use: int
     waiting: int
     about: bool
@@ -79,51 +79,51 @@ def of_tenants(
     lanes: Iterable[Lane],
     queues: Mapping[int, Queue],
     now: datetime,
-    found: Iterable[Cut] | None = None,
+    known_cuts: Iterable[Cut] | None = None,
 ) -> list[TenantStanding]:
     """Return the standing of these tenants.
 
     lanes: at least those of these tenants.
-    found: the gates at which the jobs of these lanes wait. None: this computes them.
+    known_cuts: the gates at which the jobs of these lanes wait. None: this computes them.
     """
     lanes = list(lanes)
     cuts: dict[int | None, list[Cut]] = defaultdict(list)
-    for cut in waits.cuts(lanes, queues) if found is None else found:
+    for cut in waits.cuts(lanes, queues) if known_cuts is None else known_cuts:
         cuts[cut.tenant_id].append(cut)
-    own: dict[int | None, list[Lane]] = defaultdict(list)
+    lanes_of: dict[int | None, list[Lane]] = defaultdict(list)
     for lane in lanes:
-        own[lane.tenant_id].append(lane)
+        lanes_of[lane.tenant_id].append(lane)
     return [
         TenantStanding(
-            tenant=one,
+            tenant=tenant,
             state=state_of(
-                paused=one.paused,
-                slots=one.num_slots,
-                in_use=one.in_use,
-                gates={cut.gate for cut in cuts[one.id]},
-                starved=starved(one, own[one.id], cuts[one.id], now),
+                paused=tenant.paused,
+                slots=tenant.num_slots,
+                in_use=tenant.in_use,
+                gates={cut.gate for cut in cuts[tenant.id]},
+                starved=starved(tenant, lanes_of[tenant.id], cuts[tenant.id], now),
             ),
-            in_use=one.in_use,
-            **_waiting(own[one.id]),
+            in_use=tenant.in_use,
+            **_waiting(lanes_of[tenant.id]),
         )
-        for one in tenants
+        for tenant in tenants
     ]
 
 
 def of_queues(lanes: Iterable[Lane], queues: Mapping[int, Queue]) -> dict[int, QueueStanding]:
     """Return the standing of all queues, by id in the order of their names."""
-    own: dict[int, list[Lane]] = defaultdict(list)
+    lanes_of: dict[int, list[Lane]] = defaultdict(list)
     for lane in lanes:
-        own[lane.queue_id].append(lane)
+        lanes_of[lane.queue_id].append(lane)
     standings = {}
     for pk, queue in queues.items():
-        gates = waits.by_gate(waits.cuts(own[pk], queues))
+        gates = waits.by_gate(waits.cuts(lanes_of[pk], queues))
         standings[pk] = QueueStanding(
             queue=queue,
-            state=State.PAUSED if queue.paused else _held({gate for gate, _ in gates}, OF_QUEUE, queue.in_use),
+            state=StandingState.PAUSED if queue.paused else _held({gate for gate, _ in gates}, OF_QUEUE, queue.in_use),
             in_use=queue.in_use,
             gates=gates,
-            **_waiting(own[pk]),
+            **_waiting(lanes_of[pk]),
         )
     return standings
 
@@ -136,32 +136,35 @@ def _waiting(lanes: Collection[Lane]) -> dict[str, Any]:
     }
 
 
-def state_of(*, paused: bool, slots: int | None, in_use: int, gates: Collection[Gate], starved: bool = False) -> State:
+def state_of(
+    *, paused: bool, slots: int | None, in_use: int, gates: Collection[Gate], starved: bool = False
+) -> StandingState:
     """Return the state of a tenant, by the gates at which its jobs wait.
 
     slots: None if they were never set.
     """
     if paused or not slots:
-        return State.PAUSED if paused else State.NO_SLOTS
-    return State.STARVED if starved else _held(gates, OF_TENANT, in_use)
+        return StandingState.PAUSED if paused else StandingState.NO_SLOTS
+    return StandingState.STARVED if starved else _held(gates, OF_TENANT, in_use)
 
 
-def _held(gates: Collection[Gate], own: Mapping[Gate, State], in_use: int) -> State:
+def _held(gates: Collection[Gate], of_limits: Mapping[Gate, StandingState], in_use: int) -> StandingState:
     """Return the state for these gates.
 
-    own: the gates of the tenant's or the queue's own limits, and their states.
+    of_limits: the gates of the tenant's or the queue's own limits, and their states.
     """
     if gates:
-        return next((state for gate, state in own.items() if gate in gates), State.WAITING)
-    return State.BUSY if in_use else State.IDLE
+        return next((state for gate, state in of_limits.items() if gate in gates), StandingState.WAITING)
+    return StandingState.BUSY if in_use else StandingState.IDLE
 
 
-def starved(share: Share, lanes: Iterable[Lane], found: Iterable[Cut], now: datetime) -> bool:
+def starved(share: Share, lanes: Iterable[Lane], cuts: Iterable[Cut], now: datetime) -> bool:
     """Return whether a tenant got too little of its share, and one of its jobs has long lacked only a process.
 
-    lanes, found: those of the tenant.
+    lanes: those of the tenant.
+    cuts: those of the tenant.
     """
-    open_queues = {cut.queue_id for cut in found if cut.gate in PROCESS}
+    open_queues = {cut.queue_id for cut in cuts if cut.gate in PROCESS}
     return is_short(share) and any(
         lane.first_since is not None and now - lane.first_since > STARVED_AFTER and lane.queue_id in open_queues
         for lane in lanes

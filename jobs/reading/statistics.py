@@ -38,7 +38,7 @@ def added(histograms: Iterable[Sequence[int]]) -> list[int]:
 
 
 @dataclass(frozen=True)
-class Ended:
+class EndedAttempts:
     """The attempts of one job type in one queue that ended with one outcome."""
 
     queue: str
@@ -52,7 +52,7 @@ class Ended:
 
 
 @dataclass(frozen=True)
-class UnderWay:
+class JobsUnderWay:
     """The jobs of one type in one queue that wait, and those that hold a slot."""
 
     queue: str
@@ -70,7 +70,7 @@ class Times:
     p95: float | None
 
     @classmethod
-    def of(cls, buckets: Sequence[int]) -> Self:
+    def from_buckets(cls, buckets: Sequence[int]) -> Self:
         return cls(percentile(buckets, 0.5), percentile(buckets, 0.95))
 
 
@@ -90,23 +90,27 @@ class Summary:
     running: int
 
 
-def summaries(ended: Iterable[Ended], under_way: Iterable[UnderWay], *by: str) -> dict[tuple[str, ...], Summary]:
+def summaries(
+    ended: Iterable[EndedAttempts], under_way: Iterable[JobsUnderWay], *by: str
+) -> dict[tuple[str, ...], Summary]:
     """Summarise by these fields, in their order: ("queue",), or ("source_type", "source_method")."""
     key = attrgetter(*by, "queue")  # at least two: then it returns a tuple
-    there: dict[tuple[str, ...], tuple[list[Ended], list[UnderWay]]] = defaultdict(lambda: ([], []))
-    for one in ended:
-        there[key(one)[:-1]][0].append(one)
+    there: dict[tuple[str, ...], tuple[list[EndedAttempts], list[JobsUnderWay]]] = defaultdict(lambda: ([], []))
+    for attempts in ended:
+        there[key(attempts)[:-1]][0].append(attempts)
     for other in under_way:
         there[key(other)[:-1]][1].append(other)
     return {name: _summary(*there[name]) for name in sorted(there)}
 
 
-def _summary(ended: Sequence[Ended], under_way: Sequence[UnderWay]) -> Summary:
+def _summary(ended: Sequence[EndedAttempts], under_way: Sequence[JobsUnderWay]) -> Summary:
     return Summary(
-        outcomes={outcome: sum(one.attempts for one in ended if one.outcome == outcome) for outcome in OUTCOMES},
-        run_seconds=sum(one.run_seconds for one in ended),
-        run=Times.of(added(one.run_buckets for one in ended)),
-        wait=Times.of(added(one.wait_buckets for one in ended)),
-        waiting=sum(one.waiting for one in under_way),
-        running=sum(one.running for one in under_way),
+        outcomes={
+            outcome: sum(attempts.attempts for attempts in ended if attempts.outcome == outcome) for outcome in OUTCOMES
+        },
+        run_seconds=sum(attempts.run_seconds for attempts in ended),
+        run=Times.from_buckets(added(attempts.run_buckets for attempts in ended)),
+        wait=Times.from_buckets(added(attempts.wait_buckets for attempts in ended)),
+        waiting=sum(jobs.waiting for jobs in under_way),
+        running=sum(jobs.running for jobs in under_way),
     )

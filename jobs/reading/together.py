@@ -26,7 +26,7 @@ class Together(threading.local, Generic[Key, Value]):
 
     def __init__(self, read: Callable[[Collection[Key]], Mapping[Key, Value]], every: float) -> None:
         self._read, self._every = read, every
-        self._asked: dict[Key, list[asyncio.Future[Value | None]]] = {}
+        self._waiting: dict[Key, list[asyncio.Future[Value | None]]] = {}
         self._reading: asyncio.Task[None] | None = None
         self._next = 0.0
 
@@ -34,30 +34,30 @@ class Together(threading.local, Generic[Key, Value]):
         """Return the value from a read that begins after this call; None without one. Raises the errors of the read."""
         answer: asyncio.Future[Value | None] = asyncio.get_running_loop().create_future()
         if self._reading is None or self._reading.done():
-            self._asked = {}  # the remaining calls came from an event loop that has ended
+            self._waiting = {}  # the remaining calls came from an event loop that has ended
             self._reading = asyncio.create_task(self._read_on())
-        self._asked.setdefault(key, []).append(answer)
+        self._waiting.setdefault(key, []).append(answer)
         return await answer
 
     async def _read_on(self) -> None:
-        while self._asked:
+        while self._waiting:
             await asyncio.sleep(self._next - time.monotonic())  # lets all coroutines ask that are about to
             self._next = time.monotonic() + self._every
-            asked, self._asked = self._asked, {}
-            found: Mapping[Key, Value] = {}
+            waiting, self._waiting = self._waiting, {}
+            values: Mapping[Key, Value] = {}
             failure: Exception | None = None
             try:
-                found = await sync_to_async(self._read_fresh)(asked.keys())
+                values = await sync_to_async(self._read_fresh)(waiting.keys())
             except Exception as error:  # each caller decides how to handle it
                 failure = error
-            for key, answers in asked.items():
+            for key, answers in waiting.items():
                 for answer in answers:
                     if answer.done():  # its caller has gone
                         continue
                     if failure is not None:
                         answer.set_exception(failure)
                     else:
-                        answer.set_result(found.get(key))
+                        answer.set_result(values.get(key))
 
     def _read_fresh(self, keys: Collection[Key]) -> Mapping[Key, Value]:
         if not connection.in_atomic_block:  # in a block, the connection is the caller's

@@ -22,7 +22,7 @@ MOST_LINES = 10_000  # of one answer
 
 
 @dataclass(frozen=True)
-class Line:
+class AttemptGroup:
     """The ended attempts of one group. A part by which the caller did not group is None.
 
     microseconds: the time that processes worked in these attempts.
@@ -60,7 +60,7 @@ class Usage:
     final: bool
     final_at: datetime | None
     counted_at: datetime | None
-    lines: Sequence[Line]
+    lines: Sequence[AttemptGroup]
 
     @property
     def attempts(self) -> int:
@@ -72,7 +72,7 @@ class Usage:
 
 
 @dataclass(frozen=True)
-class Asked:
+class UsageRequest:
     """A period and the parts to group by."""
 
     starts: date
@@ -80,14 +80,16 @@ class Asked:
     by: tuple[str, ...]
 
     @classmethod
-    def of(cls, starts: str | None, ends: str | None, by: str | None, *, now: datetime, own: bool = False) -> "Asked":
+    def parse(
+        cls, starts: str | None, ends: str | None, by: str | None, *, now: datetime, of_one_tenant: bool = False
+    ) -> "UsageRequest":
         """Read the texts of a request: days such as 2030-01-31, and parts with commas. Raises InvalidRequest.
 
         The default is this month up to today, by tenant.
 
-        own: the request is for one tenant's usage. The default part is then the day.
+        of_one_tenant: the request is for one tenant's usage. The default part is then the day.
         """
-        parts = PARTS[1:] if own else PARTS
+        parts = PARTS[1:] if of_one_tenant else PARTS
         today = day_of(now)
         first = _day("from", starts) or today.replace(day=1)
         last = _day("to", ends) or max(today, first) + DAY
@@ -115,29 +117,29 @@ def _day(field: str, written: str | None) -> date | None:
         raise InvalidRequest(field, "must be a day such as 2030-01-31 (UTC)") from None
 
 
-def read(asked: Asked, tenant_id: int | None, now: datetime, most: int | None = MOST_LINES) -> Usage:
+def read(request: UsageRequest, tenant_id: int | None, now: datetime, max_lines: int | None = MOST_LINES) -> Usage:
     """Return the usage of a tenant, or of all (None).
 
-    Raises InvalidRequest if the answer has more than `most` lines; None allows any number.
+    Raises InvalidRequest if the answer has more than `max_lines` lines; None allows any number.
     """
     unclosed, today = first_open(), day_of(now)
-    found = rows(
+    groups = rows(
         "usage",
-        starts=asked.starts,
-        ends=asked.ends,
-        by=list(asked.by),
+        starts=request.starts,
+        ends=request.ends,
+        by=list(request.by),
         tenant_id=tenant_id,
         open=unclosed or date.min,
         # Attempts that came too late for the bill of their closed day are left out until the next day is closed.
-        since=max(min(unclosed, today) if unclosed else date.min, asked.starts - DAY),
+        since=max(min(unclosed, today) if unclosed else date.min, request.starts - DAY),
         until=today + 2 * DAY,
-        most=None if most is None else most + 1,
+        most=None if max_lines is None else max_lines + 1,
     )
-    if most is not None and len(found) > most:
-        raise InvalidRequest("by", f"gives more than {most:,} lines; ask for fewer parts or days")
-    names, peaks = dict(Queue.objects.values_list("pk", "name")), _peaks(asked, tenant_id)
+    if max_lines is not None and len(groups) > max_lines:
+        raise InvalidRequest("by", f"gives more than {max_lines:,} lines; ask for fewer parts or days")
+    names, peaks = dict(Queue.objects.values_list("pk", "name")), _peaks(request, tenant_id)
     lines = [
-        Line(
+        AttemptGroup(
             tenant,
             day,
             queue and names.get(queue, f"queue {queue}"),
@@ -148,26 +150,26 @@ def read(asked: Asked, tenant_id: int | None, now: datetime, most: int | None = 
             ran,
             peaks.get((tenant, day)),
         )
-        for tenant, day, queue, kind, method, outcome, n, ran in found
+        for tenant, day, queue, kind, method, outcome, n, ran in groups
     ]
-    closed = ClosedDay.objects.filter(day=asked.ends - DAY).values_list("closed_at", flat=True).first()
+    closed = ClosedDay.objects.filter(day=request.ends - DAY).values_list("closed_at", flat=True).first()
     counted = Recorded.objects.filter(task="hours").values_list("at", flat=True).first()
-    return Usage(asked.starts, asked.ends, bool(unclosed and asked.ends <= unclosed), closed, counted, lines)
+    return Usage(request.starts, request.ends, bool(unclosed and request.ends <= unclosed), closed, counted, lines)
 
 
-def _peaks(asked: Asked, tenant_id: int | None) -> Mapping[tuple[int | None, date | None], int]:
+def _peaks(request: UsageRequest, tenant_id: int | None) -> Mapping[tuple[int | None, date | None], int]:
     """Return the most slots in use, by tenant and day as in the lines.
 
     Peaks of several tenants have no sum, since they were not at the same time.
     """
-    by = set(asked.by)
+    by = set(request.by)
     if not by <= {"tenant", "day"} or (tenant_id is None and "tenant" not in by):
         return {}
-    found = SlotPeak.objects.filter(day__gte=asked.starts, day__lt=asked.ends)
+    peaks = SlotPeak.objects.filter(day__gte=request.starts, day__lt=request.ends)
     if tenant_id is not None:
-        found = found.filter(tenant_id=tenant_id)
-    most = found.values("tenant_id", *(["day"] if "day" in by else [])).annotate(most=Max("slots"))
-    return {(one["tenant_id"] if "tenant" in by else None, one.get("day")): one["most"] for one in most}
+        peaks = peaks.filter(tenant_id=tenant_id)
+    greatest = peaks.values("tenant_id", *(["day"] if "day" in by else [])).annotate(most=Max("slots"))
+    return {(row["tenant_id"] if "tenant" in by else None, row.get("day")): row["most"] for row in greatest}
 
 
 def first_open() -> date | None:
@@ -199,7 +201,7 @@ def document(usage: Usage) -> dict[str, Any]:
     }
 
 
-def _line(line: Line, slugs: Mapping[int, str]) -> dict[str, Any]:
-    told = {name: value for name, value in asdict(line).items() if name not in ("tenant_id", "microseconds")}
+def _line(line: AttemptGroup, slugs: Mapping[int, str]) -> dict[str, Any]:
+    fields = {name: value for name, value in asdict(line).items() if name not in ("tenant_id", "microseconds")}
     tenant = None if line.tenant_id is None else slugs.get(line.tenant_id, f"tenant {line.tenant_id}")
-    return {"tenant": tenant} | told | {"worker_seconds": line.worker_seconds}
+    return {"tenant": tenant} | fields | {"worker_seconds": line.worker_seconds}

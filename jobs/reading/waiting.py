@@ -34,20 +34,26 @@ def stopping() -> bool:
 
 async def until_changed(
     read_status: Callable[[], Awaitable[str | None]],
-    seen: str | None,
+    known_status: str | None,
     seconds: float,
     sleep: Sleep = asyncio.sleep,
     clock: Clock = time.monotonic,
 ) -> None:
-    """Return when the status differs from `seen`, when it cannot change any more, after that many seconds,
+    """Return when the status differs from `known_status`, when it cannot change any more, after that many seconds,
     or when the server stops.
 
-    `seen` None: the status at the first read. If the job does not exist (status None), return at once.
+    `known_status` None: the status at the first read. If the job does not exist (status None), return at once.
     """
     deadline, pause = clock() + seconds, FIRST_PAUSE
     status = await read_status()
-    seen = seen or status
-    while status and status == seen and status not in FINAL and not stopping() and (left := deadline - clock()) > 0:
+    known_status = known_status or status
+    while (
+        status
+        and status == known_status
+        and status not in FINAL
+        and not stopping()
+        and (left := deadline - clock()) > 0
+    ):
         await sleep(min(pause, left))
         pause = min(pause * GROWTH, LAST_PAUSE)
         status = await read_status()

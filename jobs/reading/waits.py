@@ -31,7 +31,7 @@ class Cut:
 
 
 @dataclass(frozen=True)
-class Pool:
+class PoolDemand:
     """A pool of workers, and its jobs.
 
     processes: of its live workers.
@@ -101,40 +101,40 @@ def closed(queue: Queue) -> bool:
     return next(gates.of_queue(queue, queue.tokens), None) is not None
 
 
-def by_gate(found: Iterable[Cut]) -> list[tuple[Gate, int]]:
+def by_gate(cuts: Iterable[Cut]) -> list[tuple[Gate, int]]:
     """Return the number of jobs at each gate, most first."""
     counted: Counter[Gate] = Counter()
-    for cut in found:
+    for cut in cuts:
         counted[cut.gate] += cut.jobs
     return counted.most_common()
 
 
-def pools(lanes: Sequence[Lane], queues: Mapping[int, Queue], workers: Iterable[Worker] = ()) -> list[Pool]:
+def pools(lanes: Sequence[Lane], queues: Mapping[int, Queue], workers: Iterable[Worker] = ()) -> list[PoolDemand]:
     """Return the pools of all queues and of `workers`, by name."""
     others: Counter[str] = Counter()
     for worker in workers:
         if worker.gone_at is None:
             others[worker.pool] += worker.concurrency
-    told = {queue.pool: queue for queue in queues.values()}  # each has the numbers of its pool
-    processes = {**others, **{name: queue.pool_processes for name, queue in told.items()}}
+    queue_of_pool = {queue.pool: queue for queue in queues.values()}  # each has the numbers of its pool
+    processes = {**others, **{name: queue.pool_processes for name, queue in queue_of_pool.items()}}
     jobs = may_run(lanes, queues)
     first = [(queues[lane.queue_id].pool, lane.first_since) for lane in lanes if lane.passing and jobs[lane.queue_id]]
-    found = []
+    pools = []
     for name in sorted(processes):
-        n, queue = sum(jobs[pk] for pk, queue in queues.items() if queue.pool == name), told.get(name)
+        n, queue = sum(jobs[pk] for pk, queue in queues.items() if queue.pool == name), queue_of_pool.get(name)
         since = min((moment for pool, moment in first if pool == name and moment), default=None)
         late = (min(queue.late, n), queue.late_seconds, queue.idle_looks) if queue and n else ()
-        found.append(Pool(name, processes[name], queue.pool_in_use if queue else 0, n, since, *late))
-    return found
+        pools.append(PoolDemand(name, processes[name], queue.pool_in_use if queue else 0, n, since, *late))
+    return pools
 
 
 def may_run(lanes: Iterable[Lane], queues: Mapping[int, Queue]) -> Counter[int]:
     """Count the jobs of each queue that more processes would run. The room that a lane uses is gone for the next."""
     room = {pk: 0.0 if queue.paused else room_of(queue, queue.tokens) for pk, queue in queues.items()}
-    found: Counter[int] = Counter()
+    jobs_of_queue: Counter[int] = Counter()
     for lane in lanes:
         jobs = int(min(lane.passing, room.get(lane.queue_id, 0)))
         if jobs:
             room[lane.queue_id] -= jobs
-            found[lane.queue_id] += jobs
-    return found
+            jobs_of_queue[lane.queue_id] += jobs
+    return jobs_of_queue

@@ -13,7 +13,7 @@ FIELDS = ("id", "url", "types", "batches", "created_at", "failing_since", "last_
 
 
 @dataclass(frozen=True)
-class Counts:
+class EndpointCounts:
     """The numbers of an endpoint's messages.
 
     waiting: those that wait, counted to MOST_COUNTED.
@@ -30,26 +30,26 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class Standing:
+class EndpointStanding:
     endpoint: WebhookEndpoint
-    counts: Counts
+    counts: EndpointCounts
 
     @property
     def state(self) -> str:
         return "off" if self.endpoint.off_at else "failing" if self.endpoint.failing_since else "on"
 
-    def as_told(self) -> dict[str, Any]:
+    def as_document(self) -> dict[str, Any]:
         """Return the fields that the API and the commands show, without the salts."""
-        told = {name: getattr(self.endpoint, name) for name in FIELDS}
+        fields = {name: getattr(self.endpoint, name) for name in FIELDS}
         counts = asdict(self.counts)
         del counts["endpoint"]
         counts["oldest_waiting_at"] = counts.pop("oldest")
-        return told | {"next_try_at": self.endpoint.next_at} | counts
+        return fields | {"next_try_at": self.endpoint.next_at} | counts
 
 
-def standings(endpoints: Iterable[WebhookEndpoint]) -> list[Standing]:
+def standings(endpoints: Iterable[WebhookEndpoint]) -> list[EndpointStanding]:
     """Return the standings of these endpoints, in their order."""
-    found = list(endpoints)
-    asked = [one.pk for one in found]
-    counts = {one.endpoint: one for one in objects(Counts, "webhook_counts", endpoints=asked, most=MOST_COUNTED)}
-    return [Standing(one, counts[one.pk]) for one in found]
+    rows = list(endpoints)
+    counts = objects(EndpointCounts, "webhook_counts", endpoints=[row.pk for row in rows], most=MOST_COUNTED)
+    of_endpoint = {row.endpoint: row for row in counts}
+    return [EndpointStanding(endpoint, of_endpoint[endpoint.pk]) for endpoint in rows]

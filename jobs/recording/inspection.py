@@ -34,7 +34,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Look:
+class InspectionLook:
     """The suspects of one look, for the next look to judge.
 
     excesses: the levels over their limits, by level and name
@@ -47,20 +47,20 @@ class Look:
     lost: frozenset[int]
 
 
-def look() -> Look:
+def look() -> InspectionLook:
     """Collect suspects that only a second look can judge."""
     excesses = {(excess.level, excess.name): excess for excess in store.excesses()}
     heads = store.heads(BOUND, LANES)
     next_in_line = frozenset(job_id for job_id, _ in heads if _nothing_holds(job_id))
-    return Look(excesses, next_in_line, frozenset(job_id for job_id, is_lost in heads if is_lost))
+    return InspectionLook(excesses, next_in_line, frozenset(job_id for job_id, is_lost in heads if is_lost))
 
 
-def findings(before: Look, after: Look) -> list[Finding]:
+def findings(before: InspectionLook, after: InspectionLook) -> list[Finding]:
     """Return the violations: those that both looks saw, and those that one look proves."""
     return [
         *[Finding(what, f"job {job}", detail) for what, job, detail in store.odd_states(BOUND)],
         *[
-            Finding("book_wrong", f"{book.book}, tenant {book.tenant_id}, queue {book.queue_id}", _said(book))
+            Finding("book_wrong", f"{book.book}, tenant {book.tenant_id}, queue {book.queue_id}", _difference(book))
             for book in store.wrong_books()
         ],
         *_over_limits(before, after),
@@ -79,28 +79,28 @@ class Inspection:
     """The clock's duty: look again and again; each look judges the suspects of the previous one."""
 
     def __init__(self) -> None:
-        self._before: Look | None = None
+        self._before: InspectionLook | None = None
 
     def run(self) -> None:
         """Look; log and count the violations; repair wrong books and lost lanes. The first look only finds suspects."""
         after = look()
         if self._before is not None:
-            found = findings(self._before, after)
-            for finding in found:
+            violations = findings(self._before, after)
+            for finding in violations:
                 telemetry.noticed(finding.what, subject=finding.subject, detail=finding.detail)
-            repairs.count(repairs.FINDING, len(found))
+            repairs.count(repairs.FINDING, len(violations))
             repairs.count(repairs.LANE, store.find_lane(self._before.lost & after.lost))
-            if any(finding.what == "book_wrong" for finding in found):
+            if any(finding.what == "book_wrong" for finding in violations):
                 recount_books()
         self._before = after
 
 
-def _said(book: WrongBook) -> str:
-    said = "there is no book" if book.said is None else f"the book counts {book.said} slots in use"
-    return f"{said}; the jobs hold {book.in_use}"
+def _difference(book: WrongBook) -> str:
+    counted = "there is no book" if book.said is None else f"the book counts {book.said} slots in use"
+    return f"{counted}; the jobs hold {book.in_use}"
 
 
-def _over_limits(before: Look, after: Look) -> list[Finding]:
+def _over_limits(before: InspectionLook, after: InspectionLook) -> list[Finding]:
     return [
         Finding(
             "over_limit", f"{excess.level} {excess.name}", f"holds {excess.in_use} slots; the limit is {excess.limit}"

@@ -15,14 +15,14 @@ TASK = "may run"
 APART = 5.0  # seconds that a job must have been known to lack only a process, to be late
 MOST = 200  # the most jobs that are remembered
 
-Seen = dict[tuple[int, datetime], tuple[datetime, int]]  # by job and ready_at: since when it may run, idle looks
+Known = dict[tuple[int, datetime], tuple[datetime, int]]  # by job and ready_at: since when it may run, idle looks
 
 
 class MayRun:
     """The jobs that the last look found."""
 
     def __init__(self) -> None:
-        self._seen: Seen = {}
+        self._known: Known = {}
 
     @transaction.atomic
     def look(self) -> None:
@@ -36,18 +36,18 @@ class MayRun:
         the last look, and is ready again, counts as a new one.
         """
         _, now = begin_task(TASK, APART)
-        found = may_run([job for job, _ in self._seen])
-        found.sort(key=lambda one: one[:2] not in self._seen)
-        seen: Seen = {}
+        rows = may_run([job for job, _ in self._known])
+        rows.sort(key=lambda row: row[:2] not in self._known)
+        known: Known = {}
         late: dict[str, dict[str, float]] = {}
-        for job, ready_at, pool, idle in found[:MOST]:
-            since, looks = self._seen.get((job, ready_at), (now, 0))
+        for job, ready_at, pool, idle in rows[:MOST]:
+            since, looks = self._known.get((job, ready_at), (now, 0))
             looks = looks + 1 if idle else 0
-            seen[job, ready_at] = since, looks
+            known[job, ready_at] = since, looks
             seconds = (now - since).total_seconds()
             if seconds >= APART:
-                of = late.setdefault(pool, {"jobs": 0, "seconds": 0.0, "idle_looks": 0})
-                of["jobs"] += 1
-                of |= {"seconds": max(of["seconds"], seconds), "idle_looks": max(of["idle_looks"], looks)}
+                row = late.setdefault(pool, {"jobs": 0, "seconds": 0.0, "idle_looks": 0})
+                row["jobs"] += 1
+                row |= {"seconds": max(row["seconds"], seconds), "idle_looks": max(row["idle_looks"], looks)}
         end_task(TASK, now, late=late)
-        self._seen = seen
+        self._known = known

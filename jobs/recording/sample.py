@@ -12,7 +12,7 @@ from jobs.reading import looking, waits
 from jobs.reading.health.facts import starving
 from jobs.reading.looking import Queue
 from jobs.reading.shares import JUDGED, Work, entitled, jain
-from jobs.reading.standing import State, state_of
+from jobs.reading.standing import StandingState, state_of
 from jobs.reading.usage import day_of
 from jobs.recording import statements
 from jobs.recording.record import DAY
@@ -39,10 +39,10 @@ def record_sample() -> None:
     of_each = {pk: (got[pk], fair.get(pk, 0.0)) for pk in got.keys() | fair.keys()}
     shares = statements.record_shares(of_each, SHORT, LONG)
     hungry = {tenant.id for tenant in starving(queues, now)}
-    found = waits.cuts([lane.in_line for lane in work], queues)
-    tenants, standing = _tenants(work, fair), states(work, found, hungry)
-    full = [pk for pk, one in tenants.items() if standing[pk] is State.FULL and one["in_use"] >= one["slots"]]
-    statements.record_peaks(day_of(now), {pk: one["in_use"] for pk, one in tenants.items() if one["in_use"]})
+    cuts = waits.cuts([lane.in_line for lane in work], queues)
+    tenants, standing = _tenants(work, fair), states(work, cuts, hungry)
+    full = [pk for pk, row in tenants.items() if standing[pk] is StandingState.FULL and row["in_use"] >= row["slots"]]
+    statements.record_peaks(day_of(now), {pk: row["in_use"] for pk, row in tenants.items() if row["in_use"]})
     rows("record_full", hour=minute.replace(minute=0), tenants=full)
     sample = Sample(
         at=minute,
@@ -74,12 +74,12 @@ def fair_seconds(
             demand = lane.in_use + (0 if waits.closed(queue) else lane.in_line.passing)
             wishes[queue.pool].append(Work(lane.tenant_id, lane.queue_id, MINUTE * demand, lane.weight))
     weights = {pk: float(queue.weight) for pk, queue in queues.items()}
-    most = {pk: MINUTE * max(queue.concurrency, queue.in_use) for pk, queue in queues.items() if queue.concurrency}
-    found: dict[int, float] = defaultdict(float)
+    limits = {pk: MINUTE * max(queue.concurrency, queue.in_use) for pk, queue in queues.items() if queue.concurrency}
+    fair: dict[int, float] = defaultdict(float)
     for pool, lanes in wishes.items():
-        for tenant_id, seconds in entitled(capacity[pool], lanes, weights, most).items():
-            found[tenant_id] += seconds
-    return found
+        for tenant_id, seconds in entitled(capacity[pool], lanes, weights, limits).items():
+            fair[tenant_id] += seconds
+    return fair
 
 
 def fairness(shares: Iterable[tuple[float, float]]) -> float | None:
@@ -90,7 +90,7 @@ def fairness(shares: Iterable[tuple[float, float]]) -> float | None:
     return jain([got / entitled for got, entitled in shares if entitled >= JUDGED])
 
 
-def states(work: Iterable[LaneWork], found: Iterable[waits.Cut], hungry: Collection[int]) -> dict[int, State]:
+def states(work: Iterable[LaneWork], cuts: Iterable[waits.Cut], hungry: Collection[int]) -> dict[int, StandingState]:
     """Return the state of each tenant with work.
 
     hungry: the tenants that are starved
@@ -98,37 +98,37 @@ def states(work: Iterable[LaneWork], found: Iterable[waits.Cut], hungry: Collect
     gates: dict[int | None, set[Gate]] = defaultdict(set)
     in_use: Counter[int] = Counter()
     limits: dict[int, LaneWork] = {}
-    for cut in found:
+    for cut in cuts:
         gates[cut.tenant_id].add(cut.gate)
     for lane in work:
         in_use[lane.tenant_id] += lane.in_use
         limits[lane.tenant_id] = lane
     return {
-        pk: state_of(paused=one.paused, slots=one.slots, in_use=in_use[pk], gates=gates[pk], starved=pk in hungry)
-        for pk, one in limits.items()
+        pk: state_of(paused=limit.paused, slots=limit.slots, in_use=in_use[pk], gates=gates[pk], starved=pk in hungry)
+        for pk, limit in limits.items()
     }
 
 
 def _tenants(work: Iterable[LaneWork], fair: Mapping[int, float]) -> dict[int, dict[str, Any]]:
-    found: dict[int, dict[str, Any]] = {}
+    samples: dict[int, dict[str, Any]] = {}
     for lane in work:
-        one = found.setdefault(lane.tenant_id, {"in_use": 0, "slots": lane.slots, "waiting": 0})
-        one["in_use"] += lane.in_use
-        one["waiting"] += lane.in_line.waiting
-    for pk, one in found.items():
-        one["entitled"] = round(fair.get(pk, 0.0), 1)
-    return found
+        sample = samples.setdefault(lane.tenant_id, {"in_use": 0, "slots": lane.slots, "waiting": 0})
+        sample["in_use"] += lane.in_use
+        sample["waiting"] += lane.in_line.waiting
+    for pk, sample in samples.items():
+        sample["entitled"] = round(fair.get(pk, 0.0), 1)
+    return samples
 
 
 def _queues(work: Iterable[LaneWork]) -> dict[int, dict[str, int]]:
-    found: dict[int, dict[str, int]] = {}
+    samples: dict[int, dict[str, int]] = {}
     for lane in work:
-        one = found.setdefault(lane.queue_id, {"in_use": 0, "waiting": 0})
-        one["in_use"] += lane.in_use
-        one["waiting"] += lane.in_line.waiting
-    return found
+        sample = samples.setdefault(lane.queue_id, {"in_use": 0, "waiting": 0})
+        sample["in_use"] += lane.in_use
+        sample["waiting"] += lane.in_line.waiting
+    return samples
 
 
 def _pools(queues: Mapping[int, Queue], work: Sequence[LaneWork]) -> dict[str, dict[str, int]]:
     pools = waits.pools([lane.in_line for lane in work], queues)
-    return {one.name: {"in_use": one.in_use, "processes": one.processes, "may_run": one.may_run} for one in pools}
+    return {pool.name: {"in_use": pool.in_use, "processes": pool.processes, "may_run": pool.may_run} for pool in pools}

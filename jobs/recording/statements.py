@@ -22,12 +22,12 @@ def begin_task(task: str, reach: float, *, pause: float | None = None) -> tuple[
     return upto, now
 
 
-def end_task(task: str, upto: datetime, **found: Any) -> None:
+def end_task(task: str, upto: datetime, **findings: Any) -> None:
     """Note the moment that the task has recorded up to, and its findings.
 
-    found: values by the columns of `recorded`
+    findings: values by the columns of `recorded`
     """
-    Recorded.objects.filter(task=task).update(upto=upto, **found)
+    Recorded.objects.filter(task=task).update(upto=upto, **findings)
 
 
 def record_peaks(day: date, slots: Mapping[int, int]) -> None:
@@ -58,10 +58,10 @@ class LaneWork:
 def work() -> list[LaneWork]:
     """Return the work in all lanes with jobs in line or in slots."""
     with reading_as_sets():
-        found = rows("work", tenants=None)
+        lanes = rows("work", tenants=None)
     return [
         LaneWork(tenant, queue, in_use, Lane(tenant, queue, gate, no_tokens, waiting, passing), *of_tenant)
-        for tenant, queue, in_use, waiting, gate, no_tokens, passing, *of_tenant in found
+        for tenant, queue, in_use, waiting, gate, no_tokens, passing, *of_tenant in lanes
     ]
 
 
@@ -76,13 +76,13 @@ def record_shares(minute: Mapping[int, tuple[float, float]], short: float, long:
     return rows("record_shares", tenants=list(minute), got=got, entitled=entitled, short=short, long=long)
 
 
-def may_run(seen: Sequence[int]) -> list[tuple[int, datetime, str, bool]]:
+def may_run(known: Sequence[int]) -> list[tuple[int, datetime, str, bool]]:
     """Return some jobs that may run: since when each is ready, its pool, and whether that has an idle process.
 
-    seen: jobs that are looked at in any case
+    known: jobs that are looked at in any case
     """
     with reading_as_sets():
-        return rows("may_run", seen=seen, most=LANES, each=OF_A_LANE, tenants=None)
+        return rows("may_run", seen=known, most=LANES, each=OF_A_LANE, tenants=None)
 
 
 def note_pools() -> None:

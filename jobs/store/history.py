@@ -8,16 +8,16 @@ from jobs.store.owner import TenantId, tenant_or_any
 from jobs.store.rows import moved, rows
 
 
-def next_to_archive(status: str, after: float, since: datetime) -> datetime | None:
-    """Return the end of the first job of this status that ended since `since`, and at least `after` seconds ago."""
+def next_to_archive(after: float, since: datetime) -> datetime | None:
+    """Return the end of the first job that ended since `since`, and at least `after` seconds ago; dead ones stay."""
     until = database_now() - timedelta(seconds=after)
-    ended = Job.objects.filter(status=status, died_at=None, end_time__gte=since, end_time__lt=until)
+    ended = Job.objects.filter(died_at=None, end_time__gte=since, end_time__lt=until)
     return ended.order_by("end_time").values_list("end_time", flat=True).first()
 
 
-def archive(status: str, after: float, since: datetime, until: datetime, *, batch: int = 500) -> int:
-    """Move at most `batch` jobs of this status that ended from `since` on, and before `until`; return their number."""
-    return len(moved("archive", rows("archive", status=status, after=after, since=since, until=until, batch=batch)))
+def archive(after: float, since: datetime, until: datetime, *, batch: int = 500) -> int:
+    """Move at most `batch` jobs that ended from `since` on, and before `until`; return their number."""
+    return len(moved("archive", rows("archive", after=after, since=since, until=until, batch=batch)))
 
 
 def restore(job_id: int, *, tenant_id: TenantId) -> bool:

@@ -90,7 +90,7 @@ def answered(method: str, path: str, status: int, **facts: object) -> None:
     _log(logging.INFO, "answered", method=method, path=path, status=status, **facts)
 
 
-def shown(facts: dict[str, object]) -> str:
+def render(facts: dict[str, object]) -> str:
     """Return the facts as in a line for people, without those that are None."""
     return "".join(f" {name}={value}" for name, value in facts.items() if value is not None)
 
@@ -121,4 +121,4 @@ def _writable(error: BaseException) -> bool:
 def _log(level: int, event: str, raised: Raised | None = None, /, **facts: object) -> None:
     if logger.isEnabledFor(level):
         # The event is in the template, by which other tools group records.
-        logger.log(level, f"{event}%s", shown(facts), exc_info=raised, extra={"event": event, "facts": facts})
+        logger.log(level, f"{event}%s", render(facts), exc_info=raised, extra={"event": event, "facts": facts})

@@ -7,7 +7,7 @@ from django import template
 from jobs.lifecycle import Status
 from jobs.models import JobRow
 from jobs.portal import words
-from jobs.reading.public_error import told
+from jobs.reading.public_error import public_text
 
 register = template.Library()
 register.filter("word", words.word)
@@ -29,4 +29,4 @@ def whose(job: JobRow, users: Mapping[str, str]) -> str:
 @register.filter
 def error(job: JobRow) -> str:
     """Return the part of a failed job's error that its tenant may read."""
-    return told(job.last_error) if job.status in (Status.ERROR, Status.DEAD) else ""
+    return public_text(job.last_error) if job.status in (Status.ERROR, Status.DEAD) else ""

@@ -19,7 +19,7 @@ PATIENCE = 60_000.0  # milliseconds; a forecast is made after ten seconds
 
 
 def learn() -> None:
-    """As after many statements, whose starts may be three times as late as the rehearsals say."""
+    """As after many statements, whose starts may be three times as late as the simulations say."""
     for kind in (f"{gate.value} {name}" for gate in Gate for name in (*(name for _, name in BOUNDS), "more")):
         for q in QUANTILES:
             Calibration.objects.create(kind=kind, quantile=q, log=log(3.0), outcomes=2 * LEARNED, held=q)

@@ -20,20 +20,34 @@ NOT_A_CANCEL = (
     "jobs.store.leading:wake_clock",
 )
 
+NOT_A_SCHEDULE = ("jobs.engine.submitting.submit:submit_all", "jobs.engine.verbs.cancel:cancel")
 OTHER_PROCESSES = ("jobs.apps", "jobs.management", "jobs.worker.bootstrap", "jobs.engine.door.dispatcher")
 
 
 def described(walked: Walk) -> str:
     """For a failure: what was opened, and what was unnatural."""
     return "\n".join(
-        [*walked.files, *(f"climb {one}" for one in walked.climbs), *(f"return {one}" for one in walked.returns)]
+        [*walked.opened, *(f"climb {one}" for one in walked.climbs), *(f"return {one}" for one in walked.returns)]
     )
 
 
 def test_the_cancel_of_a_running_job_until_its_process_is_killed_and_settled_opens_few_files() -> None:
     walked = walk(*CANCEL, beyond=NOT_A_CANCEL)
     assert "jobs/sql/settling/take_back.sql" in walked.files, "the walk is cut off"
-    assert len(walked.files) <= 20, described(walked)
+    assert len(walked.opened) <= 29, described(walked)
+
+
+def test_a_limit_that_changes_is_seen_by_a_claim_after_few_files() -> None:
+    """In between, triggers tell the next fold (docs/architecture.md, "What a trigger says to whom")."""
+    walked = walk("jobs.engine.verbs.limits:store", "jobs.engine.door.dispatch:dispatch")
+    assert "jobs/sql/claiming/claim/room.sql" in walked.chapters, "the walk is cut off"
+    assert len(walked.opened) <= 61, described(walked)
+
+
+def test_a_schedule_that_is_due_submits_its_job_after_few_files() -> None:
+    walked = walk("jobs.engine.schedules.run:run_due", beyond=NOT_A_SCHEDULE)
+    assert "jobs/sql/schedules/take.sql" in walked.files, "the walk is cut off"
+    assert len(walked.opened) <= 25, described(walked)
 
 
 CLEANING, JUDGING = "jobs.engine.attempt.execute:_is_clean", "jobs.engine.attempt.settle:judge"

@@ -13,7 +13,7 @@ each function in the order of its source, and at each name goes into what that m
 * A method of a Protocol: that of each class in another module which has all methods of the Protocol. A method of
   another class: also those that override it, in other modules.
 * A statement: a text among the arguments of a call, in the packages that run SQL, that names a file in `jobs/sql`. It
-  is one file with its chapters, as `python -m jobs.sql NAME` prints it; `chapters` has those.
+  is one file, which `python -m jobs.sql NAME` prints with its chapters; `chapters` has those. `opened` counts both.
 
 What cannot be told from the source is not followed: templates, names that are made at run time. LEAVES are not opened:
 data, and what every file uses. `beyond` names functions that are not opened because another walk begins there;
@@ -57,6 +57,11 @@ class Walk:
     climbs: list[tuple[str, str]] = field(default_factory=list)
     returns: list[tuple[str, str, str]] = field(default_factory=list)
     _read: set[int] = field(default_factory=set)
+
+    @property
+    def opened(self) -> list[str]:
+        """The files and the chapters of SQL: all that a reader opens."""
+        return [*self.files, *self.chapters]
 
     def begin(self, start: str) -> None:
         """Walk from `module:function` or `module:Class.method`. Raises ValueError if there is none."""

@@ -126,7 +126,7 @@ def _wrong_bills() -> Iterator[str]:
         logged[one.tenant_id].append(max(one.ended_at - one.start_time, timedelta(0)))
     now = datetime.now(UTC)
     day = timedelta(days=1)
-    found = usage.read(usage.Asked(now.date() - day, now.date() + 2 * day, ("tenant",)), None, now)
+    found = usage.read(usage.UsageRequest(now.date() - day, now.date() + 2 * day, ("tenant",)), None, now)
     billed = {line.tenant_id: (line.attempts, line.microseconds) for line in found.lines}
     ran = {pk: (len(times), sum(times, timedelta()) // timedelta(microseconds=1)) for pk, times in logged.items()}
     for pk in sorted(ran.keys() | billed.keys()):

@@ -26,9 +26,7 @@ URLS = (engines.DATABASE, engines.BROKER, engines.CACHE)
 SETTINGS = {
     "DJANGO_SETTINGS_MODULE": "tests.settings",
     "JOBS_BEAT_INTERVAL": "0.5",
-    "JOBS_ARCHIVE_AFTER_SUCCESS": "0.0001",  # days: 9 seconds
-    "JOBS_ARCHIVE_AFTER_CANCELLED": "0.00002",
-    "JOBS_ARCHIVE_AFTER_ERROR": "0.00002",
+    "JOBS_ARCHIVE_AFTER": "0.00005",  # days: 4 seconds
     "JOBS_HAND_OVER_TIMEOUT": "2",
     "JOBS_CANCEL_GRACE": "2",
     "JOBS_MAX_CRASHES": "1000",  # chaos must not bury what it has not caused to be poison

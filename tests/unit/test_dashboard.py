@@ -29,7 +29,7 @@ from jobs.pages.attempts_chart import WIDTH, pieces
 from jobs.reading import listing
 from jobs.reading.looking import SlotsInUse, Worker
 from jobs.reading.masked import masked
-from jobs.reading.standing import State
+from jobs.reading.standing import StandingState
 from jobs.reading.statistics import BUCKETS
 from plumbing.text import duration
 from tenants.models import Tenant as Owner
@@ -88,13 +88,13 @@ def test_tenants_that_need_attention_come_first():
     seen = snapshot([*tenants, hungry], [queue(1), queue(2, paused=True)], lanes, in_use=in_use)
     told = [(one.tenant.id, one.state) for one in standings(seen)]
     assert told == [
-        (2, State.PAUSED),
-        (8, State.NO_SLOTS),
-        (7, State.STARVED),
-        (3, State.FULL),
-        (4, State.LIMITED),
-        (5, State.WAITING),
-        (1, State.BUSY),
+        (2, StandingState.PAUSED),
+        (8, StandingState.NO_SLOTS),
+        (7, StandingState.STARVED),
+        (3, StandingState.FULL),
+        (4, StandingState.LIMITED),
+        (5, StandingState.WAITING),
+        (1, StandingState.BUSY),
     ]
     assert {one.tenant.id: one.share for one in standings(seen)}[7] == "70 %"
     assert seen.unseen == 9

@@ -5,9 +5,9 @@ import pytest
 from jobs.allocation import order
 from jobs.allocation.books import Books
 from jobs.allocation.state import Queue, Tenant
-from jobs.allocation.world import Job, Pauses, World
+from jobs.allocation.world import IdleGaps, SimulatedJob, World
 
-NONE = Pauses(between=0.0, handover=0.0)
+NONE = IdleGaps(between=0.0, handover=0.0)
 
 
 def books(processes: int = 4, slots: int = 1, **limits) -> Books:
@@ -17,8 +17,8 @@ def books(processes: int = 4, slots: int = 1, **limits) -> Books:
     return made
 
 
-def job(place: int, seconds: float = 10.0, ready_at: float = 0.0, tenant: int = 7) -> Job:
-    return Job(place=place, tenant=tenant, queue=1, ready_at=ready_at, seconds=seconds)
+def job(place: int, seconds: float = 10.0, ready_at: float = 0.0, tenant: int = 7) -> SimulatedJob:
+    return SimulatedJob(place=place, tenant=tenant, queue=1, ready_at=ready_at, seconds=seconds)
 
 
 def run(world: World) -> list[tuple[int, float]]:
@@ -29,34 +29,34 @@ def run(world: World) -> list[tuple[int, float]]:
 
 
 def test_jobs_run_one_by_one_in_a_slot_and_pause_between():
-    world = World(books(), now=0.0, pauses=Pauses(between=0.5, handover=0.25))
+    world = World(books(), now=0.0, idle_gaps=IdleGaps(between=0.5, handover=0.25))
     for place in (2, 1, 3):
         world.arrive(job(place))
     assert run(world) == [(1, 0.25), (2, 11.0), (3, 21.75)]
 
 
 def test_short_ones_follow_in_the_slot_without_a_pause_for_a_slice():
-    world = World(books(), now=0.0, pauses=Pauses(between=1.0, handover=0.0))
+    world = World(books(), now=0.0, idle_gaps=IdleGaps(between=1.0, handover=0.0))
     for place in range(1, 5):
         world.arrive(job(place, seconds=0.04))
     assert run(world) == [(1, 0.0), (2, 0.04), (3, 0.08), (4, 1.12)]
 
 
 def test_a_job_in_a_slot_keeps_it_until_its_end():
-    world = World(books(), now=0.0, pauses=NONE)
+    world = World(books(), now=0.0, idle_gaps=NONE)
     world.hold(job(1), claimed_at=-5.0, started_at=-4.0, ends_at=6.0)
     world.arrive(job(2))
     assert run(world) == [(2, 6.0)]
 
 
 def test_those_who_come_later_come_in_their_order_and_stop_coming():
-    world = World(books(slots=2), now=0.0, pauses=NONE, coming=[job(1, ready_at=3.0), job(2, ready_at=3.5)])
+    world = World(books(slots=2), now=0.0, idle_gaps=NONE, coming=[job(1, ready_at=3.0), job(2, ready_at=3.5)])
     assert run(world) == [(1, 3.0), (2, 3.5)]
     assert not world.step()
 
 
 def test_a_rate_limit_lets_go_one_with_each_token():
-    world = World(books(slots=9, rate_limit=1, rate_window=5.0), now=0.0, pauses=NONE)
+    world = World(books(slots=9, rate_limit=1, rate_window=5.0), now=0.0, idle_gaps=NONE)
     for place in range(1, 4):
         world.arrive(job(place, seconds=0.2))
     assert run(world) == [(1, 0.0), (2, 5.0), (3, 10.0)]
@@ -65,7 +65,7 @@ def test_a_rate_limit_lets_go_one_with_each_token():
 def test_what_nobody_could_use_is_lent_and_not_while_somebody_could():
     lending = books(processes=2, slots=1, burst_slots=3)
     lending.add_tenant(Tenant(id=8, num_slots=1))
-    world = World(lending, now=0.0, pauses=NONE)
+    world = World(lending, now=0.0, idle_gaps=NONE)
     for place in range(1, 5):
         world.arrive(job(place))
     world.arrive(job(9, tenant=8, ready_at=5.0))
@@ -74,7 +74,7 @@ def test_what_nobody_could_use_is_lent_and_not_while_somebody_could():
 
 @pytest.mark.parametrize(("processes", "starts"), [(1, 10.0), (2, 4.0)])
 def test_a_change_lets_go_what_it_allows(processes, starts):
-    world = World(books(processes=1, slots=2), now=0.0, pauses=NONE)
+    world = World(books(processes=1, slots=2), now=0.0, idle_gaps=NONE)
     world.arrive(job(1))
     world.arrive(job(2))
     world.change(4.0, lambda found: found.pool("default", processes))

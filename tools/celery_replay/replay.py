@@ -1,14 +1,18 @@
-"""Replay recorded tasks by the rules of jobs: slots for each tenant, fair turns. It knows neither Django nor Celery."""
+"""Replay recorded tasks by the rules of the claim: slots for each tenant, fair turns.
 
-import heapq
+It needs neither a database nor Celery.
+"""
+
 import json
-from collections import Counter, defaultdict, deque
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil, inf
+from math import ceil
+from operator import attrgetter
 
-from jobs.allocation import order
-from jobs.allocation.room import left
+from jobs.allocation.books import Books
+from jobs.allocation.state import Queue, Tenant
+from jobs.allocation.world import Job, Pauses, World
 
 
 @dataclass(frozen=True)
@@ -50,63 +54,28 @@ def peak(tasks: Iterable[Seen]) -> int:
 
 
 def replay(tasks: Sequence[Seen], *, processes: int, slots: Mapping[str, int] | int) -> list[float]:
-    """The seconds that each task would have waited, in the order of the tasks.
+    """Return the seconds that each task would have waited, in the order of the tasks.
 
-    slots: of every tenant, or by name; a tenant without a number has no limit. Within a tenant the first come is the
-    first served. Among tenants with a free slot the one that has used the least time goes first.
+    slots: those of every tenant, or by name; a tenant without a number may use all processes
     """
-    return _Replay(tasks, processes, slots).run()
-
-
-class _Replay:
-    def __init__(self, tasks: Sequence[Seen], processes: int, slots: Mapping[str, int] | int) -> None:
-        self._tasks = tasks
-        self._free = processes
-        self._slots = slots
-        self._coming = deque(sorted(range(len(tasks)), key=lambda n: tasks[n].ready))
-        self._waiting: defaultdict[str, deque[int]] = defaultdict(deque)
-        self._running: list[tuple[float, int]] = []  # a heap: the end, the task
-        self._in_use: Counter[str] = Counter()
-        self._used: defaultdict[str, float] = defaultdict(float)  # seconds
-        self._waits = [0.0] * len(tasks)
-
-    def run(self) -> list[float]:
-        while self._coming or self._running:
-            next_end = self._running[0][0] if self._running else inf
-            now = min(next_end, self._tasks[self._coming[0]].ready if self._coming else inf)
-            self._end(now)
-            self._arrive(now)
-            self._start(now)
-        return self._waits
-
-    def _end(self, now: float) -> None:
-        while self._running and self._running[0][0] <= now:
-            task = self._tasks[heapq.heappop(self._running)[1]]
-            self._free += 1
-            self._in_use[task.tenant] -= 1
-            self._used[task.tenant] += task.seconds
-
-    def _arrive(self, now: float) -> None:
-        while self._coming and self._tasks[self._coming[0]].ready <= now:
-            number = self._coming.popleft()
-            tenant = self._tasks[number].tenant
-            if not self._waiting[tenant] and not self._in_use[tenant]:  # it was idle, and gets no credit for that
-                busy = [self._used[one] for one in self._used if self._waiting[one] or self._in_use[one]]
-                self._used[tenant] = order.at_least(self._used[tenant], min(busy, default=0.0), weight=1)
-            self._waiting[tenant].append(number)
-
-    def _start(self, now: float) -> None:
-        while self._free and (able := [tenant for tenant, line in self._waiting.items() if line and self._may(tenant)]):
-            tenant = min(able, key=lambda one: order.turn(self._used[one], self._in_use[one], weight=1))
-            number = self._waiting[tenant].popleft()
-            self._waits[number] = now - self._tasks[number].ready
-            self._free -= 1
-            self._in_use[tenant] += 1
-            heapq.heappush(self._running, (now + self._tasks[number].seconds, number))
-
-    def _may(self, tenant: str) -> bool:
-        slots = self._slots if isinstance(self._slots, int) else self._slots.get(tenant)
-        return left(slots, self._in_use[tenant]) > 0
+    begin = min((task.ready for task in tasks), default=0.0)
+    books = Books()
+    queue = books.add_queue(Queue(id=1, pool=books.pool("", processes)))
+    ids: dict[str, int] = {}
+    for name in dict.fromkeys(task.tenant for task in tasks):
+        own = slots if isinstance(slots, int) else slots.get(name, processes)
+        ids[name] = books.add_tenant(Tenant(id=len(ids) + 1, num_slots=own)).id
+    jobs = [
+        Job(place=0, tenant=ids[task.tenant], queue=queue.id, ready_at=task.ready - begin, seconds=task.seconds)
+        for task in tasks
+    ]
+    coming = sorted(jobs, key=attrgetter("ready_at"))
+    for place, job in enumerate(coming, start=1):
+        job.place = place
+    world = World(books, now=0.0, pauses=Pauses(between=0.0, handover=0.0), coming=coming)
+    while world.step():
+        world.started.clear()
+    return [(job.started_at or 0.0) - job.ready_at for job in jobs]
 
 
 @dataclass(frozen=True)

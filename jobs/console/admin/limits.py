@@ -1,12 +1,12 @@
 """Pages of limits: with what is in use beside them, and links to the what-if page."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from django.http import HttpRequest
 from django.utils.html import format_html
 
-from jobs.console.operations.limits import RATE
+from jobs.console.operations.limits import RATE, Limit, grouped
 from jobs.console.operations.questions import LIMITS, asked_at
 from jobs.engine.verbs import limits
 from jobs.reading.standing import Standing
@@ -68,6 +68,13 @@ class LimitsAdmin(Labelled, OnlyChanged, Kept):
         if not row.rate_limit:
             return None
         return f"{row.rate_limit} per {row.rate_window:.15g} s".replace(" ", "\N{NO-BREAK SPACE}")
+
+
+def fieldsets(subject: str, table: Iterable[Limit]) -> list[tuple[str | None, dict[str, Any]]]:
+    """Return the parts of a form: the subject with the limits of the first group, then each other group."""
+    groups = grouped(table)
+    first = [subject, *groups.pop("")]
+    return [(None, {"fields": first}), *((group, {"fields": names}) for group, names in groups.items())]
 
 
 def lead(form: Any, kind: str, subject: str, request: HttpRequest) -> None:

@@ -5,7 +5,8 @@ from collections.abc import Collection, Mapping
 from django.contrib import admin
 from django.http import HttpRequest
 
-from jobs.console.admin.limits import LimitsAdmin
+from jobs.console.admin.limits import LimitsAdmin, fieldsets
+from jobs.console.operations.limits import OF_QUEUE
 from jobs.console.operations.questions import QUEUES
 from jobs.models import Queue
 from jobs.reading import present
@@ -19,15 +20,7 @@ class QueueAdmin(LimitsAdmin):
     list_editable = ["weight", "concurrency", "default_timeout", "paused"]
     list_filter = ["pool", "paused"]
     search_fields = ["name"]
-    fieldsets = [
-        (None, {"fields": ["name", "paused"]}),
-        ("Share", {"fields": ["weight", "pool", "concurrency"]}),
-        ("Rate limit", {"fields": [("rate_limit", "rate_window")]}),
-        (
-            "Defaults for jobs",
-            {"fields": ["default_timeout", "default_max_retries", "default_backoff", "backoff_grows"]},
-        ),
-    ]
+    fieldsets = fieldsets("name", OF_QUEUE)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Queue | None = None) -> list[str]:
         return ["name"] if obj else []  # code and clients refer to it

@@ -6,7 +6,8 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 
-from jobs.console.admin.limits import LimitsAdmin, LimitsForm, lead
+from jobs.console.admin.limits import LimitsAdmin, LimitsForm, fieldsets, lead
+from jobs.console.operations.limits import OF_TENANT, grouped
 from jobs.console.operations.questions import TENANTS
 from jobs.engine.verbs import limits
 from jobs.reading import present
@@ -28,13 +29,7 @@ class SlotsInline(Untitled, StackedInline):
 
     model = TenantQueue
     form = SlotsForm
-    fields = [
-        ("num_slots", "burst_slots", "user_slots"),
-        ("weight", "max_waiting"),
-        ("rate_limit", "rate_window"),
-        ("history_days",),
-        ("queues", "paused"),
-    ]
+    fields = [tuple(names) for names in grouped(OF_TENANT).values()]
     min_num = max_num = 1
     can_delete = False
     verbose_name = verbose_name_plural = "slots"
@@ -84,14 +79,7 @@ class SlotsAdmin(Searched, LimitsAdmin):
     list_select_related = ["tenant"]
     search_fields = [f"tenant__{TENANT_NAME}", f"tenant__{TENANT_SLUG}"]
     ordering = [f"tenant__{TENANT_NAME}"]
-    fieldsets = [
-        (None, {"fields": ["tenant", "paused"]}),
-        (
-            "Share",
-            {"fields": ["num_slots", "burst_slots", "user_slots", "weight", "max_waiting", "history_days", "queues"]},
-        ),
-        ("Rate limit", {"fields": [("rate_limit", "rate_window")]}),
-    ]
+    fieldsets = fieldsets("tenant", OF_TENANT)
 
     def get_readonly_fields(self, request: HttpRequest, obj: TenantQueue | None = None) -> list[str]:
         return ["tenant"] if obj else []

@@ -1,7 +1,5 @@
 """Queues: their limits and defaults, and whether they are paused."""
 
-from typing import Any
-
 from django.db import transaction
 from ninja import ModelSchema, Router
 
@@ -13,7 +11,6 @@ from jobs.engine.verbs import limits
 from jobs.http.problems import existing
 from plumbing.text import storable
 
-CHANGE = may("jobs.change_queue")
 router = Router(tags=["operators"], auth=may("jobs.view_queue"))
 
 
@@ -39,26 +36,10 @@ def read_queue(request: OperatorRequest, name: str) -> models.Queue:
     return existing(models.Queue.objects.filter(name=storable(name)).first(), "queue")
 
 
-@router.patch("queues/{name}", auth=CHANGE, response=Queue)
-def change_queue(request: OperatorRequest, name: str, wanted: QueueChange) -> models.Queue:
-    """Change a queue. A dispatch with the new values follows at once."""
-    return _change(request, name, wanted.model_dump(exclude_unset=True))
-
-
-@router.post("queues/{name}/pause", auth=CHANGE, response=Queue)
-def pause_queue(request: OperatorRequest, name: str) -> models.Queue:
-    """Pause a queue: its waiting jobs stay waiting, its running jobs continue."""
-    return _change(request, name, {"paused": True})
-
-
-@router.post("queues/{name}/resume", auth=CHANGE, response=Queue)
-def resume_queue(request: OperatorRequest, name: str) -> models.Queue:
-    """Resume a queue: its waiting jobs may start again."""
-    return _change(request, name, {"paused": False})
-
-
+@router.patch("queues/{name}", auth=may("jobs.change_queue"), response=Queue)
 @transaction.atomic
-def _change(request: OperatorRequest, name: str, values: dict[str, Any]) -> models.Queue:
+def change_queue(request: OperatorRequest, name: str, wanted: QueueChange) -> models.Queue:
+    """Change, pause or resume a queue. A dispatch with the new values follows at once."""
     queue = existing(limits.locked_queue(storable(name)), "queue")
-    change(queue, values)
+    change(queue, wanted.model_dump(exclude_unset=True))
     return queue

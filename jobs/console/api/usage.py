@@ -29,7 +29,7 @@ class AnyPeriod(Period):
 def read_usage_of_tenants(request: OperatorRequest, period: Query[AnyPeriod]) -> dict[str, Any]:
     """Read what tenants used, as they are billed for it. A day is closed five minutes after its end (UTC)."""
     now = timezone.now()
-    asked = usage.Asked.of(period.starts, period.ends, period.by, now=now)
+    asked = usage.UsageRequest.parse(period.starts, period.ends, period.by, now=now)
     tenant = None if period.tenant is None else tenant_named(period.tenant).pk
     found = usage.read(asked, tenant, now)
     return usage.document(found)

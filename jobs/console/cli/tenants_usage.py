@@ -35,9 +35,9 @@ def run(options: Options, screen: Screen) -> None:
     if options["csv"] and options["json"]:
         raise CommandError("--json: not together with --csv")
     now = timezone.now()
-    asked = usage.Asked.of(options["from"], options["to"], options["by"], now=now)
+    asked = usage.UsageRequest.parse(options["from"], options["to"], options["by"], now=now)
     tenant = None if options["slug"] is None else tenant_named(options["slug"]).pk
-    found = usage.read(asked, tenant, now, most=None)
+    found = usage.read(asked, tenant, now, max_lines=None)
     if options["final"] and not found.final:
         raise CommandError(f"--final: the period up to {found.ends} is not final yet")
     told = usage.document(found)

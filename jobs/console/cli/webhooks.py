@@ -29,7 +29,7 @@ COLUMNS = [
 def _list(options: Options, screen: Screen) -> None:
     endpoints = WebhookEndpoint.objects.select_related("tenant").order_by("pk")
     found = standings(inputs.of_tenant(endpoints, options))
-    screen.document({"webhooks": [one.as_told() | {"tenant": one.endpoint.tenant.jobs_slug} for one in found]})
+    screen.document({"webhooks": [one.as_document() | {"tenant": one.endpoint.tenant.jobs_slug} for one in found]})
     screen.table(COLUMNS, found, none="There are no webhooks.")
 
 

@@ -3,6 +3,7 @@
 Each is a field of `TenantQueue` or `Queue`. The model defines its type, its bounds and its help text.
 """
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -30,12 +31,14 @@ class Limit:
     """A limit that operators change.
 
     name: the name of its field
+    group: the heading of its part of a form; "" for the first part
     optional: whether it may be None
     least, most: the bounds of a number; None: those of its column
     unset: what None means, in words; "" if the help text does not say it
     """
 
     name: str
+    group: str
     kind: Kind
     optional: bool
     least: float | None
@@ -51,14 +54,14 @@ class Limit:
         return f"{self.help} {none}: {self.unset}" if self.unset else self.help
 
 
-def _limits(model: type[models.Model], *names: str) -> tuple[Limit, ...]:
-    return tuple(_limit(model._meta.get_field(name)) for name in names)
+def _limits(model: type[models.Model], groups: Mapping[str, Iterable[str]]) -> tuple[Limit, ...]:
+    return tuple(_limit(model._meta.get_field(name), group) for group, names in groups.items() for name in names)
 
 
-def _limit(field: Any) -> Limit:
+def _limit(field: Any, group: str) -> Limit:
     least, most = _bound(field, MinValueValidator), _bound(field, MaxValueValidator)
     help, _, unset = str(field.help_text).partition(" Empty: ")
-    return Limit(field.name, KINDS[type(field)], field.null, least, most, help, unset)
+    return Limit(field.name, group, KINDS[type(field)], field.null, least, most, help, unset)
 
 
 def _bound(field: Any, kind: type[BaseValidator]) -> float | None:
@@ -68,10 +71,28 @@ def _bound(field: Any, kind: type[BaseValidator]) -> float | None:
 
 RATE = ("rate_limit", "rate_window")  # set together, or not at all
 OF_TENANT = _limits(
-    *(TenantQueue, "num_slots", "burst_slots", "user_slots", "weight", "max_waiting", *RATE),
-    *("history_days", "queues", "paused"),
+    TenantQueue,
+    {
+        "Share": ("num_slots", "burst_slots", "user_slots", "weight"),
+        "Rate limit": RATE,
+        "Other limits": ("max_waiting", "history_days", "queues"),
+        "": ("paused",),
+    },
 )
 OF_QUEUE = _limits(
-    *(Queue, "weight", "pool", "concurrency", *RATE, "default_timeout", "default_max_retries"),
-    *("default_backoff", "backoff_grows", "paused"),
+    Queue,
+    {
+        "Share": ("weight", "pool", "concurrency"),
+        "Rate limit": RATE,
+        "Defaults for jobs": ("default_timeout", "default_max_retries", "default_backoff", "backoff_grows"),
+        "": ("paused",),
+    },
 )
+
+
+def grouped(table: Iterable[Limit]) -> dict[str, list[str]]:
+    """Return the names of the limits by group, the first part of a form first."""
+    groups: dict[str, list[str]] = {"": []}
+    for limit in table:
+        groups.setdefault(limit.group, []).append(limit.name)
+    return groups

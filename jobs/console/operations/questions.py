@@ -4,24 +4,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
+from jobs.allocation import state
 from jobs.console.operations.limits import OF_QUEUE, OF_TENANT
 from plumbing.addresses import address
 
-DECIDING = (
-    "num_slots",
-    "burst_slots",
-    "user_slots",
-    "weight",
-    "pool",
-    "concurrency",
-    "rate_limit",
-    "rate_window",
-    "paused",
-)
 TENANTS, QUEUES = "tenants", "queues"
-LIMITS: Mapping[str, Sequence[str]] = {
-    TENANTS: [limit.name for limit in OF_TENANT if limit.name in DECIDING],
-    QUEUES: [limit.name for limit in OF_QUEUE if limit.name in DECIDING],
+LIMITS: Mapping[str, Sequence[str]] = {  # those that the books of a claim have
+    TENANTS: [limit.name for limit in OF_TENANT if limit.name in state.Tenant.__dataclass_fields__],
+    QUEUES: [limit.name for limit in OF_QUEUE if limit.name in state.Queue.__dataclass_fields__],
 }
 SUBJECTS = {TENANTS: "tenant", QUEUES: "queue"}  # in the address of the page
 

@@ -90,7 +90,7 @@ def chart(ended: Iterable[Ended], since: datetime, step: timedelta, count: int, 
             by_step[place].append(one)
     sums = [_sums(step_) for step_ in by_step]
     top = _round(max((sum(of.values()) for of in sums), default=0))
-    times = [Times.of(added(one.wait_buckets for one in step_)) for step_ in by_step]
+    times = [Times.from_buckets(added(one.wait_buckets for one in step_)) for step_ in by_step]
     longest = max((time.p95 for time in times if time.p95 is not None), default=0.0)
     most = next((mark for mark in MARKS if mark >= max(longest, 1)), max(MARKS))
     long = step * count > DAY
@@ -116,7 +116,7 @@ def chart(ended: Iterable[Ended], since: datetime, step: timedelta, count: int, 
             ((place, _waited(since + place * step, time)) for place, time in enumerate(times) if time.p95 is not None),
         ),
         marks=_marks(most),
-        times=Times.of(added(one.wait_buckets for step_ in by_step for one in step_)),
+        times=Times.from_buckets(added(one.wait_buckets for step_ in by_step for one in step_)),
         moments=[f"{since + part * step * count:{'%d %b %H:%M' if long else '%H:%M'}}" for part in (0, 0.5, 1)],
         steps=count,
     )

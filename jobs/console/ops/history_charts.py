@@ -130,7 +130,7 @@ def days_of(ids: frozenset[int]) -> Mapping[int, InADay]:
         pk: InADay(
             sum(attempts for _, attempts, _ in mine),
             sum(attempts for outcome, attempts, _ in mine if _is_failure(outcome)),
-            Times.of(added(buckets for _, _, buckets in mine)),
+            Times.from_buckets(added(buckets for _, _, buckets in mine)),
             whole.get(pk),
         )
         for pk in ids & (rows.keys() | whole.keys())

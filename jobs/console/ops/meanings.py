@@ -1,6 +1,6 @@
 """The words of the operators' pages that have an explanation as a tooltip."""
 
-from jobs.reading.standing import State
+from jobs.reading.standing import StandingState
 
 TERMS = {
     "slot": "one job at a time: a tenant has so many, and a job holds one from when it is chosen until it ends",
@@ -17,12 +17,12 @@ TERMS = {
     "p95": "95 of 100 took no longer",
 }
 TENANT_STATES = {
-    State.PAUSED: "an operator paused it",
-    State.NO_SLOTS: "it has 0 slots, so none of its jobs can start",
-    State.STARVED: "it only lacks processes, and gets too little of its share",
-    State.FULL: "it holds all its slots, and more jobs wait",
-    State.LIMITED: "its rate limit holds its jobs",
-    State.WAITING: "its jobs wait for a queue or for a process",
-    State.BUSY: "it holds slots, and nothing waits",
-    State.IDLE: "nothing runs, and nothing waits",
+    StandingState.PAUSED: "an operator paused it",
+    StandingState.NO_SLOTS: "it has 0 slots, so none of its jobs can start",
+    StandingState.STARVED: "it only lacks processes, and gets too little of its share",
+    StandingState.FULL: "it holds all its slots, and more jobs wait",
+    StandingState.LIMITED: "its rate limit holds its jobs",
+    StandingState.WAITING: "its jobs wait for a queue or for a process",
+    StandingState.BUSY: "it holds slots, and nothing waits",
+    StandingState.IDLE: "nothing runs, and nothing waits",
 }

@@ -18,7 +18,7 @@ from jobs.console.ops.present_queries import Counts
 from jobs.pages.cached import Cached, cached
 from jobs.reading import looking, waits
 from jobs.reading.looking import Lane, Queue, SlotsInUse, Tenant, Worker
-from jobs.reading.waits import Cut, Pool
+from jobs.reading.waits import Cut, PoolDemand
 
 REFRESH_SECONDS = 2.0
 REST = 160.0  # times the time that a look took
@@ -86,7 +86,7 @@ class Snapshot:
         return min(empty, default=None)
 
     @cached_property
-    def pools(self) -> list[Pool]:
+    def pools(self) -> list[PoolDemand]:
         """Return the pools of all queues and of all workers, by name."""
         return waits.pools(self.lanes, self.queues, self.workers)
 

@@ -5,11 +5,11 @@ from functools import lru_cache
 from typing import Any
 
 from jobs.console.ops.snapshot import Snapshot
-from jobs.reading.standing import State, TenantStanding, of_tenants
+from jobs.reading.standing import StandingState, TenantStanding, of_tenants
 
 
 def _need(one: TenantStanding) -> tuple[Any, ...]:
-    return list(State).index(one.state), -one.waiting, -one.in_use, one.tenant.name
+    return list(StandingState).index(one.state), -one.waiting, -one.in_use, one.tenant.name
 
 
 ATTENTION = "needs attention"

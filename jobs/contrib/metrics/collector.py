@@ -11,7 +11,7 @@ from prometheus_client.registry import Collector
 
 from jobs.reading.health import RULES, Facts, conditions
 from jobs.reading.health.looks import ForecastLook, PredictionsLook, TotalLook, WebhooksLook
-from jobs.reading.standing import State
+from jobs.reading.standing import StandingState
 from jobs.reading.statistics import BOUNDS, added
 
 STEP = 4  # buckets of the tables in one bucket of a metric: ten are enough for quantiles, and save memory of Prometheus
@@ -36,8 +36,8 @@ class Look(Collector):
 
 def gauge(name: str, text: str, labels: Sequence[str], rows: Iterable[tuple[Sequence[str], float]]) -> Metric:
     family = GaugeMetricFamily(f"scheduler_{name}", text, labels=labels)
-    for of, value in rows:
-        family.add_metric(of, value)
+    for label_values, value in rows:
+        family.add_metric(label_values, value)
     return family
 
 
@@ -47,23 +47,23 @@ def alone(name: str, text: str, value: float | None) -> Metric:
 
 
 def _queues(facts: Facts) -> Iterator[Metric]:
-    of = [([one.queue.name], one) for one in facts.standings]
-    waiting = [(name, one.waiting) for name, one in of]
+    standings = [([standing.queue.name], standing) for standing in facts.standings]
+    waiting = [(name, standing.waiting) for name, standing in standings]
     yield gauge("waiting_jobs", "Jobs scheduled or ready, about.", ["queue"], waiting)
-    yield gauge("held_jobs", "Jobs that hold a slot.", ["queue"], [(name, one.in_use) for name, one in of])
-    oldest = [(name, facts.seconds(one.first_since)) for name, one in of]
+    yield gauge("slots_in_use", "Slots in use.", ["queue"], [(name, standing.in_use) for name, standing in standings])
+    oldest = [(name, facts.seconds(standing.first_since)) for name, standing in standings]
     yield gauge("oldest_waiting_seconds", "Longest time that a first job has been ready.", ["queue"], oldest)
 
 
 def _pools(facts: Facts) -> Iterator[Metric]:
-    of = facts.pools
-    yield gauge("pool_processes", "Processes of its live workers.", ["pool"], [([p.name], p.processes) for p in of])
-    yield gauge("pool_held", "Jobs that hold a slot.", ["pool"], [([p.name], p.in_use) for p in of])
-    late = [([p.name], p.late) for p in of]
+    pools = facts.pools
+    yield gauge("pool_processes", "Processes of its live workers.", ["pool"], [([p.name], p.processes) for p in pools])
+    yield gauge("pool_slots_in_use", "Slots in use.", ["pool"], [([p.name], p.in_use) for p in pools])
+    late = [([p.name], p.late) for p in pools]
     yield gauge("may_run_jobs", "Jobs that lacked only a process in both of two looks, of up to 200.", ["pool"], late)
-    waits = [([p.name], p.late_seconds) for p in of]
+    waits = [([p.name], p.late_seconds) for p in pools]
     yield gauge("may_run_seconds", "Longest time that one of them has lacked only a process.", ["pool"], waits)
-    yield gauge("pool_demand", "Processes that could be busy now.", ["pool"], [([p.name], p.demand) for p in of])
+    yield gauge("pool_demand", "Processes that could be busy now.", ["pool"], [([p.name], p.demand) for p in pools])
     workers = [([pool, state], count) for pool, state, count in facts.worker_states]
     yield gauge(
         "workers", "Workers: live, draining, cut off, silent, or lost in the last hour.", ["pool", "state"], workers
@@ -71,7 +71,11 @@ def _pools(facts: Facts) -> Iterator[Metric]:
 
 
 def _tenants(facts: Facts) -> Iterator[Metric]:
-    counts = [([state.value], facts.sample.states.get(state.value, 0)) for state in State if state != State.IDLE]
+    counts = [
+        ([state.value], facts.sample.states.get(state.value, 0))
+        for state in StandingState
+        if state != StandingState.IDLE
+    ]
     yield gauge("tenants", "Tenants with work, in the recorder's newest sample.", ["state"], counts)
     index = facts.sample.fairness
     yield alone("fairness_jain_ratio", "Jain's index of what tenants got of their shares in the last hour.", index)
@@ -84,8 +88,8 @@ def _server(facts: Facts) -> Iterator[Metric]:
     yield alone("oldest_transaction_seconds", "Age of this database's oldest transaction.", server.oldest_transaction)
     yield alone("replication_kept_bytes", "WAL kept for the replication slot that is most behind.", server.kept_log)
     yield alone("database_connections", "Connections that count for the limit below.", server.connections)
-    most = server.max_connections
-    yield alone("database_max_connections", "The lowest limit of the server, this database and this role.", most)
+    limit = server.max_connections
+    yield alone("database_max_connections", "The lowest limit of the server, this database and this role.", limit)
     yield alone("dead_jobs", "Dead letters, counted to 10,000.", server.dead)
     repairs = CounterMetricFamily("scheduler_repairs", "Repairs of the clock.", labels=["kind"])
     for repair in facts.repairs:
@@ -99,18 +103,20 @@ def _conditions(facts: Facts) -> Iterator[Metric]:
     yield gauge("condition", "1 while it holds: see docs/runbooks.", ["code", "severity"], rows)
 
 
-def _predictions(said: PredictionsLook) -> Iterator[Metric]:
-    held = {"0.5": (said.held_50, said.known_50), "0.9": (said.held_90, said.known_90)}
-    coverage = [([q], part / known) for q, (part, known) in held.items() if known]
+def _predictions(look: PredictionsLook) -> Iterator[Metric]:
+    counted = {"0.5": (look.held_50, look.known_50), "0.9": (look.held_90, look.known_90)}
+    coverage = [([q], part / known) for q, (part, known) in counted.items() if known]
     yield gauge(
         "prediction_coverage_ratio",
         "Part of the predictions of the last day whose job started by the predicted moment.",
         ["quantile"],
         coverage,
     )
-    of = {"said": (said.loss_50, said.loss_90), "jobs ahead": (said.ahead_50, said.ahead_90)}
-    of["last waits"] = said.past_50, said.past_90
-    rows = [([q, method], loss) for method, both in of.items() for q, loss in zip(held, both, strict=True)]
+    losses_by_method = {"said": (look.loss_50, look.loss_90), "jobs ahead": (look.ahead_50, look.ahead_90)}
+    losses_by_method["last waits"] = look.past_50, look.past_90
+    rows = [
+        ([q, method], loss) for method, both in losses_by_method.items() for q, loss in zip(counted, both, strict=True)
+    ]
     losses = [(labels, loss) for labels, loss in rows if loss is not None]
     yield gauge("prediction_loss_seconds", "Mean pinball loss of the last day.", ["quantile", "method"], losses)
 

@@ -13,7 +13,7 @@ from tenants.conf import TENANT_SLUG
 from tenants.tenant_model import all_tenants
 
 GAUGES = {
-    "held_jobs": "Jobs that hold a slot.",
+    "slots_in_use": "Slots in use.",
     "slots": "Slots of the tenant.",
     "waiting_jobs": "Jobs in line, about.",
     "oldest_waiting_seconds": "Longest time that a first job has been ready.",

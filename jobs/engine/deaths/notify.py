@@ -83,7 +83,7 @@ def _tell(notifier: str, deaths: list[Deaths]) -> None:
     A notifier that hangs longer keeps no transaction open, and is not called again before its thread has ended.
     """
     thread = f"notifier {notifier}"
-    if any(one.name == thread for one in threading.enumerate()):
+    if any(running.name == thread for running in threading.enumerate()):
         raise TimeoutError
     answer = in_a_thread(lambda: import_string(notifier)(deaths), NOTIFIER_SECONDS, thread)
     if answer.error:

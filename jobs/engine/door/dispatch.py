@@ -35,7 +35,7 @@ from jobs.engine.process import runtime
 from jobs.store import Claimed, Ending, Keeper, Pass, Started
 
 _thread = threading.local()
-_asked: WeakSet[BaseDatabaseWrapper] = WeakSet()  # tasks of asyncio, and two threads, may share a transaction
+_requested: WeakSet[BaseDatabaseWrapper] = WeakSet()  # tasks of asyncio, and two threads, may share a transaction
 
 
 def request() -> None:
@@ -132,7 +132,7 @@ def _pass(*, in_line: bool, locked: set[str], keeper: Keeper | None, ahead: Endi
 
 def on_commit() -> None:
     """Dispatch once when the caller's transaction commits, however often this is called in it."""
-    _asked.add(connections[DEFAULT_DB_ALIAS])
+    _requested.add(connections[DEFAULT_DB_ALIAS])
     # robust: the job is stored by now; a failed dispatch is logged, and the clock makes up for it
     transaction.on_commit(_once, robust=True)
 
@@ -142,8 +142,8 @@ def _once() -> None:
 
     Not inside the transaction of a TestCase that runs its on-commit callbacks: other sessions do not see its jobs yet.
     """
-    asked = connections[DEFAULT_DB_ALIAS]
-    if asked in _asked:
-        _asked.discard(asked)
-        if not asked.in_atomic_block:
+    connection = connections[DEFAULT_DB_ALIAS]
+    if connection in _requested:
+        _requested.discard(connection)
+        if not connection.in_atomic_block:
             request()

@@ -37,7 +37,7 @@ def dispatch_in_background(using: str | None = None) -> None:
     using: the alias of a database whose sessions lead to the server itself, if the sessions of "default" go through a
     pooler in transaction mode.
     """
-    background = Background(using)
+    background = BackgroundWork(using)
     runtime.change(relay=background.request)
     atexit.register(background.finish)
 
@@ -109,7 +109,7 @@ class Dispatcher:
             time.sleep(FULL_PAUSE if full else self._pause)
 
 
-class Background:
+class BackgroundWork:
     """The dispatcher of a process that submits, in a thread that starts with the first request."""
 
     def __init__(self, using: str | None, pause: float = DISPATCH_PAUSE) -> None:

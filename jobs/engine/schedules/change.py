@@ -26,10 +26,10 @@ def add(tenant: Tenant, *, by_tenant: bool = False, **fields: Any) -> Schedule:
     fields: those of the model, with `every`, or with `cron` and `tz`.
     """
     if by_tenant:
-        most = settings.JOBS_MAX_SCHEDULES
+        limit = settings.JOBS_MAX_SCHEDULES
         lock_tenant(tenant)
-        if Schedule.objects.filter(tenant=tenant, declared=False).count() >= most:
-            raise InvalidRequest("name", f"the tenant has {most:,} schedules, which is the limit; delete one first")
+        if Schedule.objects.filter(tenant=tenant, declared=False).count() >= limit:
+            raise InvalidRequest("name", f"the tenant has {limit:,} schedules, which is the limit; delete one first")
     given = {"starts_at": store.database_now()} | _given(fields)
     return _store(Schedule(tenant=tenant, by_tenant=by_tenant, **given))
 

@@ -42,20 +42,20 @@ def move(schedule: Schedule, due: datetime | None) -> None:
     schedule.next_due, schedule.next_at = due, due and due + offset(schedule.pk, schedule.jitter)
 
 
-def plan(asked: DueSchedule) -> Plan:
+def plan(due_schedule: DueSchedule) -> Plan:
     """Return which due times are to be handled now. Raises InvalidRecurrence."""
-    schedule = asked.schedule
-    own = offset(schedule.pk, schedule.jitter)
-    moment = asked.now - own  # whatever was due by then runs now
+    schedule = due_schedule.schedule
+    delay = offset(schedule.pk, schedule.jitter)
+    moment = due_schedule.now - delay  # whatever was due by then runs now
     upto = moment if schedule.ends_at is None else min(moment, schedule.ends_at)
-    most = MOST_CAUGHT_UP if schedule.catch_up == "all" else 1
-    due = recurrence_of(schedule).last(most, schedule.next_due or moment, upto)
+    limit = MOST_CAUGHT_UP if schedule.catch_up == "all" else 1
+    due = recurrence_of(schedule).last(limit, schedule.next_due or moment, upto)
     skipped: list[datetime] = []
     why = ""
-    if schedule.catch_up == "none" and due and due[-1] + own < asked.missed_upto:
+    if schedule.catch_up == "none" and due and due[-1] + delay < due_schedule.missed_upto:
         due, skipped, why = [], due, "It was missed: no clock ran at its time."
     elif schedule.overlap == "skip":
-        first = 0 if asked.under_way else 1
+        first = 0 if due_schedule.under_way else 1
         due, skipped, why = due[:first], due[first:], "The previous run is not over."
     elif schedule.overlap == "cancel":
         due, skipped, why = due[-1:], due[:-1], "The next run replaces it."

@@ -38,7 +38,7 @@ LONGEST_NOTE = 300  # characters
 
 
 @dataclass
-class Turn:
+class ScheduleTurn:
     """The work on one schedule in this batch.
 
     due: the runs that are to get a job.
@@ -49,7 +49,7 @@ class Turn:
     replaced: the job of the previous run, which is to be cancelled.
     """
 
-    asked: DueSchedule
+    due_schedule: DueSchedule
     request: JobRequest | None = None
     due: list[ScheduleRun] = field(default_factory=list)
     skipped: list[ScheduleRun] = field(default_factory=list)
@@ -61,19 +61,19 @@ class Turn:
 
     @property
     def schedule(self) -> Schedule:
-        return self.asked.schedule
+        return self.due_schedule.schedule
 
     @property
     def late(self) -> float:
         """Seconds since its due time."""
         due = self.schedule.next_due
-        return 0.0 if due is None else (self.asked.now - due).total_seconds()
+        return 0.0 if due is None else (self.due_schedule.now - due).total_seconds()
 
     def moved(self) -> Schedule:
         """The schedule with its next due time, or paused."""
         schedule = self.schedule
         if self.held_up:
-            schedule.next_at = self.asked.now + AGAIN
+            schedule.next_at = self.due_schedule.now + AGAIN
         elif self.why:
             schedule.next_due = schedule.next_at = None
             schedule.paused, schedule.paused_because = True, self.why[:LONGEST_NOTE]
@@ -97,8 +97,8 @@ def run_due() -> int:
 
 
 @transaction.atomic
-def _run_batch() -> list[Turn]:
-    turns = [Turn(schedule) for schedule in store.due_schedules(BATCH)]
+def _run_batch() -> list[ScheduleTurn]:
+    turns = [ScheduleTurn(schedule) for schedule in store.due_schedules(BATCH)]
     if not turns:
         return []
     for turn in turns:
@@ -114,9 +114,9 @@ def _run_batch() -> list[Turn]:
     return turns
 
 
-def _plan(turn: Turn) -> None:
+def _plan(turn: ScheduleTurn) -> None:
     try:
-        planned = plan(turn.asked)
+        planned = plan(turn.due_schedule)
     except InvalidRecurrence as error:
         turn.why = f"{error.field}: {error.message}"
     else:
@@ -125,7 +125,7 @@ def _plan(turn: Turn) -> None:
         turn.skipped = [ScheduleRun(schedule=turn.schedule, due=due, note=planned.why) for due in planned.skipped]
 
 
-def _ask(turns: list[Turn]) -> None:
+def _ask(turns: list[ScheduleTurn]) -> None:
     """Compose the requests, and load together what they need. Find the schedules that break this; serve the others."""
     if not turns:
         return
@@ -144,7 +144,7 @@ def _ask(turns: list[Turn]) -> None:
             turn.request = answer
 
 
-def _ask_apart(turns: list[Turn], error: Exception) -> None:
+def _ask_apart(turns: list[ScheduleTurn], error: Exception) -> None:
     models = {turn.schedule.source_type for turn in turns}
     if len(models) > 1:
         for model in sorted(models):
@@ -160,14 +160,14 @@ def _ask_apart(turns: list[Turn], error: Exception) -> None:
         turns[0].due, turns[0].why = [], f"{type(error).__name__} when its object was loaded"
 
 
-def _halved(step: Callable[[list[Turn]], None], turns: list[Turn]) -> None:
+def _halved(step: Callable[[list[ScheduleTurn]], None], turns: list[ScheduleTurn]) -> None:
     """Run a step on each half. After a few steps a schedule that cannot be served is alone, the others are served."""
     half = len(turns) // 2
     step(turns[:half])
     step(turns[half:])
 
 
-def _submit(turns: list[Turn]) -> None:
+def _submit(turns: list[ScheduleTurn]) -> None:
     """Submit all in one statement. If that is refused, halve them."""
     if not turns:
         return
@@ -188,37 +188,37 @@ def _submit(turns: list[Turn]) -> None:
             turn.due, turn.held_up = [], True
 
 
-def _leave_out(turn: Turn, most: int) -> None:
+def _leave_out(turn: ScheduleTurn, limit: int) -> None:
     """Keep the latest runs for which the backlog has room, and leave out the others: at least one."""
     waiting, _ = store.backlog(turn.schedule.tenant_id)
-    first = len(turn.due) - min(max(most - waiting, 0), len(turn.due) - 1)
+    first = len(turn.due) - min(max(limit - waiting, 0), len(turn.due) - 1)
     for run in turn.due[:first]:
-        run.note = f"The backlog was full: at most {count_of_jobs(most)} may wait."
+        run.note = f"The backlog was full: at most {count_of_jobs(limit)} may wait."
     turn.left_out += turn.due[:first]
     turn.due = turn.due[first:]
 
 
-def _refuse(turn: Turn, error: InvalidRequest) -> None:
+def _refuse(turn: ScheduleTurn, error: InvalidRequest) -> None:
     """Pause a schedule whose call is not possible; its due times get no job."""
     turn.why = f"{error.field}: {error.message}"
     for run in turn.due:
         run.note = turn.why[:LONGEST_NOTE]
 
 
-def _note(asking: list[Turn], submitted: list[Submitted]) -> None:
+def _note(asking: list[ScheduleTurn], submitted: list[Submitted]) -> None:
     runs = (run for turn in asking for run in turn.due)
     for run, job in zip(runs, submitted, strict=True):
         run.job_id = job.id
 
 
-def _cancel_previous(turns: list[Turn]) -> None:
+def _cancel_previous(turns: list[ScheduleTurn]) -> None:
     """Cancel the previous runs that are not locked.
 
     To wait for a lock here would hold up all schedules, and could deadlock with a deletion.
     """
     for turn in turns:
         if turn.schedule.overlap == "cancel" and any(run.job_id for run in turn.due):
-            turn.replaced = turn.asked.under_way
+            turn.replaced = turn.due_schedule.under_way
     replacing = {turn.replaced: turn for turn in turns if turn.replaced is not None}
     free = Job.objects.select_for_update(no_key=True, skip_locked=True).filter(pk__in=replacing)
     for job_id in free.values_list("pk", flat=True):
@@ -226,7 +226,7 @@ def _cancel_previous(turns: list[Turn]) -> None:
         replacing[job_id].replaced = None
 
 
-def _follow_up(turn: Turn) -> None:
+def _follow_up(turn: ScheduleTurn) -> None:
     schedule = turn.schedule
     if turn.why:
         telemetry.noticed("schedule paused", schedule=schedule.pk, tenant=schedule.tenant_id, because=turn.why)

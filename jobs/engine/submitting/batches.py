@@ -61,12 +61,12 @@ class Batch:
                 field = "after" if self.id in request.after else "after_end"
                 raise InvalidRequest(field, "names the batch that the job is to be in: neither would ever end", index)
         submitted = submit_all([request.within(self.id) for request in requests])
-        new = sum(not one.deduplicated for one in submitted)
+        new = sum(not job.deduplicated for job in submitted)
         running = caller()
         who: dict[str, Any] = {"tenant_id": self.tenant_id, "caller": running.id, "attempt": running.attempt}
         if not store.grow_batch(self.id, new, **who):
             raise InvalidRequest("batch", "is closed: only its own running jobs can add to it")
-        return [one.id for one in submitted]
+        return [job.id for job in submitted]
 
     def progress(self) -> Progress:
         """Return the counts of the batch's jobs by their state, at most a second old."""
@@ -125,8 +125,8 @@ def batch(
     All is stored in the caller's transaction, or in one of its own. Raises InvalidRequest.
     """
     owner = tenant or caller().tenant
-    callbacks = requests_of(one for one in (on_success, on_end) if one)
-    owners = [one.tenant_id for one in callbacks] + ([owner.pk] if owner else [])
+    callbacks = requests_of(request for request in (on_success, on_end) if request)
+    owners = [request.tenant_id for request in callbacks] + ([owner.pk] if owner else [])
     with transaction.atomic():
         new = NewBatch(name, user_key(user), owners[0] if owners else None)
         yield new
@@ -148,7 +148,7 @@ def open_batch(name: str, user: str, tenant_id: int | None) -> Batch:
 
 def call_back(batch: Batch, *, on_success: JobRequest | None = None, on_end: JobRequest | None = None) -> list[int]:
     """Store the jobs that wait for the batch; return their ids. Raises InvalidRequest."""
-    found: list[int] = []
+    ids: list[int] = []
     for request, field, patience in (
         (on_success, "after", {"after_patience": settings.JOBS_DEAD_TTL}),
         (on_end, "after_end", {}),
@@ -158,8 +158,8 @@ def call_back(batch: Batch, *, on_success: JobRequest | None = None, on_end: Job
                 raise InvalidRequest("tenant", "of a job after the batch is not the one of the batch")
             waits: dict[str, Any] = {field: (*getattr(request, field), batch.id), **patience}
             # never joined with an identical job: each batch has its own
-            found += [submit_all([replace(request, identical=JOIN, dedup_key=None, **waits)])[0].id]
-    return found
+            ids += [submit_all([replace(request, identical=JOIN, dedup_key=None, **waits)])[0].id]
+    return ids
 
 
 def close(batch: Batch) -> bool:

@@ -10,7 +10,7 @@ from jobs.engine.verbs.audit import note_job
 from jobs.store import Gathered
 
 
-class Newest:
+class IdenticalCalls:
     """The requests of a submit that do not join identical jobs. False if there are none.
 
     behind: by the number of a request, the running job that must end before the request's job starts.
@@ -19,7 +19,9 @@ class Newest:
     def __init__(self, requests: Sequence[JobRequest]) -> None:
         self._requests = requests
         self._last = {
-            one.identity: index for index, one in enumerate(requests) if one.dedup_key and one.identical != JOIN
+            request.identity: index
+            for index, request in enumerate(requests)
+            if request.dedup_key and request.identical != JOIN
         }
         self._old: list[tuple[int, int]] = []  # each job that has made way, and the number of the request
         self.behind: dict[int, int] = {}
@@ -50,7 +52,7 @@ class Newest:
             return {}
         debounced = {job_id: index for index, job_id in others if self._requests[index].identical == DEBOUNCE}
         gathered = store.gather([(job_id, self._requests[index]) for job_id, index in debounced.items()])
-        going_on = {debounced[one.id]: one for one in gathered}
+        going_on = {debounced[job.id]: job for job in gathered}
         old = [(index, job_id) for index, job_id in others if index not in going_on]
         ahead = store.make_way([job_id for _, job_id in old])
         self.behind |= {index: first for index, job_id in old if (first := ahead.get(job_id))}

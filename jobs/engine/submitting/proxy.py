@@ -156,19 +156,19 @@ def async_(function: Callable[Arguments, Any], **options: Unpack[Options]) -> Ca
     """
     owner = getattr(function, "__self__", None)
     if isinstance(owner, models.Model):
-        return Call(_of(type(owner), function), owner, options)
+        return Call(_target(type(owner), function), owner, options)
     if isinstance(owner, type) and issubclass(owner, models.Model):
-        return Call(_of(owner, function), None, options)
+        return Call(_target(owner, function), None, options)
     return Call(target_of(function), None, options)
 
 
-def _of(model: type[models.Model], method: Callable[..., Any]) -> Target:
-    found = target(model, method.__name__)
-    if getattr(method, "__func__", found.function) is not found.function:
+def _target(model: type[models.Model], method: Callable[..., Any]) -> Target:
+    marked = target(model, method.__name__)
+    if getattr(method, "__func__", marked.function) is not marked.function:
         raise InvalidRequest(
-            "source_method", f"{model.__name__} overrides {found.method}: a job would call the override"
+            "source_method", f"{model.__name__} overrides {marked.method}: a job would call the override"
         )
-    return found
+    return marked
 
 
 def submit_many(requests: Iterable[JobRequest]) -> list[int]:

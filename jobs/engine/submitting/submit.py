@@ -12,7 +12,7 @@ from jobs.authoring.current import caller
 from jobs.calls.refusals import InvalidRequest, Passed, TooManyWaiting, Undecided
 from jobs.calls.request import JobRequest
 from jobs.engine.door import dispatch
-from jobs.engine.submitting.identical_calls import Newest
+from jobs.engine.submitting.identical_calls import IdenticalCalls
 from jobs.engine.verbs.audit import note_job
 from jobs.models import Queue
 from jobs.store import Answer, Edge
@@ -72,15 +72,15 @@ def submit_all(requests: Sequence[JobRequest]) -> list[Submitted]:
 
     Raises InvalidRequest, TooManyWaiting if the tenant's backlog is full, and Undecided.
     """
-    newest = Newest(requests)
-    if not newest and not any(request.predecessors for request in requests):
-        return _submit_all(requests, newest)
+    identical = IdenticalCalls(requests)
+    if not identical and not any(request.predecessors for request in requests):
+        return _submit_all(requests, identical)
     with transaction.atomic():
         _refuse_unknown_predecessors(requests)
-        newest.lock_identities()
-        submitted = _submit_all(requests, newest)
+        identical.lock_identities()
+        submitted = _submit_all(requests, identical)
         _note_edges(requests, submitted)
-        newest.replace({index: one.id for index, one in enumerate(submitted)})
+        identical.replace({index: job.id for index, job in enumerate(submitted)})
     return submitted
 
 
@@ -91,45 +91,45 @@ def _refuse_unknown_predecessors(requests: Sequence[JobRequest]) -> None:
     """
     looked: dict[tuple[int, tuple[int, ...]], list[int]] = {}
     for index, request in enumerate(requests):
-        of = request.tenant_id, request.predecessors
-        if of[1] and of not in looked:
-            looked[of] = store.unknown(request.predecessors, tenant_id=request.tenant_id)
-        if unknown := looked.get(of):
+        edges = request.tenant_id, request.predecessors
+        if edges[1] and edges not in looked:
+            looked[edges] = store.unknown(request.predecessors, tenant_id=request.tenant_id)
+        if unknown := looked.get(edges):
             field = "after" if unknown[0] in request.after else "after_end"
             raise InvalidRequest(field, f"there is no job {unknown[0]}", index)
 
 
 def _note_edges(requests: Sequence[JobRequest], submitted: Sequence[Submitted]) -> None:
     edges = [
-        Edge(predecessor, one.id, predecessor not in request.after, request.after_patience)
-        for request, one in zip(requests, submitted, strict=True)
-        if not one.deduplicated
+        Edge(predecessor, job.id, predecessor not in request.after, request.after_patience)
+        for request, job in zip(requests, submitted, strict=True)
+        if not job.deduplicated
         for predecessor in request.predecessors
     ]
     if edges:
         store.note_edges(edges)
 
 
-def _submit_all(requests: Sequence[JobRequest], newest: Newest) -> list[Submitted]:
+def _submit_all(requests: Sequence[JobRequest], identical: IdenticalCalls) -> list[Submitted]:
     placed: dict[int, Submitted] = {}
-    left = [index for index in range(len(requests)) if newest.last(index) == index]
+    left = [index for index in range(len(requests)) if identical.last(index) == index]
     for _ in range(MOST_TRIES):
         if not left:
             break
-        placed |= _place(requests, left, newest)
+        placed |= _place(requests, left, identical)
         left = [index for index in left if index not in placed]
     if left:
         raise Undecided
     submitted = [
-        placed[index] if index in placed else placed[newest.last(index)]._replace(deduplicated=True)
+        placed[index] if index in placed else placed[identical.last(index)]._replace(deduplicated=True)
         for index in range(len(requests))
     ]
-    if not all(one.deduplicated for one in submitted):
+    if not all(job.deduplicated for job in submitted):
         dispatch.on_commit()
     return submitted
 
 
-def _place(requests: Sequence[JobRequest], left: Sequence[int], newest: Newest) -> dict[int, Submitted]:
+def _place(requests: Sequence[JobRequest], left: Sequence[int], identical: IdenticalCalls) -> dict[int, Submitted]:
     """Store these requests or find their identical jobs (I5), in one statement.
 
     Three kinds of requests get no answer yet; the next statement can answer them. In the first, the identical job is no
@@ -137,9 +137,9 @@ def _place(requests: Sequence[JobRequest], left: Sequence[int], newest: Newest) 
     the statement waited for that transaction, but its own snapshot is older. In the third, the identical job would have
     expired before the new call does, and it ended before it could be prolonged.
     """
-    asked = [requests[index] for index in left]
-    behind = {nth: newest.behind[index] for nth, index in enumerate(left) if index in newest.behind}
-    answers = store.insert(asked, caller=caller().id, behind=behind)
+    inserted = [requests[index] for index in left]
+    behind = {nth: identical.behind[index] for nth, index in enumerate(left) if index in identical.behind}
+    answers = store.insert(inserted, caller=caller().id, behind=behind)
     if answers[0].refused:
         raise _refusal(answers[0], requests, left)
     now = next(a.created_at for a in answers if a.nth == 0)
@@ -152,8 +152,8 @@ def _place(requests: Sequence[JobRequest], left: Sequence[int], newest: Newest) 
     }
     hastened = [(a.id, requests[left[a.nth]]) for a in answers if a.id and a.hastens and left[a.nth] in placed]
     if holders := [(left[a.nth], a.holder) for a in answers if a.holder]:
-        going_on = newest.take(holders)
-        placed |= {index: Submitted(one.id, True, one.status, due_at=one.due_at) for index, one in going_on.items()}
+        going_on = identical.take(holders)
+        placed |= {index: Submitted(job.id, True, job.status, due_at=job.due_at) for index, job in going_on.items()}
     if len(placed) < len(left):
         # If two requests are identical, the first one stores the job.
         first = {requests[index].identity: index for index in placed if not placed[index].deduplicated}

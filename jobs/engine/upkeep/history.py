@@ -1,6 +1,6 @@
 """The history: where ended jobs go, and how long they stay.
 
-The table `jobs` keeps an ended job for JOBS_ARCHIVE_AFTER_… days. Then it moves into `job_history`, which has a
+The table `jobs` keeps an ended job for JOBS_ARCHIVE_AFTER days. Then it moves into `job_history`, which has a
 partition for each month. A partition is dropped JOBS_HISTORY_KEEP days after its month.
 """
 
@@ -23,26 +23,22 @@ class Archive:
     """Moves ended jobs into the history. It remembers how far it came: jobs that must stay are not read again."""
 
     def __init__(self) -> None:
-        self._since: dict[str, datetime] = {}
+        self._since = BEGINNING
         self._began = -math.inf
         self._month: datetime | None = None
 
     def run(self) -> int:
         """Move jobs for a while; return their number."""
         if time.monotonic() - self._began >= FROM_THE_FIRST:
-            self._since.clear()
+            self._since = BEGINNING
             self._began = time.monotonic()
         ends_at = time.monotonic() + TURN
+        after = settings.JOBS_ARCHIVE_AFTER * DAY
         total = 0
-        for status, days in _archived_after().items():
-            while time.monotonic() < ends_at:
-                since = self._since.get(status, BEGINNING)
-                first = store.next_to_archive(status, days * DAY, since)
-                if first is None:
-                    break
-                moved = store.archive(status, days * DAY, first, self._partition_of(first))
-                self._since[status] = first if moved else first + timedelta(microseconds=1)  # past what is locked
-                total += moved
+        while time.monotonic() < ends_at and (first := store.next_to_archive(after, self._since)) is not None:
+            moved = store.archive(after, first, self._partition_of(first))
+            self._since = first if moved else first + timedelta(microseconds=1)  # past what is locked
+            total += moved
         return total
 
     def _partition_of(self, moment: datetime) -> datetime:
@@ -52,14 +48,6 @@ class Archive:
             partitions.ensure(TABLE, month, next_month)
             self._month = month
         return next_month
-
-
-def _archived_after() -> dict[str, float]:
-    return {
-        "success": settings.JOBS_ARCHIVE_AFTER_SUCCESS,
-        "error": settings.JOBS_ARCHIVE_AFTER_ERROR,
-        "cancelled": settings.JOBS_ARCHIVE_AFTER_CANCELLED,
-    }
 
 
 def drop_old() -> None:

@@ -17,7 +17,7 @@ from tenants import audit
 SKIPPED = 1_000_000  # more than any standby lags behind; a number has 58 bits in its place in the lane
 
 
-class Numbers(NamedTuple):
+class IdCounters(NamedTuple):
     """The numbers of jobs and of books, as this server has them.
 
     given: the last number that was given to a job; None: none yet.
@@ -32,9 +32,9 @@ class Numbers(NamedTuple):
     server_known: bool
 
 
-def numbers() -> Numbers:
+def counters() -> IdCounters:
     """Read the numbers. Raises the database's error on a standby, or if the role may not ask which server this is."""
-    return objects(Numbers, "numbers")[0]
+    return objects(IdCounters, "numbers")[0]
 
 
 def skip(by: int = SKIPPED) -> int:
@@ -61,10 +61,10 @@ def _note_server() -> bool:
     """Note the server, so that numbers are skipped on it only once; return whether it is new, and not the first one."""
     try:
         with transaction.atomic():
-            found = rows("notice_server")
+            noticed = rows("notice_server")
     except OperationalError:  # the database is away: the next leader asks
         raise
     except DatabaseError as error:  # a provider may keep from us which server it is
         telemetry.noticed("a promotion cannot be noticed here", error=type(error).__name__)
         return False
-    return bool(found and found[0][0])
+    return bool(noticed and noticed[0][0])

@@ -88,7 +88,7 @@ def process_ended(worker: uuid.UUID, death: Death) -> bool:
         return False
     process = Process(worker, death.pid)
     left = store.left_behind(process, death.job_id, death.attempt)
-    settled = [one for one in left if one.free and _settle(one.id, one.attempt, process, death)]
+    settled = [attempt for attempt in left if attempt.free and _settle(attempt.id, attempt.attempt, process, death)]
     dispatch.request()
     return len(settled) == len(left)
 

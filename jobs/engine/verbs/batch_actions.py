@@ -114,8 +114,8 @@ def _cancel_part(batch_id: int) -> int | None:
 def _is_stopping(batch_id: int) -> bool:
     """Return whether jobs of the batch still run that were asked to stop: until they end, they may add others."""
     tenant = Batch.objects.filter(pk=batch_id).values("tenant_id")
-    asked = Job.objects.filter(tenant_id__in=tenant, slot__isnull=False, cancel_requested_at__isnull=False)
-    return asked.filter(batch_id=batch_id).exists()
+    stoppable = Job.objects.filter(tenant_id__in=tenant, slot__isnull=False, cancel_requested_at__isnull=False)
+    return stoppable.filter(batch_id=batch_id).exists()
 
 
 def open_members(batch_id: int, after: int, *, tenant_id: TenantId) -> list[int]:
@@ -136,8 +136,8 @@ def failed_members(batch_id: int, after: int, *, tenant_id: TenantId) -> list[in
 
 
 def _part(jobs: QuerySet[Any], batch_id: int, after: int, tenant_id: TenantId) -> list[int]:
-    found = jobs.filter(batch_id=batch_id, pk__gt=after, **owned(tenant_id)).order_by("pk")
-    return list(found.values_list("pk", flat=True)[:PART])
+    part = jobs.filter(batch_id=batch_id, pk__gt=after, **owned(tenant_id)).order_by("pk")
+    return list(part.values_list("pk", flat=True)[:PART])
 
 
 def _words(batch_id: int) -> str:

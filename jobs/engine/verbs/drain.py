@@ -16,7 +16,7 @@ def drain(worker: UUID) -> bool:
     """
     with transaction.atomic():
         present = Worker.objects.filter(pk=worker, gone_at=None, drain_requested_at=None)
-        asked = present.update(drain_requested_at=Now(), concurrency=0) > 0
-        if asked:
+        requested = present.update(drain_requested_at=Now(), concurrency=0) > 0
+        if requested:
             audit.note("drained", Worker, [(worker, Worker.objects.get(pk=worker).name)], tenant_id=None)
-    return asked
+    return requested

@@ -16,7 +16,7 @@ from jobs import telemetry
 from jobs.calls.refusals import InvalidRequest
 from jobs.conf import settings
 from jobs.engine.webhooks import outbox, posting, signing
-from jobs.engine.webhooks.outbox import Message, Turn
+from jobs.engine.webhooks.outbox import DeliveryTurn, OutboxMessage
 from jobs.engine.webhooks.posting import NotDelivered
 
 MOST = 32  # endpoints at a time; a tenant has ten
@@ -29,13 +29,13 @@ LOOK_SECONDS = 0.25  # between two looks into the outbox, unless a turn has ende
 class _News:
     """The results of a turn that are not stored yet.
 
-    told: the events that were delivered.
+    delivered: the events that were delivered.
     refused: the event that was not delivered.
     why: the reason for that.
     ended: whether the turn is over.
     """
 
-    told: list[int] = field(default_factory=list)
+    delivered: list[int] = field(default_factory=list)
     refused: int | None = None
     why: NotDelivered | None = None
     ended: bool = False
@@ -50,9 +50,9 @@ class Couriers:
 
     def __init__(self, stop: Event | None = None, post: Post = posting.post) -> None:
         self._stop, self._post = stop or Event(), post
-        self._heard: SimpleQueue[tuple[Turn, Message | None, NotDelivered | None]] = SimpleQueue()
-        self._under_way: set[Turn] = set()
-        self._news: dict[Turn, _News] = {}
+        self._heard: SimpleQueue[tuple[DeliveryTurn, OutboxMessage | None, NotDelivered | None]] = SimpleQueue()
+        self._under_way: set[DeliveryTurn] = set()
+        self._news: dict[DeliveryTurn, _News] = {}
         self._looks_at = 0.0
 
     @property
@@ -77,7 +77,7 @@ class Couriers:
         for turn in list(self._news):
             news = self._news.pop(turn)
             try:
-                outbox.note(turn, news.told, news.refused, news.why, ended=news.ended)
+                outbox.note(turn, news.delivered, news.refused, news.why, ended=news.ended)
             except BaseException:
                 self._news[turn] = news  # after the others
                 raise
@@ -85,12 +85,12 @@ class Couriers:
                 self._under_way.remove(turn)
                 self._looks_at = 0.0
 
-    def _begin(self, turns: Sequence[Turn]) -> None:
+    def _begin(self, turns: Sequence[DeliveryTurn]) -> None:
         for turn in turns:
             self._under_way.add(turn)
             Thread(target=self._carry, args=[turn], name="webhook", daemon=True).start()
 
-    def _carry(self, turn: Turn) -> None:
+    def _carry(self, turn: DeliveryTurn) -> None:
         """Post the messages in their order until one fails. Runs in a thread of its own, and uses no database."""
         try:
             for message in turn.messages:
@@ -103,16 +103,16 @@ class Couriers:
         finally:
             self._heard.put((turn, None, None))
 
-    def _hear(self, turn: Turn, message: Message | None, failure: NotDelivered | None) -> None:
+    def _hear(self, turn: DeliveryTurn, message: OutboxMessage | None, failure: NotDelivered | None) -> None:
         news = self._news.setdefault(turn, _News())
         if message is None:
             news.ended = True
         elif failure is None:
-            news.told.append(message.event)
+            news.delivered.append(message.event)
         else:
             news.refused, news.why = message.event, failure
 
-    def _posted(self, turn: Turn, message: Message) -> NotDelivered | None:
+    def _posted(self, turn: DeliveryTurn, message: OutboxMessage) -> NotDelivered | None:
         """Post a message, signed. Return why it was not delivered; None: it was."""
         try:
             body = json.dumps(message.body(), ensure_ascii=False).encode()

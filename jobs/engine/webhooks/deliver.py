@@ -18,6 +18,6 @@ def deliver(*, endpoint: int, message: dict[str, Any]) -> str:
     if not to.exists():
         return "the endpoint is gone, or off"
     data = dict(message["data"])
-    of = {"user_key": data.pop("user"), "data": data, "ended_at": datetime.fromisoformat(message["timestamp"])}
-    WebhookMessage.objects.get_or_create(endpoint_id=endpoint, event=message["id"], defaults=of)
+    values = {"user_key": data.pop("user"), "data": data, "ended_at": datetime.fromisoformat(message["timestamp"])}
+    WebhookMessage.objects.get_or_create(endpoint_id=endpoint, event=message["id"], defaults=values)
     return "stored"

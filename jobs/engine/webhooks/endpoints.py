@@ -38,8 +38,8 @@ def add(
     lock_tenant(tenant)
     if WebhookEndpoint.objects.filter(tenant=tenant).count() >= MOST:
         raise InvalidRequest("url", f"there are {MOST} endpoints already; remove one")
-    told = {"types": list(types), "batches": list(batches)}
-    made = WebhookEndpoint.objects.create(tenant=tenant, url=url, salt=secrets.token_hex(32), **told)
+    filters = {"types": list(types), "batches": list(batches)}
+    made = WebhookEndpoint.objects.create(tenant=tenant, url=url, salt=secrets.token_hex(32), **filters)
     audit.note("added", WebhookEndpoint, [(made.pk, url)], tenant_id=tenant.pk)
     return made, signing.secret_of(made.salt)
 

@@ -36,7 +36,7 @@ BUSY = frozenset({408, 425, 429, 502, 503, 504})
 GONE = 410
 
 
-class Message(NamedTuple):
+class OutboxMessage(NamedTuple):
     event: int
     ended_at: datetime
     user_key: str
@@ -56,7 +56,7 @@ class Message(NamedTuple):
 
 
 @dataclass(eq=False)
-class Turn:
+class DeliveryTurn:
     """An endpoint that was taken to post to.
 
     turn: the number of the turn, its fence.
@@ -72,14 +72,14 @@ class Turn:
     at: datetime
     salts: list[str]
     begins: float = 0.0
-    messages: list[Message] = field(default_factory=list)
+    messages: list[OutboxMessage] = field(default_factory=list)
 
     def now(self) -> datetime:
         """The database's time, without asking it."""
         return self.at + timedelta(seconds=monotonic() - self.begins)
 
 
-def take(seats: int, *, failing: bool) -> list[Turn]:
+def take(seats: int, *, failing: bool) -> list[DeliveryTurn]:
     """Take at most `seats` endpoints that have messages to post now.
 
     failing: whether to take endpoints that fail, or endpoints that work.
@@ -89,12 +89,12 @@ def take(seats: int, *, failing: bool) -> list[Turn]:
     begins = monotonic()
     turns = {
         turn.endpoint: turn
-        for turn in objects(Turn, "take_webhooks", seats=seats, failing=failing, lease=LEASE_SECONDS)
+        for turn in objects(DeliveryTurn, "take_webhooks", seats=seats, failing=failing, lease=LEASE_SECONDS)
     }
     if turns:
-        asked = {"endpoints": list(turns), "failures": [turn.failures for turn in turns.values()]}
-        for endpoint, event, ended_at, user, data in rows("read_messages", **asked, most=TURN_MESSAGES):
-            turns[endpoint].messages.append(Message(event, ended_at, user, json.loads(data)))
+        parameters = {"endpoints": list(turns), "failures": [turn.failures for turn in turns.values()]}
+        for endpoint, event, ended_at, user, data in rows("read_messages", **parameters, most=TURN_MESSAGES):
+            turns[endpoint].messages.append(OutboxMessage(event, ended_at, user, json.loads(data)))
     for turn in turns.values():
         turn.begins = begins
     return list(turns.values())
@@ -102,41 +102,46 @@ def take(seats: int, *, failing: bool) -> list[Turn]:
 
 @transaction.atomic  # with its entry in the audit log
 def note(
-    turn: Turn, told: Sequence[int], refused: int | None = None, why: NotDelivered | None = None, *, ended: bool = True
+    turn: DeliveryTurn,
+    delivered: Sequence[int],
+    refused: int | None = None,
+    why: NotDelivered | None = None,
+    *,
+    ended: bool = True,
 ) -> None:
     """Store which messages of a turn were delivered, and which one was not.
 
-    told: the events that were delivered.
+    delivered: the events that were delivered.
     refused: the event that was not delivered.
     why: the reason for that.
     ended: whether other senders may take the endpoint from now on.
     """
-    if why is None and len(told) == 0:
+    if why is None and len(delivered) == 0:
         if ended:
             WebhookEndpoint.objects.filter(pk=turn.endpoint, turn=turn.turn).update(taken_until=None)
         return
-    rest = min(FIRST_REST * 2.0 ** (0 if told else min(turn.failures, 16)), LONGEST_REST)
+    rest = min(FIRST_REST * 2.0 ** (0 if delivered else min(turn.failures, 16)), LONGEST_REST)
     about_it = why is not None and why.status is not None and why.status not in BUSY
     gone = why is not None and why.status == GONE
     off = rows(
         "note_turn",
-        **{"endpoint": turn.endpoint, "turn": turn.turn, "told": list(told), "ended": ended, "gone": gone},
+        **{"endpoint": turn.endpoint, "turn": turn.turn, "told": list(delivered), "ended": ended, "gone": gone},
         **{"wait": None if why is None else max(rest, min(why.retry_after, LONGEST_ASKED))},
         **{"why": why and str(why)[:300], "refused": refused if about_it else None},
         **{"most": MOST_TRIES, "aside": ASIDE_SECONDS, "pause": PAUSE_SECONDS, "patience": PATIENCE.total_seconds()},
     )
     if off:
         with audit.acting("the scheduler"):
-            of = [(turn.endpoint, turn.url)]
-            audit.note("switched off", WebhookEndpoint, of, {"why": ["", str(why)]}, tenant_id=turn.tenant_id)
+            endpoints = [(turn.endpoint, turn.url)]
+            audit.note("switched off", WebhookEndpoint, endpoints, {"why": ["", str(why)]}, tenant_id=turn.tenant_id)
         telemetry.noticed("webhook endpoint switched off", tenant=turn.tenant_id, endpoint=turn.endpoint)
 
 
 def drop() -> None:
     """Delete messages that are too old or too many; their endpoints count the deleted ones."""
     dropped: defaultdict[int, int] = defaultdict(int)
-    while found := rows("drop_messages", age=PATIENCE.total_seconds(), most=MOST_KEPT, batch=BATCH):
-        for endpoint, messages in found:
+    while counts := rows("drop_messages", age=PATIENCE.total_seconds(), most=MOST_KEPT, batch=BATCH):
+        for endpoint, messages in counts:
             dropped[endpoint] += messages
     for endpoint, messages in dropped.items():
         telemetry.noticed("webhook messages dropped", endpoint=endpoint, messages=messages)

@@ -48,11 +48,11 @@ def post(url: str, body: bytes, headers: Mapping[str, str], allowed: Iterable[st
     ends = time.monotonic() + SECONDS
     host, port, path = addresses.split(url)
     request = _request(host, port, path, body, headers)
-    found = _resolve(host, port, ends)
-    if not found or not all(addresses.is_public(address, allowed) for address in found):
+    resolved = _resolve(host, port, ends)
+    if not resolved or not all(addresses.is_public(address, allowed) for address in resolved):
         raise NotDelivered(f"{host} has an address that is not of the public internet, or none")
     try:
-        with _connect(found, port, ends) as plain, _secure(plain, host, ends) as connection:
+        with _connect(resolved, port, ends) as plain, _secure(plain, host, ends) as connection:
             _send(connection, request, ends)
             status, retry_after = _answer(connection, ends)
     except ssl.SSLCertVerificationError:
@@ -86,10 +86,10 @@ def _resolve(host: str, port: int, ends: float) -> list[str]:
 
     def ask() -> None:
         try:
-            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
+            infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
         except (OSError, UnicodeError):
-            found = []
-        answers.put(list(dict.fromkeys(str(address[0]) for *_, address in found)))
+            infos = []
+        answers.put(list(dict.fromkeys(str(address[0]) for *_, address in infos)))
 
     threading.Thread(target=ask, daemon=True, name="webhook-resolver").start()
     try:
@@ -98,12 +98,12 @@ def _resolve(host: str, port: int, ends: float) -> list[str]:
         raise NotDelivered(f"{host} was not resolved in time") from None
 
 
-def _connect(found: list[str], port: int, ends: float) -> socket.socket:
+def _connect(addresses: list[str], port: int, ends: float) -> socket.socket:
     """Connect to the first address that accepts; each gets its share of the time."""
-    *others, last = found
+    *others, last = addresses
     for n, address in enumerate(others):
         with suppress(OSError):
-            return socket.create_connection((address, port), timeout=_left(ends) / (len(found) - n))
+            return socket.create_connection((address, port), timeout=_left(ends) / (len(addresses) - n))
     return socket.create_connection((last, port), timeout=_left(ends))
 
 
@@ -133,25 +133,25 @@ def _answer(connection: ssl.SSLSocket, ends: float) -> tuple[int, float]:
         piece = connection.recv(min(4096, MOST_BYTES - len(answer)))
         answer += piece
         head, complete, after = answer.partition(b"\r\n\r\n")
-        while complete and (found := STATUS.match(head + b"\r\n")) and found[1].startswith(b"1"):
+        while complete and (status := STATUS.match(head + b"\r\n")) and status[1].startswith(b"1"):
             answer = after
             head, complete, after = answer.partition(b"\r\n\r\n")
         if complete or not piece:
-            found = STATUS.match(head + b"\r\n")
-            if not complete or found is None:
+            status = STATUS.match(head + b"\r\n")
+            if not complete or status is None:
                 raise NotDelivered("the answer was not HTTP")
-            return int(found[1]), _rest(head + b"\r\n")
+            return int(status[1]), _rest(head + b"\r\n")
     raise NotDelivered(f"the headers of the answer were larger than {MOST_BYTES // 1024} KiB")
 
 
 def _rest(head: bytes) -> float:
     """Return the seconds of Retry-After; 0: none. A moment there counts from the answer's Date, not from our clock."""
-    asked, date = RETRY_AFTER.search(head), DATE.search(head)
+    retry_after, date = RETRY_AFTER.search(head), DATE.search(head)
     with suppress(ValueError):
-        if asked and asked[1].isdigit():
-            return float(asked[1])
-        if asked and date:
-            return float(parse_http_date(asked[1].decode("ascii")) - parse_http_date(date[1].decode("ascii")))
+        if retry_after and retry_after[1].isdigit():
+            return float(retry_after[1])
+        if retry_after and date:
+            return float(parse_http_date(retry_after[1].decode("ascii")) - parse_http_date(date[1].decode("ascii")))
     return 0.0
 
 

@@ -35,20 +35,20 @@ class Postman:
     def post(self, url: str, body: bytes, headers: Mapping[str, str], allowed: Iterable[str] = ()) -> None:
         """Post as `posting.post` does. Raises also OSError or TimeoutError if the process died or does not answer."""
         answer: SimpleQueue[dict[str, Any]] = SimpleQueue()
-        asked = {"url": url, "body": body.decode(), "headers": dict(headers), "allowed": list(allowed)}
+        message = {"url": url, "body": body.decode(), "headers": dict(headers), "allowed": list(allowed)}
         with self._lock:
             process, number = self._running(), next(self._numbers)
             self._waiting[number] = answer
-            print(json.dumps({"number": number, **asked}), file=process.stdin, flush=True)
+            print(json.dumps({"number": number, **message}), file=process.stdin, flush=True)
         try:
-            said = answer.get(timeout=PATIENCE)
+            result = answer.get(timeout=PATIENCE)
         except Empty:
             process.kill()
             raise TimeoutError from None
         finally:
             self._waiting.pop(number, None)
-        if said["why"] is not None:
-            raise NotDelivered(said["why"], said["status"], said["retry_after"])
+        if result["why"] is not None:
+            raise NotDelivered(result["why"], result["status"], result["retry_after"])
 
     def _running(self) -> "subprocess.Popen[str]":
         if self._process is None or self._process.poll() is not None:
@@ -67,9 +67,9 @@ class Postman:
     def _read(self, process: "subprocess.Popen[str]") -> None:
         with suppress(OSError), process:  # the `with` closes its pipes, and waits for its end
             for line in process.stdout or ():
-                said = json.loads(line)
-                if waiting := self._waiting.get(said["number"]):
-                    waiting.put(said)
+                answer = json.loads(line)
+                if waiting := self._waiting.get(answer["number"]):
+                    waiting.put(answer)
 
 
 def serve() -> None:
@@ -77,15 +77,15 @@ def serve() -> None:
     speaks = Lock()
 
     def answer(number: int, url: str, body: str, headers: dict[str, str], allowed: list[str]) -> None:
-        said: dict[str, Any] = {"number": number, "why": None, "status": None, "retry_after": 0.0}
+        outcome: dict[str, Any] = {"number": number, "why": None, "status": None, "retry_after": 0.0}
         try:
             posting.post(url, body.encode(), headers, allowed)
         except NotDelivered as error:
-            said |= {"why": str(error), "status": error.status, "retry_after": error.retry_after}
+            outcome |= {"why": str(error), "status": error.status, "retry_after": error.retry_after}
         except InvalidRequest as error:
-            said["why"] = str(error)
+            outcome["why"] = str(error)
         with speaks:
-            sys.stdout.write(json.dumps(said) + "\n")
+            sys.stdout.write(json.dumps(outcome) + "\n")
             sys.stdout.flush()
 
     for line in sys.stdin:

@@ -37,5 +37,5 @@ def headers(message_id: str, at: datetime, body: bytes, salts: Sequence[str]) ->
     return {
         "webhook-id": message_id,
         "webhook-timestamp": str(seconds),
-        "webhook-signature": " ".join(f"v1,{one}" for one in signatures),
+        "webhook-signature": " ".join(f"v1,{signature}" for signature in signatures),
     }

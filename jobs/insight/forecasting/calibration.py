@@ -31,7 +31,7 @@ class Factor:
     outcomes: int = 0
     held: float = 0.0
 
-    def said(self, raw: float) -> float:
+    def calibrate(self, raw: float) -> float:
         """Return the calibrated prediction for `raw` seconds from the draws."""
         return exp(self.log) * (raw + HANDOVER)
 

@@ -1,4 +1,4 @@
-"""A model in which work flows through lanes like a fluid, for lines too long to simulate each job.
+"""Rates at which lanes get their work done, by fair shares of processes: for lines too long to simulate each job.
 
 Queues share the processes of a pool, and lanes those of their queue, by weighted max-min fairness. When a lane is
 empty, the others flow faster. A tenant's slots bound the sum over all its lanes.
@@ -61,13 +61,13 @@ class Course:
 
 
 def courses(
-    capacity: float, flows: Sequence[Flow], weights: Mapping[int, float], most: Mapping[int, float], horizon: float
+    capacity: float, flows: Sequence[Flow], weights: Mapping[int, float], limits: Mapping[int, float], horizon: float
 ) -> list[Course]:
     """Return the course of each lane, in the order of `flows`.
 
     capacity: the processes of the pool
     weights: the weight of each queue, by its id
-    most: the processes that a queue can keep busy, by its id; a queue that is not in it has no limit
+    limits: the processes that a queue can keep busy, by its id; a queue that is not in it has no limit
     horizon: the seconds after which the speeds stay as they are
     """
     left = [flow.work for flow in flows]
@@ -75,14 +75,14 @@ def courses(
     speeds: list[list[float]] = [[] for _ in flows]
     now = 0.0
     while True:
-        shares = _shares(capacity, flows, left, weights, most)
+        shares = _shares(capacity, flows, left, weights, limits)
         begins.append(now)
         for place, share in enumerate(shares):
             speeds[place].append(share)
         net = [share - flow.arriving for share, flow in zip(shares, flows, strict=True)]
         ends = [work / speed for work, speed in zip(left, net, strict=True) if work > 0 and speed > 0]
         if not ends or now >= horizon:
-            return [Course(begins, found) for found in speeds]
+            return [Course(begins, lane_speeds) for lane_speeds in speeds]
         step = max(min(ends), horizon / PHASES)
         now += step
         left = [max(work - speed * step, 0.0) for work, speed in zip(left, net, strict=True)]
@@ -103,7 +103,7 @@ def _shares(
     flows: Sequence[Flow],
     left: Sequence[float],
     weights: Mapping[int, float],
-    most: Mapping[int, float],
+    limits: Mapping[int, float],
 ) -> list[float]:
     """Return the processes of each lane: all that it may use if it has work, else enough for its arrivals."""
     wishes = [
@@ -114,13 +114,13 @@ def _shares(
     for place, flow in enumerate(flows):
         of_queue[flow.queue_id].append(place)
     for _ in range(CUTS):
-        asked = [
-            (min(sum(wishes[place] for place in places), most.get(queue_id, inf), capacity), weights[queue_id])
+        queue_wishes = [
+            (min(sum(wishes[place] for place in places), limits.get(queue_id, inf), capacity), weights[queue_id])
             for queue_id, places in of_queue.items()
         ]
-        for places, share in zip(of_queue.values(), entitlement(capacity, asked), strict=True):
-            found = entitlement(share, [(wishes[place], flows[place].weight) for place in places])
-            for place, part in zip(places, found, strict=True):
+        for places, share in zip(of_queue.values(), entitlement(capacity, queue_wishes), strict=True):
+            parts = entitlement(share, [(wishes[place], flows[place].weight) for place in places])
+            for place, part in zip(places, parts, strict=True):
                 shares[place] = part
         wishes = _within_slots(flows, shares, wishes)
     return [min(share, wish) for share, wish in zip(shares, wishes, strict=True)]

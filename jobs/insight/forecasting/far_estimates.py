@@ -1,4 +1,4 @@
-"""Forecast the jobs too far back to be simulated, by the fluid model of a scene."""
+"""Forecast the jobs too far back to be simulated, by the fair rates of their lanes."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Set
@@ -8,27 +8,29 @@ from statistics import NormalDist, fmean
 from jobs.allocation.state import LaneId, Pool, Queue, Tenant
 from jobs.insight.forecasting.fair_rates import Course, Flow, courses, deviation
 from jobs.insight.forecasting.runs import Runs
-from jobs.insight.forecasting.snapshot import InLine, Scene
+from jobs.insight.forecasting.snapshot import InLine, Snapshot
 from jobs.insight.forecasting.statements import FARTHEST
 
 PRIORITY = 58  # bits of a place to the right of its priority: job_place
 TENTH = NormalDist().inv_cdf(0.9)  # standard deviations above the mean: nine of ten values lie below
 
 
-class Far:
-    """The fluid model of all lanes: the course of each, its mean run time and its arrivals.
+class FarEstimates:
+    """Estimates by fair rates, for all lanes: the course of each, its mean run time and its arrivals.
 
     spread: the standard deviation of the common factor's logarithm (jobs/insight/forecasting/runs.py)
     """
 
-    def __init__(self, scene: Scene, runs: Runs, spread: float) -> None:
+    def __init__(self, snapshot: Snapshot, runs: Runs, spread: float) -> None:
         self._spread = spread
-        self._means = means(scene, runs)
+        self._means = means(snapshot, runs)
         self._arriving: dict[LaneId, dict[int, float]] = defaultdict(lambda: defaultdict(float))  # by priority
-        for one in scene.arrived:
-            lane = one.tenant_id, one.queue_id
-            self._arriving[lane][one.priority] += runs.mean(one.tenant_id, one.job_type) / scene.window
-        self._courses = _courses(scene, self._means, {lane: sum(of.values()) for lane, of in self._arriving.items()})
+        for comer in snapshot.arrived:
+            lane = comer.tenant_id, comer.queue_id
+            self._arriving[lane][comer.priority] += runs.mean(comer.tenant_id, comer.job_type) / snapshot.window
+        self._courses = _courses(
+            snapshot, self._means, {lane: sum(by_priority.values()) for lane, by_priority in self._arriving.items()}
+        )
 
     def quantiles(self, job: InLine) -> tuple[float, float, float]:
         """Return three moments for the job, in seconds from now: the earliest likely start, p50 and p90.
@@ -45,33 +47,35 @@ class Far:
         return max(middle - sway, 0.0), middle, middle + sway
 
 
-def means(scene: Scene, runs: Runs) -> dict[LaneId, float]:
+def means(snapshot: Snapshot, runs: Runs) -> dict[LaneId, float]:
     """Return the mean run time of each lane's jobs, in seconds, by the types of the jobs that were read."""
-    of: dict[LaneId, list[float]] = defaultdict(list)
-    for one in scene.in_line:
-        of[one.tenant_id, one.queue_id].append(runs.mean(one.tenant_id, one.job_type))
-    return {lane: fmean(found) for lane, found in of.items()}
+    seconds_of: dict[LaneId, list[float]] = defaultdict(list)
+    for job in snapshot.in_line:
+        seconds_of[job.tenant_id, job.queue_id].append(runs.mean(job.tenant_id, job.job_type))
+    return {lane: fmean(seconds) for lane, seconds in seconds_of.items()}
 
 
-def _courses(scene: Scene, mean: dict[LaneId, float], arriving: dict[LaneId, float]) -> dict[LaneId, Course]:
+def _courses(snapshot: Snapshot, mean: dict[LaneId, float], arriving: dict[LaneId, float]) -> dict[LaneId, Course]:
     """Return the course of each lane, computed for each pool by itself."""
-    books = scene.books()
+    books = snapshot.books()
     users: dict[int, set[str]] = defaultdict(set)
-    for one in scene.in_line:
-        users[one.tenant_id].add(one.user)
+    for job in snapshot.in_line:
+        users[job.tenant_id].add(job.user)
     weights = {queue.id: float(queue.weight) for queue in books.queues.values()}
-    most = {queue.id: _most_of(queue, scene.waiting, mean) for queue in books.queues.values()}
+    limits = {queue.id: _most_of(queue, snapshot.waiting, mean) for queue in books.queues.values()}
     flows: dict[Pool, dict[LaneId, Flow]] = defaultdict(dict)
-    for lane, waiting in scene.waiting.items():
+    for lane, waiting in snapshot.waiting.items():
         if lane in mean:
             tenant, queue = books.tenants[lane[0]], books.queues[lane[1]]
             slots = _slots_of(tenant, users[tenant.id], mean[lane])
             flow = Flow(*lane, waiting * mean[lane], tenant.weight, slots, arriving.get(lane, 0.0))
             flows[queue.pool][lane] = flow
-    found: dict[LaneId, Course] = {}
-    for pool, of in flows.items():
-        found |= zip(of, courses(pool.processes, list(of.values()), weights, most, FARTHEST), strict=True)
-    return found
+    courses_of: dict[LaneId, Course] = {}
+    for pool, lane_flows in flows.items():
+        courses_of |= zip(
+            lane_flows, courses(pool.processes, list(lane_flows.values()), weights, limits, FARTHEST), strict=True
+        )
+    return courses_of
 
 
 def _slots_of(tenant: Tenant, users: Set[str], mean: float) -> float:
@@ -96,7 +100,7 @@ def _most_of(queue: Queue, waiting: Mapping[LaneId, int], mean: Mapping[LaneId, 
     """
     if queue.paused:
         return 0.0
-    most = float(queue.concurrency or inf)
+    processes = float(queue.concurrency or inf)
     lanes = [lane for lane in waiting if lane[1] == queue.id and lane in mean]
     seconds = sum(waiting[lane] for lane in lanes) * queue.pause
-    return min(most, sum(waiting[lane] * mean[lane] for lane in lanes) / seconds) if seconds else most
+    return min(processes, sum(waiting[lane] * mean[lane] for lane in lanes) / seconds) if seconds else processes

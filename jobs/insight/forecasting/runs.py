@@ -16,7 +16,7 @@ MINUTES = 3  # the least minutes of attempts to estimate a spread from
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
+class TimedAttempt:
     """An attempt. Its moments are in seconds; None: not yet, or not known.
 
     process: a number for the process that ran it; None: not known
@@ -53,9 +53,9 @@ class Runs:
 
     def like(self, tenant_id: int, job_type: str) -> Sequence[float]:
         """Return the run times to draw from: of the tenant's type; with too few, of the type; with too few, of all."""
-        own = self.of_tenant.get((tenant_id, job_type), ())
-        if len(own) >= OF_TENANT:
-            return own
+        of_this = self.of_tenant.get((tenant_id, job_type), ())
+        if len(of_this) >= OF_TENANT:
+            return of_this
         same = self.of_type.get(job_type, ())
         return same if len(same) >= OF_TYPE else self.of_all
 
@@ -67,7 +67,7 @@ class Runs:
         return self._means[key]
 
 
-def collected(attempts: Iterable[Attempt]) -> Runs:
+def collected(attempts: Iterable[TimedAttempt]) -> Runs:
     """Collect the run times of the newest attempts that have ended, at most NEWEST of each list.
 
     attempts: the newest first
@@ -75,13 +75,13 @@ def collected(attempts: Iterable[Attempt]) -> Runs:
     of_tenant: dict[tuple[int, str], list[float]] = defaultdict(list)
     of_type: dict[str, list[float]] = defaultdict(list)
     of_all: list[float] = []
-    for one in attempts:
-        for kind in (of_tenant[one.tenant_id, one.job_type], of_type[one.job_type], of_all):
-            if one.seconds is not None and len(kind) < NEWEST:
-                kind.append(one.seconds)
+    for attempt in attempts:
+        for kind in (of_tenant[attempt.tenant_id, attempt.job_type], of_type[attempt.job_type], of_all):
+            if attempt.seconds is not None and len(kind) < NEWEST:
+                kind.append(attempt.seconds)
     return Runs(
-        {key: sorted(found) for key, found in of_tenant.items()},
-        {key: sorted(found) for key, found in of_type.items()},
+        {key: sorted(seconds) for key, seconds in of_tenant.items()},
+        {key: sorted(seconds) for key, seconds in of_type.items()},
         sorted(of_all),
     )
 
@@ -110,25 +110,25 @@ def common_factor(random: Random, spread: float) -> float:
     return exp(spread * random.gauss(0.0, 1.0))
 
 
-def spread(attempts: Iterable[Attempt]) -> float:
+def spread(attempts: Iterable[TimedAttempt]) -> float:
     """Estimate how much the common factor varies from minute to minute: the deviation of its logarithm.
 
     Each run time is divided by the mean of its tenant's type. The estimate is the standard deviation of the logarithms
     of the minutes' means. The variance that chance alone gives to means of so few attempts is taken off first.
     """
     alike: dict[tuple[int, str], list[tuple[int, float]]] = defaultdict(list)
-    for one in attempts:
-        if one.ended_at is not None and one.seconds is not None:
-            alike[one.tenant_id, one.job_type].append((int(one.ended_at // 60), one.seconds))
+    for attempt in attempts:
+        if attempt.ended_at is not None and attempt.seconds is not None:
+            alike[attempt.tenant_id, attempt.job_type].append((int(attempt.ended_at // 60), attempt.seconds))
     of_minute: dict[int, list[float]] = defaultdict(list)
-    for found in alike.values():
-        mean = fmean(seconds for _, seconds in found)
-        if mean > 0 and len(found) >= OF_TYPE:
-            for minute, seconds in found:
+    for attempts_alike in alike.values():
+        mean = fmean(seconds for _, seconds in attempts_alike)
+        if mean > 0 and len(attempts_alike) >= OF_TYPE:
+            for minute, seconds in attempts_alike:
                 of_minute[minute].append(seconds / mean)
-    minutes = [found for found in of_minute.values() if len(found) >= OF_TYPE and fmean(found) > 0]
+    minutes = [deviations for deviations in of_minute.values() if len(deviations) >= OF_TYPE and fmean(deviations) > 0]
     if len(minutes) < MINUTES:
         return SPREAD
-    chance = fmean(pvariance(found) / len(found) / fmean(found) ** 2 for found in minutes)
-    variance = pvariance([log(fmean(found)) for found in minutes])
+    chance = fmean(pvariance(deviations) / len(deviations) / fmean(deviations) ** 2 for deviations in minutes)
+    variance = pvariance([log(fmean(deviations)) for deviations in minutes])
     return min(max(sqrt(max(variance - chance, 0.0)), LEAST_SPREAD), MOST_SPREAD)

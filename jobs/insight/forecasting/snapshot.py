@@ -1,4 +1,4 @@
-"""The scene that a forecast begins with: the books, the jobs in line and in slots, and the latest arrivals.
+"""The snapshot that a forecast begins with: the books, the jobs in line and in slots, and the latest arrivals.
 
 All moments are seconds from the moment of the look.
 """
@@ -9,7 +9,7 @@ from math import inf
 from typing import Any
 
 from jobs.allocation.books import Books
-from jobs.allocation.state import Lane, LaneId, Queue, State, Tenant
+from jobs.allocation.state import Lane, LaneId, LaneState, Queue, Tenant
 
 Row = Mapping[str, Any]  # the fields of a class of jobs.allocation.state
 RESTS = 1e9  # seconds: a lane that opens only after them rests until a pass lends
@@ -70,7 +70,7 @@ class Comer:
 
 
 @dataclass(frozen=True)
-class Scene:
+class Snapshot:
     """The state of the scheduler at the moment of the look.
 
     pools: the number of processes, by the name of the pool
@@ -99,7 +99,7 @@ class Scene:
         """Return new books without jobs; the caller adds those in slots and in line."""
         positions = [lane["position"] or 0 for lane in self.lanes.values()]
         positions += [queue[name] for queue in self.queues for name in ("head", "circle_end")]
-        books = Books(max(((one >> STEP) + one % (1 << STEP) for one in positions), default=0))
+        books = Books(max(((position >> STEP) + position % (1 << STEP) for position in positions), default=0))
         for name, processes in self.pools.items():
             books.pool(name, processes)
         for queue in self.queues:
@@ -107,7 +107,7 @@ class Scene:
         for tenant in self.tenants:
             books.add_tenant(Tenant(**tenant))
         for (tenant_id, queue_id), known in self.lanes.items():
-            row = {**known, "state": State(known["state"])}
+            row = {**known, "state": LaneState(known["state"])}
             lane = Lane(books.tenants[tenant_id], books.queues[queue_id], **row)
             if lane.opens_at is not None and lane.opens_at > RESTS:
                 lane.opens_at = inf

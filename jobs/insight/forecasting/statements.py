@@ -12,7 +12,7 @@ FARTHEST = 6 * 3600.0  # seconds; later starts are not predicted
 
 
 @dataclass(frozen=True)
-class Said:
+class StartPrediction:
     """A prediction, in seconds from the moment of the forecast.
 
     p50: None: at most `not_before` is known
@@ -27,7 +27,7 @@ class Said:
     reason: Reason | None = None
 
 
-def say(
+def predict(
     gate: str,
     early: float,
     raw50: float,
@@ -35,7 +35,7 @@ def say(
     factors: Mapping[tuple[str, float], Factor],
     *,
     off: bool = False,
-) -> Said:
+) -> StartPrediction:
     """Return the prediction for raw quantiles, calibrated.
 
     early: the raw moment before which the job hardly starts
@@ -44,25 +44,25 @@ def say(
     factors: by class and quantile
     off: return no p90, since predictions do not hold in general
     """
-    half, most = (factors.get((class_of(gate, raw50), q), Factor()) for q in QUANTILES)
+    half, far = (factors.get((class_of(gate, raw50), q), Factor()) for q in QUANTILES)
     not_before = early * min(exp(half.log), 1.0) if isfinite(early) else None
     if not isfinite(raw90):
-        return Said(not_before=not_before, reason=Reason.URGENT_AHEAD)
-    p50 = half.said(raw50)
-    p90 = max(most.said(raw90), p50)
+        return StartPrediction(not_before=not_before, reason=Reason.URGENT_AHEAD)
+    p50 = half.calibrate(raw50)
+    p90 = max(far.calibrate(raw90), p50)
     if p90 > FARTHEST:
-        return Said(not_before=not_before, reason=Reason.FAR)
-    if most.outcomes < LEARNED:
-        return Said(p50=p50, not_before=not_before, reason=Reason.LEARNING)
-    if most.held < HOLDS:
-        return Said(not_before=not_before, reason=Reason.UNSURE)
-    return Said(p50, None if off else p90, not_before, Reason.OFF if off else None)
+        return StartPrediction(not_before=not_before, reason=Reason.FAR)
+    if far.outcomes < LEARNED:
+        return StartPrediction(p50=p50, not_before=not_before, reason=Reason.LEARNING)
+    if far.held < HOLDS:
+        return StartPrediction(not_before=not_before, reason=Reason.UNSURE)
+    return StartPrediction(p50, None if off else p90, not_before, Reason.OFF if off else None)
 
 
 Row = tuple[int, float | None, float | None, float | None, str | None]  # place, p50, p90, not before, reason
 
 
-def at(rows: Sequence[Row], place: int) -> Said:
+def interpolate(rows: Sequence[Row], place: int) -> StartPrediction:
     """Return the prediction for a place: interpolated between its neighbours if both have a p50, else that behind it.
 
     Behind the last of the rows the reason is FAR.
@@ -71,11 +71,11 @@ def at(rows: Sequence[Row], place: int) -> Said:
     """
     after = bisect_left(rows, place, key=lambda row: row[0])
     if after == len(rows):
-        return Said(not_before=rows[-1][3] if rows else None, reason=Reason.FAR)
-    later = _said(rows[after])
+        return StartPrediction(not_before=rows[-1][3] if rows else None, reason=Reason.FAR)
+    later = _of_row(rows[after])
     if after == 0 or rows[after][0] == place or later.p50 is None:
         return later
-    earlier = _said(rows[after - 1])
+    earlier = _of_row(rows[after - 1])
     if earlier.p50 is None:
         return later
     part = (place - rows[after - 1][0]) / (rows[after][0] - rows[after - 1][0])
@@ -83,6 +83,6 @@ def at(rows: Sequence[Row], place: int) -> Said:
     return replace(later, p50=earlier.p50 * (1 - part) + later.p50 * part, p90=p90)
 
 
-def _said(row: Row) -> Said:
+def _of_row(row: Row) -> StartPrediction:
     _, p50, p90, not_before, reason = row
-    return Said(p50, p90, not_before, Reason(reason) if reason else None)
+    return StartPrediction(p50, p90, not_before, Reason(reason) if reason else None)

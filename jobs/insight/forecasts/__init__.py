@@ -1,4 +1,4 @@
-"""The forecasts of the recorder: it reads a scene, predicts starts, and compares them with the real ones.
+"""The forecasts of the recorder: it reads a snapshot, predicts starts, and compares them with the real ones.
 
 See docs/insight.md.
 """

@@ -10,8 +10,8 @@ from django.db import transaction
 
 from jobs import store
 from jobs.insight.forecasting import runs
-from jobs.insight.forecasting.published_lines import Foresight, Key, Place
-from jobs.insight.forecasting.replay.idle_gaps import pauses
+from jobs.insight.forecasting.published_lines import Foresight, Key, PredictedPlace
+from jobs.insight.forecasting.replay.idle_gaps import idle_gaps
 from jobs.insight.forecasting.simulation import Odds
 from jobs.insight.forecasts import statements
 from jobs.insight.forecasts.outcomes import learn
@@ -29,7 +29,7 @@ A_MINUTE = 12.0  # predictions to learn from
 REMEMBERED = 20_000  # attempts
 ENOUGH = 2_000  # attempts
 BACK = (timedelta(minutes=10), timedelta(hours=1), DAY)  # how far back the first look reads, until it has ENOUGH
-NEWEST = 1_000  # attempts from which pauses are estimated; only the newest, since pauses grow with the load
+NEWEST = 1_000  # attempts from which idle gaps are estimated; only the newest, since gaps grow with the load
 KEPT = 35 * DAY  # how long predictions are kept
 
 
@@ -44,37 +44,37 @@ class Forecasting:
         self._a_minute = a_minute
         self._ended: deque[EndedAttempt] = deque(maxlen=REMEMBERED)  # the newest last
         self._made_at: datetime | None = None
-        self._said_nothing = False
+        self._is_empty = False
 
     def run(self) -> None:
         """Replace all forecasts, keep some predictions to learn from, and learn from earlier ones."""
         if statements.has_line():
             self._forecast()
-            self._said_nothing = False
-        elif not self._said_nothing:
+            self._is_empty = False
+        elif not self._is_empty:
             with transaction.atomic():
                 begin_task(TASK, DAY.total_seconds())
                 learn(statements.read_factors())
                 Forecast.objects.all().delete()
-            self._said_nothing = True
+            self._is_empty = True
 
     def _forecast(self) -> None:
         begins = monotonic()
-        moment, scene = statements.look_ahead()
+        moment, snapshot = statements.look_ahead()
         self._remember(moment)
         known = list(reversed(self._ended))
         with transaction.atomic():
             begin_task(TASK, DAY.total_seconds())
             factors = learn(statements.read_factors())
-        paused = pauses(known[:NEWEST])
-        odds = Odds(runs.collected(known), self._random, paused, runs.spread(known))
-        foresight = Foresight(scene, odds, factors, off=look_predictions().off)
-        found = foresight.lines()
-        places = [line for line in found.values() if not isinstance(line, Reason)]
+        gaps = idle_gaps(known[:NEWEST])
+        odds = Odds(runs.collected(known), self._random, gaps, runs.spread(known))
+        foresight = Foresight(snapshot, odds, factors, off=look_predictions().off)
+        lines = foresight.lines()
+        places = [line for line in lines.values() if not isinstance(line, Reason)]
         since = 60.0 if self._made_at is None else (moment - self._made_at).total_seconds()
         with transaction.atomic():
             begin_task(TASK, DAY.total_seconds())
-            statements.replace_forecasts([_forecast(moment, *one) for one in found.items()], moment)
+            statements.replace_forecasts([_forecast(moment, *line) for line in lines.items()], moment)
             statements.keep_predictions(moment, sampled(places, foresight, self._ended, since, self._a_minute))
             end_task(TASK, moment, seconds=monotonic() - begins)
         self._made_at = moment
@@ -82,13 +82,13 @@ class Forecasting:
     def _remember(self, moment: datetime) -> None:
         """Add the attempts that have ended since the last look."""
         if self._ended:
-            found = statements.ended_since(self._ended[-1].at, REMEMBERED)
+            attempts = statements.ended_since(self._ended[-1].at, REMEMBERED)
         else:
             for back in BACK:
-                found = statements.ended_since(moment - back, REMEMBERED)
-                if len(found) >= ENOUGH:
+                attempts = statements.ended_since(moment - back, REMEMBERED)
+                if len(attempts) >= ENOUGH:
                     break
-        self._ended.extend(reversed(found))
+        self._ended.extend(reversed(attempts))
 
 
 def forget_old() -> None:
@@ -104,16 +104,22 @@ def duties() -> list[Duty]:
     ]
 
 
-def _forecast(made_at: datetime, key: Key, places: list[Place] | Reason) -> Forecast:
+def _forecast(made_at: datetime, key: Key, places: list[PredictedPlace] | Reason) -> Forecast:
     tenant, queue, user = key
-    reason, found = (places.value, []) if isinstance(places, Reason) else ("", _places(places))
-    return Forecast(tenant_id=tenant, queue_id=queue, user_key=user, made_at=made_at, reason=reason, places=found)
+    reason, rows = (places.value, []) if isinstance(places, Reason) else ("", _places(places))
+    return Forecast(tenant_id=tenant, queue_id=queue, user_key=user, made_at=made_at, reason=reason, places=rows)
 
 
-def _places(places: Iterable[Place]) -> list[list[float | str | None]]:
+def _places(places: Iterable[PredictedPlace]) -> list[list[float | str | None]]:
     return [
-        [one.place, _short(one.said.p50), _short(one.said.p90), _short(one.said.not_before), one.said.reason]
-        for one in places
+        [
+            place.place,
+            _short(place.prediction.p50),
+            _short(place.prediction.p90),
+            _short(place.prediction.not_before),
+            place.prediction.reason,
+        ]
+        for place in places
     ]
 
 

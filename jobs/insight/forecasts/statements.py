@@ -1,4 +1,4 @@
-"""The statements of a forecast: it reads the scene and the ended attempts, and writes predictions and factors."""
+"""The statements of a forecast: it reads the snapshot and the ended attempts, and writes predictions and factors."""
 
 import json
 from collections import Counter
@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 from django.db.models import F
 
 from jobs.insight.forecasting.calibration import Factor
-from jobs.insight.forecasting.runs import Attempt
-from jobs.insight.forecasting.snapshot import Comer, Holding, InLine, Scene
+from jobs.insight.forecasting.runs import TimedAttempt
+from jobs.insight.forecasting.snapshot import Comer, Holding, InLine, Snapshot
 from jobs.models import Calibration, Forecast, Prediction, PredictionTotal
 from jobs.reading.looking import reading_as_sets
 from jobs.store.rows import objects, rows
@@ -29,11 +29,11 @@ MOST_OPEN = 5_000  # the most predictions that are looked at
 # As in explain: no plan may depend on the age of a table's statistics.
 PLANNER = "SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off; SET LOCAL jit = off"
 
-Seen = TypeVar("Seen")
+Kind = TypeVar("Kind")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EndedAttempt(Attempt):
+class EndedAttempt(TimedAttempt):
     """An attempt that has ended. Its moments are seconds since 1970.
 
     at: the moment of its end, as a datetime
@@ -68,15 +68,15 @@ def has_line() -> bool:
     return bool(rows("has_line", tenants=None)[0][0])
 
 
-def look_ahead() -> tuple[datetime, Scene]:
-    """Return the moment of the look, and the scene at that moment."""
+def look_ahead() -> tuple[datetime, Snapshot]:
+    """Return the moment of the look, and the snapshot at that moment."""
     bounds: dict[str, Any] = {"jobs": READ_JOBS, "near": READ_OF_A_LANE, "walked": WALKED, "deep": FARTHEST_PLACE}
     bounds |= {"marks": [*FIRST_MARKS, *MARKS], "arrivals": ARRIVALS, "window": WINDOW, "horizon": HORIZON}
     with reading_as_sets(PLANNER):
         ((moment, window, pools, *parts),) = rows("look_ahead", tenants=None, **bounds)
     queues, tenants, lines, in_line, holding, due, arrived = parts
     lanes = [((line["tenant_id"], line["queue_id"]), line) for line in json.loads(lines)]
-    return moment, Scene(
+    return moment, Snapshot(
         pools=json.loads(pools),
         queues=json.loads(queues),
         tenants=json.loads(tenants),
@@ -90,7 +90,7 @@ def look_ahead() -> tuple[datetime, Scene]:
     )
 
 
-def _each(kind: Callable[..., Seen], text: str) -> list[Seen]:
+def _each(kind: Callable[..., Kind], text: str) -> list[Kind]:
     return [kind(**row) for row in json.loads(text)]
 
 
@@ -102,10 +102,10 @@ def ended_since(moment: datetime, most: int) -> list[EndedAttempt]:
     return objects(EndedAttempt, "ended_since", moment=moment, most=most)
 
 
-def replace_forecasts(found: Sequence[Forecast], made_at: datetime) -> None:
+def replace_forecasts(forecasts: Sequence[Forecast], made_at: datetime) -> None:
     """Store these forecasts, all made at `made_at`, and delete all others."""
     Forecast.objects.bulk_create(
-        found,
+        forecasts,
         update_conflicts=True,
         unique_fields=["tenant_id", "queue_id", "user_key"],
         update_fields=["made_at", "reason", "places"],
@@ -115,27 +115,27 @@ def replace_forecasts(found: Sequence[Forecast], made_at: datetime) -> None:
 
 def read_factors() -> dict[tuple[str, float], Factor]:
     """Return all factors, by class and quantile."""
-    found = Calibration.objects.values_list("kind", "quantile", "log", "outcomes", "held")
-    return {(kind, quantile): Factor(log, outcomes, held) for kind, quantile, log, outcomes, held in found}
+    rows = Calibration.objects.values_list("kind", "quantile", "log", "outcomes", "held")
+    return {(kind, quantile): Factor(log, outcomes, held) for kind, quantile, log, outcomes, held in rows}
 
 
-def keep_factors(found: Mapping[tuple[str, float], Factor]) -> None:
+def keep_factors(factors: Mapping[tuple[str, float], Factor]) -> None:
     """Store these factors."""
     Calibration.objects.bulk_create(
-        [Calibration(kind=kind, quantile=q, **asdict(factor)) for (kind, q), factor in found.items()],
+        [Calibration(kind=kind, quantile=q, **asdict(factor)) for (kind, q), factor in factors.items()],
         update_conflicts=True,
         unique_fields=["kind", "quantile"],
         update_fields=["log", "outcomes", "held"],
     )
 
 
-def keep_predictions(made_at: datetime, found: Iterable[Prediction]) -> None:
+def keep_predictions(made_at: datetime, predictions: Iterable[Prediction]) -> None:
     """Store predictions, and count them by the reason for which a moment is missing."""
     counted: Counter[str] = Counter()
-    for one in found:
-        one.made_at = made_at
-        one.save()
-        counted[one.reason] += 1
+    for prediction in predictions:
+        prediction.made_at = made_at
+        prediction.save()
+        counted[prediction.reason] += 1
     for reason, n in counted.items():
         total, new = PredictionTotal.objects.get_or_create(reason=reason, defaults={"predictions": n})
         if not new:

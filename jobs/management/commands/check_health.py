@@ -21,23 +21,23 @@ class Command(WritingCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            found = conditions(look())
+            faults = conditions(look())
         except (DatabaseError, InterfaceError) as error:
             if (why := told(error)) is None:
                 raise
-            found = [
+            faults = [
                 Condition("no_database", "critical", f"The database does not answer: {why}.", runbook("no_database"))
             ]
-        critical, warnings = (sum(one.severity == what for one in found) for what in ("critical", "warning"))
+        critical, warnings = (sum(fault.severity == what for fault in faults) for what in ("critical", "warning"))
         sum_up = "1 warning." if warnings == 1 else f"{warnings} warnings."
         fails = critical or (options["strict"] and warnings)
         try:
             if options["json"]:
-                document = {"healthy": not critical, "conditions": [dataclasses.asdict(one) for one in found]}
+                document = {"healthy": not critical, "conditions": [dataclasses.asdict(fault) for fault in faults]}
                 self.stdout.write(json.dumps(document))
             else:
-                for one in found:
-                    self.stdout.write(f"{one.severity}: {one.code}: {one.text} See {one.runbook}")
+                for fault in faults:
+                    self.stdout.write(f"{fault.severity}: {fault.code}: {fault.text} See {fault.runbook}")
                 if not fails:
                     self.stdout.write(sum_up if warnings else "Healthy.")
         finally:  # a finding matters more than an output that cannot be written

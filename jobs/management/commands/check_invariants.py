@@ -26,20 +26,22 @@ class Command(WritingCommand):
         if not connection.in_atomic_block:
             connection.close()  # PostgreSQL may end a session that is idle for as long (idle_session_timeout)
         threading.Event().wait(BETWEEN_LOOKS)
-        found = inspection.findings(before, inspection.look())
+        violations = inspection.findings(before, inspection.look())
         made = repairs.counts()
         try:
             if options["json"]:
-                document = {"findings": [dataclasses.asdict(finding) for finding in found], "repairs": made}
+                document = {"findings": [dataclasses.asdict(finding) for finding in violations], "repairs": made}
                 self.stdout.write(json.dumps(document))
             else:
-                for finding in found:
+                for finding in violations:
                     self.stdout.write(f"{finding.what}: {finding.subject}: {finding.detail}")
                 self.stdout.write(
                     ", ".join(f"{count} × {kind}" for kind, count in made.items()) or "No repairs so far."
                 )
-                if not found:
+                if not violations:
                     self.stdout.write("No violations found.")
         finally:  # a finding matters more than an output that cannot be written
-            if found:
-                raise CommandError("1 violation found." if len(found) == 1 else f"{len(found):,} violations found.")
+            if violations:
+                raise CommandError(
+                    "1 violation found." if len(violations) == 1 else f"{len(violations):,} violations found."
+                )

@@ -36,7 +36,7 @@ def facts() -> list[tuple[str, str]]:
         ("Templates", _templates),
         ("Addresses", _addresses),
     ]
-    return [(name, _told(look)) for name, look in looks]
+    return [(name, _fact(look)) for name, look in looks]
 
 
 def server() -> str:
@@ -44,9 +44,9 @@ def server() -> str:
     connection = connections[DEFAULT_DB_ALIAS]
     if connection.vendor != "postgresql":
         return f"{connection.vendor}, but jobs need PostgreSQL"
-    with _session(connection) as own:
-        asked = own.execute("SELECT current_setting('server_version'), current_setting('jit')")
-        number, jit = asked.fetchone() or ("0", "unknown")
+    with _session(connection) as session:
+        settings = session.execute("SELECT current_setting('server_version'), current_setting('jit')")
+        number, jit = settings.fetchone() or ("0", "unknown")
     old = "" if int(number.partition(".")[0]) >= OLDEST else f": too old, {OLDEST} is needed"
     return f"{number}{old}; jit is {jit}, which the engine's own sessions switch off"
 
@@ -72,7 +72,7 @@ def _last(path: object) -> str:
     return str(path).rpartition(".")[2]
 
 
-def _told(look: Callable[[], str]) -> str:
+def _fact(look: Callable[[], str]) -> str:
     try:
         return look()
     except Exception as error:  # anything may be missing here
@@ -81,8 +81,8 @@ def _told(look: Callable[[], str]) -> str:
 
 def _versions() -> str:
     names = {"Django": "Django", "Celery": "celery", "kombu": "kombu", "psycopg": "psycopg"}
-    found = [f"{told} {version(package)}" for told, package in names.items()]
-    return ", ".join([f"Python {platform.python_version()}", *found])
+    versions = [f"{name} {version(package)}" for name, package in names.items()]
+    return ", ".join([f"Python {platform.python_version()}", *versions])
 
 
 def _broker() -> str:

@@ -12,7 +12,7 @@ from django.conf import settings as project
 from jobs.checks.project_files import is_package, package, root
 from jobs.management.installing import facts
 from jobs.management.installing.host_app import host_app
-from jobs.management.installing.wanted import Wanted, wanted
+from jobs.management.installing.wanted import SetupStep, wanted
 
 WIDTH = 80
 INDENT = 13  # of the text beside the name of a fact
@@ -46,10 +46,10 @@ IN_A_CLASS = (
 def write(say: Callable[[str], object]) -> bool:
     """Print what the project has and what it lacks; return whether it lacks nothing."""
     say("What the project has")
-    for name, told in facts.facts():
-        say(textwrap.fill(f"{name:{INDENT}}{told}", WIDTH, subsequent_indent=" " * INDENT))
+    for name, fact in facts.facts():
+        say(textwrap.fill(f"{name:{INDENT}}{fact}", WIDTH, subsequent_indent=" " * INDENT))
     missing = wanted(server=facts.answers())
-    lines = [one for one in missing if one.lines]
+    lines = [step for step in missing if step.lines]
     say("")
     if not missing:
         say("Nothing to add: this project is ready for jobs.")
@@ -62,41 +62,43 @@ def write(say: Callable[[str], object]) -> bool:
         if name := _class_of_settings():
             say("")
             say(textwrap.fill(IN_A_CLASS.format(name=name), WIDTH))
-    for one in missing:
-        if not one.lines:
-            _tell(one, say)
+    for step in missing:
+        if not step.lines:
+            _tell(step, say)
     return False
 
 
-def _block(missing: list[Wanted]) -> Iterator[str]:
+def _block(missing: list[SetupStep]) -> Iterator[str]:
     """Yield the lines of settings, with the reasons above them. Reasons for the same lines stand together."""
-    for lines in dict.fromkeys(one.lines for one in missing):
-        for one in missing:
-            if one.lines == lines:
-                yield textwrap.fill(_reason(one), WIDTH, initial_indent="# ", subsequent_indent="# ")
+    for lines in dict.fromkeys(step.lines for step in missing):
+        for step in missing:
+            if step.lines == lines:
+                yield textwrap.fill(_reason(step), WIDTH, initial_indent="# ", subsequent_indent="# ")
         name = re.split(r"\W", lines)[0]
         if re.search(rf"{name}\[|\*{name}", lines) and not project.is_overridden(name):  # type: ignore[misc]
             yield f"{name} = {json.dumps(getattr(global_settings, name), indent=4)}"  # Django's, which these extend
         yield lines
 
 
-def _reason(one: Wanted) -> str:
-    return f"{one.why} ({one.id})" if "." in one.id else one.why
+def _reason(step: SetupStep) -> str:
+    return f"{step.why} ({step.id})" if "." in step.id else step.why
 
 
 def _class_of_settings() -> str:
     """Return the last class with settings, as of django-configurations, in their module; "" if there is none."""
     named = vars(sys.modules[project.SETTINGS_MODULE]).items()
-    return next((name for name, one in reversed(named) if isinstance(one, type) and hasattr(one, "INSTALLED_APPS")), "")
+    return next(
+        (name for name, value in reversed(named) if isinstance(value, type) and hasattr(value, "INSTALLED_APPS")), ""
+    )
 
 
-def _tell(one: Wanted, say: Callable[[str], object]) -> None:
+def _tell(step: SetupStep, say: Callable[[str], object]) -> None:
     """Print something missing that no line of settings adds: its hint, or the files of a Celery app."""
     say("")
-    if one.id != "jobs.E005":
-        say(textwrap.fill(f"{_reason(one)} {one.hint}", WIDTH))
+    if step.id != "jobs.E005":
+        say(textwrap.fill(f"{_reason(step)} {step.hint}", WIDTH))
         return
-    say(textwrap.fill(_reason(one), WIDTH))
+    say(textwrap.fill(_reason(step), WIDTH))
     for file, text in _files_of_celery():
         path = root() / file
         verb = "Add to" if path.exists() and path.read_text().strip() else "Write"

@@ -50,7 +50,7 @@ NO_BROKER = "No broker is set. The database can be the broker; or give a redis:/
 
 
 @dataclass(frozen=True)
-class Wanted:
+class SetupStep:
     """Something that the project lacks.
 
     id: the id of the check
@@ -65,28 +65,35 @@ class Wanted:
     lines: str
 
 
-def wanted(*, server: bool) -> list[Wanted]:
+def wanted(*, server: bool) -> list[SetupStep]:
     """Return what is missing, in the order of its settings. Raises nothing.
 
     server: whether PostgreSQL answers, so that the checks of the database can run
     """
     package = project.SETTINGS_MODULE.partition(".")[0]
-    found = [
-        Wanted(one.id or "", one.msg, one.hint or "", LINES.get(one.id or "", "").replace("PROJECT", package))
-        for one in _messages(server)
+    steps = [
+        SetupStep(
+            message.id or "",
+            message.msg,
+            message.hint or "",
+            LINES.get(message.id or "", "").replace("PROJECT", package),
+        )
+        for message in _messages(server)
     ]
-    if any(one.id == "jobs.E001" for one in found):  # its lines contain the lines of these
-        found = [one for one in found if one.id not in ("jobs.W002", "jobs.W003")]
+    if any(step.id == "jobs.E001" for step in steps):  # its lines contain the lines of these
+        steps = [step for step in steps if step.id not in ("jobs.W002", "jobs.W003")]
     elif not server:
-        found.append(Wanted("server", "PostgreSQL does not answer, so the checks of the database did not run.", "", ""))
+        steps.append(
+            SetupStep("server", "PostgreSQL does not answer, so the checks of the database did not run.", "", "")
+        )
     if not broker():
-        found.append(Wanted("broker", NO_BROKER, "", LINES["broker"]))
-    found += [*_shared_apps(), *_worker()]
+        steps.append(SetupStep("broker", NO_BROKER, "", LINES["broker"]))
+    steps += [*_shared_apps(), *_worker()]
     order = list(LINES)
-    return sorted(found, key=lambda one: order.index(one.id) if one.id in order else len(order))
+    return sorted(steps, key=lambda step: order.index(step.id) if step.id in order else len(order))
 
 
-def _shared_apps() -> Iterator[Wanted]:
+def _shared_apps() -> Iterator[SetupStep]:
     """Yield the apps that SHARED_APPS lacks: django-tenants makes shared tables for the apps in it alone."""
     shared = getattr(project, "SHARED_APPS", None)
     if shared is not None:
@@ -94,10 +101,10 @@ def _shared_apps() -> Iterator[Wanted]:
         lacking = [f'"{app}"' for app in ("django.contrib.postgres", "tenants", "jobs") if app not in there]
         if lacking:
             lines = f"SHARED_APPS = [*SHARED_APPS, {', '.join(lacking)}]"
-            yield Wanted("shared", "The tables of jobs belong to no single tenant's schema.", "", lines)
+            yield SetupStep("shared", "The tables of jobs belong to no single tenant's schema.", "", lines)
 
 
-def _worker() -> Iterator[Wanted]:
+def _worker() -> Iterator[SetupStep]:
     """Import the modules of a worker. An import fails if an installed package has an unsuitable version."""
     if not apps.is_installed("tenants"):  # no model of ours can be imported
         return
@@ -109,7 +116,7 @@ def _worker() -> Iterator[Wanted]:
             why = why or f"{type(error).__name__}: {error}"
     if why:
         hint = "Install a version of the named package that jobs work with; pip check may name it."
-        yield Wanted("worker", f"A worker could not start: {why}.", hint, "")
+        yield SetupStep("worker", f"A worker could not start: {why}.", hint, "")
 
 
 def _messages(server: bool) -> Iterator[CheckMessage]:
@@ -117,11 +124,15 @@ def _messages(server: bool) -> Iterator[CheckMessage]:
     for tag in (TAG, "tenants", "models", *loadable, *(["database"] if server else [])):
         try:
             databases = [DEFAULT_DB_ALIAS] if server else None
-            found = run_checks(tags=[tag], databases=databases, include_deployment_checks=True)
+            messages = run_checks(tags=[tag], databases=databases, include_deployment_checks=True)
         except Exception as error:  # any check may fail, also one of another package
             yield CheckMessage(30, f"The checks of {tag} could not run: {type(error).__name__}: {error}", id=tag)
             continue
-        yield from (one for one in found if (one.id or "").startswith(("jobs.", "tenants.")) and not one.is_silenced())
+        yield from (
+            message
+            for message in messages
+            if (message.id or "").startswith(("jobs.", "tenants.")) and not message.is_silenced()
+        )
 
 
 def broker() -> str:
@@ -129,5 +140,5 @@ def broker() -> str:
 
     Celery would then try a RabbitMQ on this host.
     """
-    said = os.environ.get("CELERY_BROKER_URL") or getattr(project, "CELERY_BROKER_URL", "")
-    return str(said or (is_configured() and celery_app().conf.broker_url) or "")
+    address = os.environ.get("CELERY_BROKER_URL") or getattr(project, "CELERY_BROKER_URL", "")
+    return str(address or (is_configured() and celery_app().conf.broker_url) or "")

@@ -18,7 +18,7 @@ from jobs.lifecycle import FINAL, Status
 from jobs.models import JobRow
 from jobs.reading import queries, waiting
 from jobs.reading.predictor import starts_of
-from jobs.reading.queries import State
+from jobs.reading.queries import JobState
 from jobs.reading.together import Together
 from jobs.store import EVERY_TENANT, Progress
 from tenants.auth import open_ways
@@ -74,7 +74,7 @@ class Watch:
 
     def tell(self, job: JobRow) -> Event | None:
         """Return the change since the last event, for a job that has just been read."""
-        state = State(job.status, job.attempt, job.cancel_requested_at is not None, job.progress, job.progress_note)
+        state = JobState(job.status, job.attempt, job.cancel_requested_at is not None, job.progress, job.progress_note)
         final = state.status in FINAL  # then sent even to a client that has it: no other event follows
         if not final and _head(_id(state)) == _head(self._seen):
             return self._progress(state)
@@ -83,13 +83,13 @@ class Watch:
         self._starts, self._starts_at = told["starts"], self._clock()
         return Event("end" if final else "status", self._seen, told)
 
-    def _progress(self, state: State) -> Event | None:
+    def _progress(self, state: JobState) -> Event | None:
         if _id(state) == self._seen:
             return None
         self._seen = _id(state)
         return Event("progress", self._seen, {"progress": state.progress, "progress_note": state.progress_note})
 
-    async def _renewed(self, state: State) -> Event | None:
+    async def _renewed(self, state: JobState) -> Event | None:
         """Return an event with the new forecast of its start; None if the job does not wait, or nothing has changed."""
         if state.status != Status.CREATED or self._clock() - self._starts_at < RENEW:
             return None
@@ -138,7 +138,7 @@ ways = Together(open_ways, every=CHECK / 10)  # of the callers whose requests wa
 batches = Together(_progress_of, every=waiting.FIRST_PAUSE)  # of the batches that clients of this process follow
 
 
-def _id(state: State) -> str:
+def _id(state: JobState) -> str:
     """Return the id of an event: 1.running.0.8c736521, from attempt, status, stop request and progress."""
     progress = zlib.crc32(f"{state.progress} {state.progress_note}".encode())
     return f"{state.attempt}.{state.status}.{state.stopping:d}.{progress:08x}"

@@ -16,7 +16,7 @@ from jobs.http.inputs import PathId
 from jobs.http.problems import ProblemError, existing
 from jobs.lifecycle import FINAL, Status
 from jobs.reading import queries
-from jobs.reading.public_error import told
+from jobs.reading.public_error import public_text
 from jobs.store import results
 from plumbing import sheet
 
@@ -62,8 +62,8 @@ def read_result(
 
 def _failure(job: models.JobRow) -> str:
     if job.status == Status.CANCELLED:  # the error is from an earlier attempt
-        return "The job was cancelled" + (f"; before that: {told(job.last_error)}" if job.last_error else ".")
-    return f"The job ended as {job.status}" + (f": {told(job.last_error)}" if job.last_error else ".")
+        return "The job was cancelled" + (f"; before that: {public_text(job.last_error)}" if job.last_error else ".")
+    return f"The job ended as {job.status}" + (f": {public_text(job.last_error)}" if job.last_error else ".")
 
 
 def _gone(job: models.JobRow) -> str:

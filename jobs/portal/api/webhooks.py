@@ -71,7 +71,7 @@ class Endpoints(Schema):
 @router.get("webhooks", response=Endpoints)
 def list_webhooks(request: CallerRequest) -> dict[str, Any]:
     """List your webhooks: the addresses that get a message when your jobs end."""
-    return {"webhooks": [one.as_told() for one in standings(of(request.auth.tenant))]}
+    return {"webhooks": [one.as_document() for one in standings(of(request.auth.tenant))]}
 
 
 @router.post("webhooks", response={201: MadeEndpoint})
@@ -128,4 +128,4 @@ def _one(request: CallerRequest, endpoint_id: int) -> WebhookEndpoint:
 
 
 def _told(request: CallerRequest, endpoint_id: int) -> dict[str, Any]:
-    return standings([_one(request, endpoint_id)])[0].as_told()
+    return standings([_one(request, endpoint_id)])[0].as_document()

@@ -19,7 +19,7 @@ from jobs.reading import queries
 from jobs.reading.explain.explanation import explain
 from jobs.reading.explain.reads import MAX_LISTED_PLACE, places
 from jobs.reading.predictor import last_of, starts
-from jobs.reading.public_error import told
+from jobs.reading.public_error import public_text
 from jobs.reading.schedule_view import in_words, state_of
 from jobs.reading.starts import Starts
 from jobs.store import results
@@ -109,8 +109,8 @@ def detail(request: HttpRequest, job: AnyJob, tenant: Tenant) -> dict[str, Any]:
     is_kept = job.result_expires_at is not None and job.result_expires_at > why.now
     return page | {
         "reason": words.reason(why),
-        "error": told(job.last_error) if job.status not in (Status.SUCCESS, Status.CANCELLED) else "",
-        "failed": [(one, told(f"{one.error_class}: {one.error}")) for one in page["failed"]],
+        "error": public_text(job.last_error) if job.status not in (Status.SUCCESS, Status.CANCELLED) else "",
+        "failed": [(one, public_text(f"{one.error_class}: {one.error}")) for one in page["failed"]],
         "may_revive": page["may_revive"] and not job.barred,
         "has_result": is_kept,
         "is_table": is_kept and results.is_table(results.load(job)),

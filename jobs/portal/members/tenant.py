@@ -19,9 +19,11 @@ def used(request: HttpRequest, tenant: Tenant) -> HttpResponse:
     """Show the usage from day `from` to day `to`. An invalid day, or an end before the start, counts as this month."""
     now = timezone.now()
     try:
-        asked = usage.Asked.of(request.GET.get("from"), request.GET.get("to"), None, now=now, own=True)
+        asked = usage.UsageRequest.parse(
+            request.GET.get("from"), request.GET.get("to"), None, now=now, of_one_tenant=True
+        )
     except InvalidRequest:
-        asked = usage.Asked.of(None, None, None, now=now, own=True)
+        asked = usage.UsageRequest.parse(None, None, None, now=now, of_one_tenant=True)
     found = usage.read(asked, tenant.pk, now)
     context = {"tenant": tenant, "asked": asked, "usage": found, "lines": [(line, tenant) for line in found.lines]}
     return regions.page(request, "jobs/members/usage", (), context, {"every": 0})

@@ -7,7 +7,7 @@ from jobs.allocation.gates import Gate
 from jobs.lifecycle import WAITING, Status
 from jobs.reading.explain import statuses
 from jobs.reading.explain.gates import Blocker, as_text, closed
-from jobs.reading.explain.reads import MAX_COUNTED_PLACE, Facts, Line, facts, line, predecessors
+from jobs.reading.explain.reads import MAX_COUNTED_PLACE, JobFacts, LinePosition, facts, line, predecessors
 from jobs.store import TenantId
 from plumbing.bounds import is_id
 
@@ -73,14 +73,14 @@ def explain(job_id: int, *, tenant_id: TenantId) -> Explanation | None:
     )
 
 
-def _until(job: Facts) -> str:
+def _until(job: JobFacts) -> str:
     """Return the sentence that says until when a waiting job may start; empty without such a limit."""
     if job.expires_at is None or Status(job.status) not in WAITING:
         return ""
     return f" It is cancelled if it has not started by {as_text(job.expires_at)}."
 
 
-def _since(job: Facts) -> datetime | None:
+def _since(job: JobFacts) -> datetime | None:
     by_status = {
         Status.BLOCKED: job.created_at,
         Status.CREATED: job.ready_at,
@@ -90,7 +90,7 @@ def _since(job: Facts) -> datetime | None:
     return by_status.get(Status(job.status), job.end_time)
 
 
-def _blockers(job: Facts, standing: Line | None) -> list[Blocker]:
+def _blockers(job: JobFacts, standing: LinePosition | None) -> list[Blocker]:
     match job.status:
         case Status.CREATED:
             return list(closed(job)) or [_next(standing)]
@@ -106,7 +106,7 @@ def _blockers(job: Facts, standing: Line | None) -> list[Blocker]:
             return [statuses.ended(job)]
 
 
-def _next(standing: Line | None) -> Blocker:
+def _next(standing: LinePosition | None) -> Blocker:
     if standing is None or standing.place == 1:
         return Blocker(Gate.NEXT, "Nothing blocks this job: it is first in its lane, and the next dispatch claims it.")
     place = (

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 
 from jobs.allocation import gates
 from jobs.allocation.gates import Gate
-from jobs.allocation.state import Limits, Pool, Tenant
-from jobs.reading.explain.reads import Facts
+from jobs.allocation.state import LimitBook, Pool, Tenant
+from jobs.reading.explain.reads import JobFacts
 from plumbing.text import count_of_jobs
 
 
@@ -30,7 +30,7 @@ def as_text(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d %H:%M:%S} UTC"
 
 
-def closed(job: Facts) -> Iterator[Blocker]:
+def closed(job: JobFacts) -> Iterator[Blocker]:
     """Yield the closed gates of a job that waits or is due later."""
     if job.type_paused:
         yield Blocker(Gate.HELD, f"The job type {job.source_type} {job.source_method} is paused.")
@@ -38,17 +38,17 @@ def closed(job: Facts) -> Iterator[Blocker]:
         yield _blocker(gate, job)
 
 
-def _blocker(gate: Gate, job: Facts) -> Blocker:
+def _blocker(gate: Gate, job: JobFacts) -> Blocker:
     if gate == Gate.TENANT_RATE:
         return _rate(gate, f"Tenant {job.tenant_name}", job.tenant, job.now)
     if gate == Gate.QUEUE_RATE:
         return _rate(gate, f"Queue {job.queue_name}", job.queue, job.now)
     sentence, used, limit = _uses(job)[gate]
-    of = "" if limit is None or gate in {Gate.NO_SLOTS, Gate.NO_WORKER} else f": {used} of {limit}"
-    return Blocker(gate, f"{sentence}{of}.", used, limit)
+    numbers = "" if limit is None or gate in {Gate.NO_SLOTS, Gate.NO_WORKER} else f": {used} of {limit}"
+    return Blocker(gate, f"{sentence}{numbers}.", used, limit)
 
 
-def _uses(job: Facts) -> dict[Gate, tuple[str, int | None, int | None]]:
+def _uses(job: JobFacts) -> dict[Gate, tuple[str, int | None, int | None]]:
     """Return the sentence, the use and the limit of each gate without tokens."""
     tenant, queue, pool = job.tenant, job.queue, job.queue.pool
     which = "no slots: they were never set" if tenant.num_slots is None else "0 slots"
@@ -85,7 +85,7 @@ def _slots(tenant: Tenant) -> tuple[int, int | None]:
     return tenant.in_use, tenant.burst_slots if borrows else tenant.num_slots
 
 
-def _rate(gate: Gate, whose: str, limits: Limits, now: datetime) -> Blocker:
+def _rate(gate: Gate, whose: str, limits: LimitBook, now: datetime) -> Blocker:
     seconds = limits.next_at(limits.full_at)
     next_at = None if seconds is None else now + timedelta(seconds=seconds)
     then = "" if next_at is None else f" The next job may start at {as_text(next_at)}."

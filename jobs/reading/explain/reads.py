@@ -26,7 +26,7 @@ PLANNER = (
 
 
 @dataclass(frozen=True)
-class Facts:
+class JobFacts:
     """A job and its limits at one moment. None means no limit; moments are aware."""
 
     id: int
@@ -66,7 +66,7 @@ class Facts:
 
 
 @dataclass(frozen=True)
-class Line:
+class LinePosition:
     """The place of a job in its lane, and its competitors.
 
     place: from 1; MAX_COUNTED_PLACE + 1 stands for all places beyond.
@@ -92,18 +92,18 @@ class Predecessor:
     count: int
 
 
-def facts(job_id: int, *, tenant_id: TenantId) -> Facts | None:
+def facts(job_id: int, *, tenant_id: TenantId) -> JobFacts | None:
     """Return the job and its limits; None if this owner has no such job."""
     for row in _read(dict, "explain", id=job_id, tenant_id=tenant_or_any(tenant_id), erased=ERASED):
         tenant, queue, pool = (json.loads(row.pop(name)) for name in ("tenant", "queue", "pool"))
-        return Facts(**row, tenant=Tenant(**tenant), queue=Queue(**queue, pool=Pool(**pool)))
+        return JobFacts(**row, tenant=Tenant(**tenant), queue=Queue(**queue, pool=Pool(**pool)))
     return None
 
 
-def line(job_id: int) -> Line | None:
+def line(job_id: int) -> LinePosition | None:
     """Return the place of a ready job; None if it does not wait in line, or no longer."""
-    found = _read(Line, "explain_line", id=job_id, most=MAX_COUNTED_PLACE, probes=PROBES, names=NAMES)
-    return found[0] if found else None
+    positions = _read(LinePosition, "explain_line", id=job_id, most=MAX_COUNTED_PLACE, probes=PROBES, names=NAMES)
+    return positions[0] if positions else None
 
 
 def predecessors(job_id: int) -> list[Predecessor]:
@@ -113,8 +113,8 @@ def predecessors(job_id: int) -> list[Predecessor]:
 
 def places(job_ids: Sequence[int], *, tenant_id: int) -> dict[int, int]:
     """Return the places of those jobs of the tenant that are ready; MAX_LISTED_PLACE + 1 stands for all beyond."""
-    found = _read(dict, "places", ids=list(job_ids), tenant_id=tenant_id, most=MAX_LISTED_PLACE) if job_ids else []
-    return {row["id"]: row["place"] for row in found}
+    rows = _read(dict, "places", ids=list(job_ids), tenant_id=tenant_id, most=MAX_LISTED_PLACE) if job_ids else []
+    return {row["id"]: row["place"] for row in rows}
 
 
 def _read(kind: type[Row], name: str, /, **parameters: Any) -> list[Row]:

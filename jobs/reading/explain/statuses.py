@@ -7,11 +7,11 @@ from jobs.engine.attempt.policy import most_retries
 from jobs.lifecycle import Status
 from jobs.models import EXPIRED, HELD_UNTIL, UNKNOWN_JOB_TYPE, WORKER_STOPPED
 from jobs.reading.explain.gates import Blocker, as_text, closed
-from jobs.reading.explain.reads import Facts, Predecessor
+from jobs.reading.explain.reads import JobFacts, Predecessor
 from plumbing.text import count_of_jobs, duration
 
 
-def scheduled(job: Facts) -> list[Blocker]:
+def scheduled(job: JobFacts) -> list[Blocker]:
     """The job waits for its moment, or until its job type is resumed."""
     held = [blocker for blocker in closed(job) if blocker.gate == Gate.HELD]
     if job.due_at is None or job.due_at == HELD_UNTIL:
@@ -24,17 +24,17 @@ def scheduled(job: Facts) -> list[Blocker]:
     if job.behind is not None:
         return [Blocker(Gate.SCHEDULED, f"Waits for the end of job {job.behind}, which it replaces."), *held]
     if not job.last_attempt_failed:
-        asked = "Asked to run again" if job.attempt else "Scheduled"
-        return [Blocker(Gate.SCHEDULED, f"{asked}: {when}.", opens_at=job.due_at), *held]
+        cause = "Asked to run again" if job.attempt else "Scheduled"
+        return [Blocker(Gate.SCHEDULED, f"{cause}: {when}.", opens_at=job.due_at), *held]
     if (innocent := _innocent(job)) is not None:
         return [Blocker(Gate.SCHEDULED, f"{innocent} again, {when}.", opens_at=job.due_at), *held]
-    most = most_retries(job)
-    of = "" if most is None else f" of {most}"
-    sentence = f"Failed and waits for retry {job.retries}{of}: {when}. Last error: {job.last_error}"
-    return [Blocker(Gate.SCHEDULED, sentence, job.retries, most, job.due_at), *held]
+    limit = most_retries(job)
+    of_limit = "" if limit is None else f" of {limit}"
+    sentence = f"Failed and waits for retry {job.retries}{of_limit}: {when}. Last error: {job.last_error}"
+    return [Blocker(Gate.SCHEDULED, sentence, job.retries, limit, job.due_at), *held]
 
 
-def _innocent(job: Facts) -> str | None:
+def _innocent(job: JobFacts) -> str | None:
     """Return why the job runs again though it has not failed; None if it has failed."""
     error_class, _, error = job.last_error.partition(": ")
     if error_class == WORKER_STOPPED:
@@ -45,22 +45,24 @@ def _innocent(job: Facts) -> str | None:
     return f"No worker of pool {job.queue.pool.name} that got the job knows {name} yet ({error}): it is tried"
 
 
+def _named(job: Predecessor) -> str:
+    revival = f"; it may be revived until {as_text(job.until)}" if job.until else ""
+    return f"{job.id} ({job.status}{revival})"
+
+
 def blocked(predecessors: list[Predecessor]) -> Blocker:
     """The job waits for others."""
     if not predecessors:
         return Blocker(Gate.BLOCKED, "The jobs that it waited for have ended; the next dispatch unblocks it.", 0)
     count = predecessors[0].count
-    named = [
-        f"{one.id} ({one.status}{f'; it may be revived until {as_text(one.until)}' if one.until else ''})"
-        for one in predecessors
-    ]
+    named = [_named(predecessor) for predecessor in predecessors]
     more = f" and {count - len(named):,} more" if count > len(named) else ""
-    moments = [one.until for one in predecessors if one.until]
+    moments = [predecessor.until for predecessor in predecessors if predecessor.until]
     sentence = f"Waits for {count_of_jobs(count)}: {', '.join(named)}{more}."
     return Blocker(Gate.BLOCKED, sentence, count, opens_at=min(moments, default=None))
 
 
-def queued(job: Facts) -> Blocker:
+def queued(job: JobFacts) -> Blocker:
     """The job was handed over."""
     waits = f"waits for a worker of pool {job.queue.pool.name} to start it"
     if job.queued_at is None or job.handed_at is None:
@@ -72,7 +74,7 @@ def queued(job: Facts) -> Blocker:
     return Blocker(Gate.QUEUED, f"Has held slot {job.slot} for {since} and {waits}{sent}.")
 
 
-def running(job: Facts) -> Blocker:
+def running(job: JobFacts) -> Blocker:
     since = "" if job.start_time is None else f" for {_length(job.now - job.start_time)}"
     where = "" if job.worker is None else f" on {job.worker}"
     done = "" if job.progress is None else f", {job.progress:.0%} done"
@@ -80,20 +82,20 @@ def running(job: Facts) -> Blocker:
     return Blocker(Gate.RUNNING, f"Running{since}{where}, attempt {job.attempt}{done}.{stopping}")
 
 
-def ended(job: Facts) -> Blocker:
+def ended(job: JobFacts) -> Blocker:
     at = "" if job.end_time is None else f" at {as_text(job.end_time)}"
     again = "its arguments were erased, so it cannot be revived" if job.erased else "it can be revived"
     dead = f"it can be discarded; {again}" if job.erased else f"{again} or discarded"
-    said = {
+    sentences = {
         Status.SUCCESS: f"Succeeded{at}.",
         Status.CANCELLED: f"Cancelled{at}{_because(job)}; {again}.",
         Status.DEAD: f"Died{at}; {dead}. {job.last_error}",
         Status.ERROR: f"Failed{at} without a retry policy; {again}. {job.last_error}",
     }
-    return Blocker(Gate.ENDED, said[Status(job.status)].rstrip())
+    return Blocker(Gate.ENDED, sentences[Status(job.status)].rstrip())
 
 
-def _because(job: Facts) -> str:
+def _because(job: JobFacts) -> str:
     if job.reason == EXPIRED and job.expires_at is not None:
         return f", since it had expired: nothing starts it after {as_text(job.expires_at)}"
     return "" if job.reason is None else f", {job.reason}"

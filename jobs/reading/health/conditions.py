@@ -44,12 +44,12 @@ class Condition:
 class Rule:
     """A condition that may hold.
 
-    told: a function that yields a sentence for each fault.
+    sentences: a function that yields a sentence for each fault.
     """
 
     code: str
     severity: Severity
-    told: Callable[[Facts], Iterator[str]]
+    sentences: Callable[[Facts], Iterator[str]]
 
 
 def runbook(code: str) -> str:
@@ -59,8 +59,8 @@ def runbook(code: str) -> str:
 
 def conditions(facts: Facts) -> list[Condition]:
     """Return the conditions that hold; critical ones first, then warnings."""
-    found = [Condition(r.code, r.severity, text, runbook(r.code)) for r in RULES for text in r.told(facts)]
-    return sorted(found, key=lambda condition: get_args(Severity).index(condition.severity))
+    conditions = [Condition(r.code, r.severity, text, runbook(r.code)) for r in RULES for text in r.sentences(facts)]
+    return sorted(conditions, key=lambda condition: get_args(Severity).index(condition.severity))
 
 
 def _no_clock(facts: Facts) -> Iterator[str]:
@@ -90,9 +90,9 @@ def _pool_short(facts: Facts) -> Iterator[str]:
 
 
 def _tenant_starved(facts: Facts) -> Iterator[str]:
-    for one in facts.starved:
-        part = percent(one.got, one.entitled)
-        yield f"Tenant {printable(one.name)} got {part} of its fair share in the last minutes, and has jobs waiting."
+    for tenant in facts.starved:
+        part = percent(tenant.got, tenant.entitled)
+        yield f"Tenant {printable(tenant.name)} got {part} of its fair share in the last minutes, and has jobs waiting."
 
 
 def _messages_lost(facts: Facts) -> Iterator[str]:
@@ -151,9 +151,9 @@ def _replication_behind(facts: Facts) -> Iterator[str]:
 
 
 def _connections(facts: Facts) -> Iterator[str]:
-    used, most = facts.server.connections, facts.server.max_connections
-    if used > CONNECTIONS * most:
-        yield f"{used} of {most} connections to PostgreSQL are in use."
+    used, limit = facts.server.connections, facts.server.max_connections
+    if used > CONNECTIONS * limit:
+        yield f"{used} of {limit} connections to PostgreSQL are in use."
 
 
 def _cache_away(facts: Facts) -> Iterator[str]:
@@ -168,16 +168,16 @@ def _recorder_late(facts: Facts) -> Iterator[str]:
 
 
 def _predictions_off(facts: Facts) -> Iterator[str]:
-    said = facts.predictions
-    if said.off:
-        part = percent(said.held_lately, said.known_lately)
+    accuracy = facts.predictions
+    if accuracy.off:
+        part = percent(accuracy.held_lately, accuracy.known_lately)
         yield f"In the last hour {part} of jobs started by their p90, not 90 %: pages hide p90 until it is reliable."
 
 
 def _webhooks_failing(facts: Facts) -> Iterator[str]:
     if failing := facts.webhooks.failing_long:
-        said = "webhook has" if failing == 1 else "webhooks have"
-        yield f"{failing} {said} failed for more than an hour: their tenants' systems do not take messages."
+        subject = "webhook has" if failing == 1 else "webhooks have"
+        yield f"{failing} {subject} failed for more than an hour: their tenants' systems do not take messages."
 
 
 RULES = (

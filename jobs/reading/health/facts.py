@@ -14,8 +14,8 @@ from jobs.reading import looking, waits
 from jobs.reading.health import looks
 from jobs.reading.health.looks import EndedLook, PredictionsLook, ServerLook, WebhooksLook
 from jobs.reading.looking import Lane, Queue, Tenant, Worker
-from jobs.reading.standing import QueueStanding, State, of_queues, of_tenants
-from jobs.reading.waits import Pool
+from jobs.reading.standing import QueueStanding, StandingState, of_queues, of_tenants
+from jobs.reading.waits import PoolDemand
 
 MINUTES = 10  # of ended attempts
 LATELY = timedelta(hours=1)  # for which a lost worker is shown
@@ -42,7 +42,7 @@ class Facts:
     webhooks: WebhooksLook
 
     @cached_property
-    def pools(self) -> list[Pool]:
+    def pools(self) -> list[PoolDemand]:
         """The pools of all queues and of all workers, by name."""
         return waits.pools(self.lanes, self.queues, self.workers)
 
@@ -55,13 +55,17 @@ class Facts:
     def worker_states(self) -> list[tuple[str, str, int]]:
         """(pool, state, number) of the registered workers, and of those that were lost in the last hour."""
         now = self.server.now
-        told = [one for one in self.workers if one.gone_at is None or (one.lost and one.gone_at > now - LATELY)]
-        counted = Counter((one.pool, one.state(now)) for one in told)
-        return [(*of, workers) for of, workers in sorted(counted.items())]
+        workers = [
+            worker
+            for worker in self.workers
+            if worker.gone_at is None or (worker.lost and worker.gone_at > now - LATELY)
+        ]
+        counted = Counter((worker.pool, worker.state(now)) for worker in workers)
+        return [(*pool_and_state, number) for pool_and_state, number in sorted(counted.items())]
 
     def last_beat(self, pool: str) -> datetime | None:
         """Return when a worker of this pool last beat; None if none did in the last day."""
-        return max((one.beat_at for one in self.workers if one.pool == pool), default=None)
+        return max((worker.beat_at for worker in self.workers if worker.pool == pool), default=None)
 
     def seconds(self, since: datetime | None) -> float:
         """Return the seconds from a moment until now; 0 for None."""
@@ -95,8 +99,8 @@ def starving(queues: Mapping[int, Queue], now: datetime) -> list[Tenant]:
     if not short:
         return []
     tenants, lanes = looking.look_tenants(short), looking.look_lanes(tenants=short)
-    found = of_tenants([tenants[pk] for pk in short if pk in tenants], lanes, queues, now)
-    return [one.tenant for one in found if one.state is State.STARVED]
+    standings = of_tenants([tenants[pk] for pk in short if pk in tenants], lanes, queues, now)
+    return [standing.tenant for standing in standings if standing.state is StandingState.STARVED]
 
 
 def _cache_answers() -> bool:

@@ -10,7 +10,7 @@ from django.db.models import Q, Sum
 from jobs.conf import settings
 from jobs.models import JobMinute, Sample
 from jobs.reading.shares import JUDGED, STARVED, percent
-from jobs.reading.statistics import Ended
+from jobs.reading.statistics import EndedAttempts
 from jobs.reading.webhooks import MOST_COUNTED
 from jobs.store.rows import objects, rows
 
@@ -150,7 +150,7 @@ class ForecastLook:
 
 
 @dataclass(frozen=True)
-class TotalLook(Ended):
+class TotalLook(EndedAttempts):
     """The attempts that ended since the first one: see `jobs.models.Total`."""
 
     wait_seconds: float
@@ -166,9 +166,11 @@ def look_ended(minutes: int, now: datetime) -> EndedLook:
     """Return the attempts that ended in the last minutes, as far as the recorder has counted them."""
     ended = JobMinute.objects.filter(minute__gt=now - timedelta(minutes=minutes))
     failed, died = Q(outcome__in=("error", "dead", "retry", "crash")), Q(outcome="dead")
-    sums = {"all": Q(), "failed": failed, "died": died}
-    found = ended.aggregate(**{name: Sum("attempts", filter=of, default=0) for name, of in sums.items()})
-    return EndedLook(found["all"], found["failed"], found["died"])
+    conditions = {"all": Q(), "failed": failed, "died": died}
+    sums = ended.aggregate(
+        **{name: Sum("attempts", filter=condition, default=0) for name, condition in conditions.items()}
+    )
+    return EndedLook(sums["all"], sums["failed"], sums["died"])
 
 
 def look_totals() -> list[TotalLook]:

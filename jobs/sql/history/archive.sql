@@ -9,8 +9,7 @@ due AS MATERIALIZED (
     SELECT id FROM jobs
     WHERE end_time >= %(since)s::timestamptz
       AND end_time < least(%(until)s::timestamptz, (SELECT now FROM clock) - %(after)s * interval '1 second')  -- guard
-      AND died_at IS NULL
-      AND status = %(status)s  -- guard
+      AND died_at IS NULL  -- guard
     ORDER BY end_time
     LIMIT %(batch)s
     FOR UPDATE SKIP LOCKED

@@ -160,8 +160,6 @@ def good(world: World, ask_what_if: Callable[..., Any]) -> dict[str, Callable[[]
         "list_queues": dict,
         "read_queue": lambda: queue,
         "change_queue": lambda: queue | {"body": {"weight": 2}},
-        "pause_queue": lambda: queue,
-        "resume_queue": lambda: queue,
         "list_tenants": dict,
         "read_tenant": lambda: of_tenant,
         "change_tenant": lambda: of_tenant | {"body": {"num_slots": 2}},

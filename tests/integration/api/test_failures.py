@@ -58,8 +58,8 @@ def test_a_filter_of_odd_moments_is_answered(operator, subtests):
 
 @pytest.mark.parametrize("name", ["re%00ports", "%00"])
 def test_a_name_with_nul_is_the_name_of_nothing(operator, name, report):
-    for path in (f"queues/{name}/pause", f"queues/{name}/resume"):
-        assert operator.post(f"/api/v1/operator/{path}").status_code == 404
+    queue = f"/api/v1/operator/queues/{name}"
+    assert operator.patch(queue, {"paused": True}, content_type="application/json").status_code == 404
     assert operator.get(f"/api/v1/operator/tenants/{name}").status_code == 404
 
 

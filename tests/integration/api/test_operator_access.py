@@ -34,7 +34,7 @@ def assert_problem(response, status, *words):
 
 
 def test_there_are_endpoints_to_be_tested():
-    assert len(ENDPOINTS) == 31
+    assert len(ENDPOINTS) == 29
 
 
 @pytest.mark.parametrize(("method", "path"), ENDPOINTS)
@@ -97,11 +97,12 @@ def test_a_revoked_key_opens_nothing():
 
 def test_a_session_changes_nothing_without_the_csrf_token():
     browser = browser_of(superuser(), enforce_csrf_checks=True)
-    assert_problem(browser.post(f"{QUEUE}/pause"), 403, "CSRF")
+    paused = {"data": {"paused": True}, "content_type": "application/json"}
+    assert_problem(browser.patch(QUEUE, **paused), 403, "CSRF")
     assert not Queue.objects.get(name="default").paused
     browser.get("/accounts/login/")
     token = browser.cookies["csrftoken"].value
-    assert browser.post(f"{QUEUE}/pause", headers={"X-CSRFToken": token}).status_code == 200
+    assert browser.patch(QUEUE, **paused, headers={"X-CSRFToken": token}).status_code == 200
 
 
 def test_a_wrong_key_is_not_hidden_by_a_good_session(tenant):

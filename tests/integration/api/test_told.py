@@ -7,7 +7,7 @@ import pytest
 from jobs import Abandon, TenantError
 from jobs.engine.attempt.failures import as_failure
 from jobs.lifecycle import Status
-from jobs.reading.public_error import told
+from jobs.reading.public_error import public_text
 from reports.parameters import InvalidParameters
 from reports.query import ReportFailed
 from tests.factories import make_job
@@ -75,7 +75,7 @@ def test_a_text_for_the_tenant_is_read_by_the_tenant_and_by_nobody_else(owner, s
     ],
 )
 def test_what_the_scheduler_says_itself_is_told(text):
-    assert told(text) == text
+    assert public_text(text) == text
 
 
 def test_parameters_of_another_kind_are_refused_in_words_for_the_tenant(report):

@@ -93,9 +93,7 @@ class TestLimits:
         [
             ({"num_slots": "-1"}, "num_slots: Ensure this value is greater than or equal to 0."),
             ({"num_slots": "many", "weight": "x"}, "weight: Enter a whole number."),
-            ({"num_slots": "10001"}, "num_slots: Ensure this value is less than or equal to 10000."),
             ({"num_slots": "9" * 5000}, "num_slots: "),
-            ({"weight": "0"}, "weight: "),
             ({"rate_limit": "5"}, "rate_window: A rate limit needs a window"),
             ({"rate_limit": "5", "rate_window": "nan"}, "rate_window: Enter a number."),
             ({"rate_limit": "5", "rate_window": "1e999"}, "rate_window: "),

@@ -91,7 +91,6 @@ def test_the_duties(orphans, register):
 
 
 def test_the_archive(orphans, settings):
-    for name in ("SUCCESS", "ERROR", "CANCELLED"):
-        setattr(settings, f"JOBS_ARCHIVE_AFTER_{name}", 0.0)
+    settings.JOBS_ARCHIVE_AFTER = 0.0
     Archive().run()
     assert not Job.objects.filter(status=Status.SUCCESS).exists()

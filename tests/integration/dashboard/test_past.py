@@ -161,7 +161,7 @@ def test_every_page_shows_the_worst_condition_to_those_who_may_see_workers(clien
 
 def test_what_no_job_suffers_from_is_told_on_health_alone(client, monkeypatch):
     rule = next(rule for rule in RULES if rule.severity == "info")
-    holds = replace(rule, told=lambda facts: ["Only so that you know."])
+    holds = replace(rule, sentences=lambda facts: ["Only so that you know."])
     monkeypatch.setattr(import_module("jobs.reading.health.conditions"), "RULES", (holds,))
     page = client.get("/ops/health/").content.decode()
     assert "Only so that you know." in page

@@ -1,10 +1,12 @@
 """The cookbook and the page about tests run, inside the transaction of a test that is rolled back."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
 from django.apps import apps
 from django.core.cache import cache
+from django.db import connection
 
 from embedded import REPOSITORY
 from jobs.calls import registry
@@ -35,3 +37,14 @@ def test_the_page_runs(page) -> None:
                 declare(block, names, path)
             else:
                 converse(block, names, lambda: None, path)
+
+
+def test_the_architecture_names_each_trigger(db) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT DISTINCT tgname FROM pg_trigger WHERE NOT tgisinternal")
+        triggers = {name for (name,) in cursor.fetchall()}
+    section = (
+        (REPOSITORY / "docs/architecture.md").read_text().partition("### What a trigger says")[2].partition("\n## ")[0]
+    )
+    rows = [row for row in section.splitlines() if row.startswith("| `")]
+    assert {name for row in rows for name in re.findall(r"`(\w+)`", row.split("|")[1])} == triggers

@@ -6,6 +6,7 @@ Each test has a data directory of its own, and looks at the end for processes th
 import json
 import os
 import pwd
+import shutil
 import signal
 import socket
 import subprocess
@@ -120,6 +121,21 @@ def data(tmp_path):
     assert processes_about(path) == []
 
 
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    """An empty cluster, made once: initdb takes longer than the rest of most tests."""
+    place = tmp_path_factory.mktemp("cluster")
+    assert run(place, "true").returncode == 0
+    return place / "postgresql"
+
+
+@pytest.fixture
+def made(data, cluster):
+    """A data directory in which an earlier run has made the cluster."""
+    shutil.copytree(cluster, data / "postgresql")
+    return data
+
+
 def test_the_engines_answer_and_a_second_run_finds_the_data_of_the_first(data):
     first = probe(data)
     cluster = [data / "postgresql", *(data / "postgresql").rglob("*")]
@@ -155,13 +171,13 @@ def test_throwaway_data_is_fresh_and_leaves_nothing(data, tmp_path):
     assert not data.exists()
 
 
-def test_the_exit_status_is_the_commands(data):
+def test_the_exit_status_is_the_commands(made):
     for script, status in [("exit 7", 7), ("kill -9 $$", 137), ("exit 0", 0)]:
-        assert run(data, "sh", "-c", script).returncode == status
+        assert run(made, "sh", "-c", script).returncode == status
 
 
-def test_a_command_that_is_not_there(data):
-    done = run(data, "/no/such/command")
+def test_a_command_that_is_not_there(made):
+    done = run(made, "/no/such/command")
     assert done.returncode == 127
     assert "/no/such/command: No such file" in done.stderr
 
@@ -202,7 +218,7 @@ def test_a_foreign_locale_and_postgresql_variables_do_no_harm(data):
 
 @LONG
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_reaches_the_command_once_and_nothing_stays(data, waiting, number):
+def test_a_signal_reaches_the_command_once_and_nothing_stays(made, waiting, number):
     script = f"""
 import signal, sys
 signal.pthread_sigmask(signal.SIG_BLOCK, [{int(number)}])
@@ -245,19 +261,19 @@ print("goes on")
 
 
 @LONG
-def test_what_a_killed_command_leaves_behind_is_stopped(data, tmp_path):
+def test_what_a_killed_command_leaves_behind_is_stopped(made, tmp_path):
     deaf = 'trap "" TERM; echo $$; touch $READY; while :; do sleep 1000; done'
     script = f"setsid sh -c '{deaf}' & until [ -e $READY ]; do sleep 0.02; done; kill -9 $$"
-    done = run(data, "sh", "-c", script, READY=str(tmp_path / "ready"))
+    done = run(made, "sh", "-c", script, READY=str(tmp_path / "ready"))
     assert done.returncode == 137
     assert ended(int(done.stdout.split()[0]), limit=0)
 
 
 @LONG
-def test_a_second_launcher_is_refused_and_told_where_the_urls_are(data, waiting):
+def test_a_second_launcher_is_refused_and_told_where_the_urls_are(made, waiting):
     process = waiting()
-    second = run(data, "true")
-    state = data / "engines.env"
+    second = run(made, "true")
+    state = made / "engines.env"
     assert second.returncode == 1
     assert f"in use by process {process.pid}" in second.stderr
     assert str(state) in second.stderr
@@ -269,27 +285,27 @@ def test_a_second_launcher_is_refused_and_told_where_the_urls_are(data, waiting)
 
 
 @LONG
-def test_a_killed_launcher_takes_all_with_it_and_the_next_run_works_at_once(data, waiting):
+def test_a_killed_launcher_takes_all_with_it_and_the_next_run_works_at_once(made, waiting):
     process = waiting()
     below = psutil.Process(process.pid).children(recursive=True)
     assert {"postgres", "valkey-server"} <= {one.name() for one in below}
     process.kill()
-    assert probe(data)["marks"] == 1
+    assert probe(made)["marks"] == 1
     process.communicate(timeout=30)
     assert not [one for one in below if one.is_running()]
 
 
 @LONG
-def test_a_pid_file_whose_number_went_to_somebody_else_harms_nobody(data):
-    probe(data)
+def test_a_pid_file_whose_number_went_to_somebody_else_harms_nobody(made):
+    probe(made)
     owner = "nobody" if ROOT else None  # as the server: PostgreSQL knows that another user's process is none
     with subprocess.Popen(["sleep", "1000"], user=owner) as bystander:
-        socket_lock = postgresql.socket_directory(data) / ".s.PGSQL.5432.lock"
+        socket_lock = postgresql.socket_directory(made) / ".s.PGSQL.5432.lock"
         socket_lock.parent.mkdir(mode=0o700)
-        for file in (data / "postgresql/postmaster.pid", socket_lock):
-            file.write_text(f"{bystander.pid}\n{data}\n")
+        for file in (made / "postgresql/postmaster.pid", socket_lock):
+            file.write_text(f"{bystander.pid}\n{made}\n")
         try:
-            probe(data)
+            probe(made)
             assert bystander.poll() is None
         finally:
             bystander.kill()

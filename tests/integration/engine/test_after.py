@@ -149,7 +149,7 @@ def test_a_failed_job_that_was_archived_or_is_gone_can_still_be_waited_for(submi
     end(gone, "dead")
     unblock()
     beginning = timezone.now() - timedelta(days=1)
-    assert call_at(LATER, store.archive, "error", 0, beginning, LATER) == 1
+    assert call_at(LATER, store.archive, 0, beginning, LATER) == 1
     assert call_at(LATER, store.expire_dead, 0)
     assert revive(archived, tenant_id=EVERY_TENANT), "from the history"
     end(archived)
@@ -161,7 +161,7 @@ def test_a_failed_job_that_was_archived_or_is_gone_can_still_be_waited_for(submi
 def test_a_job_in_the_history_has_ended_for_those_who_come_later(submit):
     first = submit()
     end(first)
-    assert call_at(LATER, store.archive, "success", 0, timezone.now() - timedelta(days=1), LATER) == 1
+    assert call_at(LATER, store.archive, 0, timezone.now() - timedelta(days=1), LATER) == 1
     last = submit(after=first)
     unblock()
     assert status(last) == "created"
@@ -310,7 +310,7 @@ def test_a_result_that_is_gone_is_told(thing, monkeypatch):
     assert seen == [{failed: MISSING, kept: None}]
     assert isinstance(last.error, ResultGone)
     assert last.error.ids == [failed]
-    call_at(LATER, store.archive, "error", 0, timezone.now() - timedelta(days=1), LATER)
+    call_at(LATER, store.archive, 0, timezone.now() - timedelta(days=1), LATER)
     assert revive(job_id, tenant_id=thing.tenant.pk)
     assert drain(raising=False)[-1].error.ids == [failed], "also when it comes out of the history"
 

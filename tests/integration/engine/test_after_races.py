@@ -95,7 +95,7 @@ def test_one_that_is_being_archived(thing, elsewhere):
     with transaction.atomic():
         beginning = timezone.now() - timedelta(days=1)
         later = timezone.now() + timedelta(hours=1)
-        assert call_at(later, store.archive, "success", 0, beginning, later) == 1
+        assert call_at(later, store.archive, 0, beginning, later) == 1
         last = elsewhere(thing.async_(after=done).echo).result()
         assert status(last) == "blocked"
     unblock()

@@ -8,7 +8,7 @@ import pytest
 from django.core import mail
 
 from jobs.engine.door import dispatch, dispatcher
-from jobs.engine.door.dispatcher import Background
+from jobs.engine.door.dispatcher import BackgroundWork
 from jobs.engine.process import runtime
 from jobs.engine.submitting.submit import submit
 from tests.conftest import request_for
@@ -23,11 +23,11 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def started(monkeypatch):
     """A dispatcher whose dispatches are these: `started(function)`."""
 
-    def start(made) -> Background:
+    def start(made) -> BackgroundWork:
         monkeypatch.delattr(mail, "outbox")
         monkeypatch.setattr(dispatch, "dispatch", made)
         monkeypatch.setattr(dispatcher, "close_old_connections", lambda: None)
-        background = Background(None, pause=0)
+        background = BackgroundWork(None, pause=0)
         runtime.change(relay=background.request)
         return background
 

@@ -1,7 +1,6 @@
 """A limit is changed by one verb, whoever asks: it is checked and stored, and who waited for it goes at once."""
 
 import pytest
-from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
 
 from jobs.engine.verbs import limits
@@ -71,18 +70,6 @@ def test_a_resumed_queue_is_served_at_once_from_the_admin_too(olga, register, se
     form = {"pool": "default", "weight": 2, "default_backoff": 10}
     _post(olga, f"/admin/jobs/queue/{waiting.queue_id}/change/", form)
     assert [message.id for message in sent] == [waiting.pk]
-
-
-@pytest.mark.parametrize(
-    ("values", "field"), [({"num_slots": -1}, "num_slots"), ({"weight": 2, "rate_limit": 5}, "rate_window")]
-)
-def test_what_does_not_fit_is_refused_by_the_name_of_its_field_and_nothing_is_stored(values, field):
-    slots = TenantFactory(queue__num_slots=3).jobs_queue
-    with pytest.raises(ValidationError) as refused:
-        limits.change(slots, values)
-    assert list(refused.value.message_dict) == [field]
-    slots.refresh_from_db()
-    assert (slots.num_slots, slots.weight, slots.rate_limit) == (3, 1, None)
 
 
 def test_the_command_line_names_the_field_too():

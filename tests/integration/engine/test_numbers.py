@@ -113,7 +113,7 @@ class TestTheCheck:
         number = next_number() + 5
         job = make_job(TenantFactory(), "cancelled", pk=number)
         if model == "job_history":
-            store.archive("cancelled", -60, job.end_time, job.end_time.replace(year=job.end_time.year + 1))
+            store.archive(-60, job.end_time, job.end_time.replace(year=job.end_time.year + 1))
             assert not Job.objects.filter(pk=number).exists()
         assert ids() == ["jobs.E018"]
         call_command("jobs", "skip-numbers", "--by", "1")
@@ -138,7 +138,7 @@ class TestTheCheck:
         def refused() -> object:
             raise ProgrammingError
 
-        monkeypatch.setattr(id_gaps, "numbers", refused)
+        monkeypatch.setattr(id_gaps, "counters", refused)
         assert ids() == []
 
 

@@ -140,7 +140,7 @@ def test_old_batches_of_which_nothing_is_left(monkeypatch, thing):  # noqa: F811
     kept = [made(at=YOUNG), made(added=1), made(), made(), made(), made(YOUNG, short)]
     thing.async_(after_end=kept[2]).echo()
     make_job(thing.tenant, Status.SUCCESS, batch_id=kept[3], end_time=OLD)
-    assert call_at(NOW, store.archive, "success", 0, OLD - timedelta(days=1), NOW) == 1
+    assert call_at(NOW, store.archive, 0, OLD - timedelta(days=1), NOW) == 1
     make_job(thing.tenant, batch_id=kept[4])
     call_at(NOW, prune.prune)
     for model in (Batch, BatchTally):

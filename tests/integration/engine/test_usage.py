@@ -38,7 +38,7 @@ def billed(**of) -> tuple[int, int]:
 
 
 def shown(starts, ends, now, tenant_id=None) -> tuple[int, int]:
-    found = usage.read(usage.Asked(starts, ends, ("tenant",)), tenant_id, now)
+    found = usage.read(usage.UsageRequest(starts, ends, ("tenant",)), tenant_id, now)
     return found.attempts, sum(line.microseconds for line in found.lines)
 
 
@@ -133,13 +133,13 @@ def test_usage_of_a_period_is_that_of_its_days_and_says_when_it_is_final():
     attempt(ran=1.0), attempt(NOON + DAY, ran=10.0)
     now = NOON + DAY + MINUTE
     call_at(now, turn)
-    period = usage.Asked(TODAY, TOMORROW, ("day",))
+    period = usage.UsageRequest(TODAY, TOMORROW, ("day",))
     found = usage.read(period, None, now)
     assert (found.attempts, found.worker_seconds, found.final, found.final_at) == (1, 1.0, True, now)
-    both = usage.read(usage.Asked(TODAY, TOMORROW + DAY, ("day",)), None, now)
+    both = usage.read(usage.UsageRequest(TODAY, TOMORROW + DAY, ("day",)), None, now)
     assert (both.attempts, both.worker_seconds, both.final, both.final_at) == (2, 11.0, False, None)
     assert [(line.day, line.microseconds) for line in both.lines] == [(TODAY, 1_000_000), (TOMORROW, 10_000_000)]
-    assert usage.read(usage.Asked(date(2031, 3, 1), TODAY, ("day",)), None, now).final
+    assert usage.read(usage.UsageRequest(date(2031, 3, 1), TODAY, ("day",)), None, now).final
 
 
 def test_of_a_tenant_only_its_own_counts():
@@ -147,7 +147,7 @@ def test_of_a_tenant_only_its_own_counts():
     for now in (NOON + MINUTE, NOON + DAY):
         statements.record_peaks((now - MINUTE).date(), {1: 2, 2: 7})
         call_at(now, turn)
-        found = usage.read(usage.Asked(TODAY, TOMORROW, ("day",)), 1, now)
+        found = usage.read(usage.UsageRequest(TODAY, TOMORROW, ("day",)), 1, now)
         assert [(line.attempts, line.microseconds, line.peak_slots) for line in found.lines] == [(1, 1_000_000, 2)]
         assert shown(TODAY, TOMORROW, now, 3) == (0, 0)
 

@@ -142,7 +142,7 @@ def test_of_a_long_line_no_more_is_read_however_long_it_is(tenant, history, regi
     register(concurrency=4)
     monkeypatch.setattr(fill, "settle", lambda: None)
     fill.waiting([tenant], 1300)
-    _, scene = look_ahead()
-    assert len(scene.in_line) == READ_OF_A_LANE + len(MARKS)
+    _, snapshot = look_ahead()
+    assert len(snapshot.in_line) == READ_OF_A_LANE + len(MARKS)
     forecast()
     assert len(Forecast.objects.get().places) <= 24

@@ -34,22 +34,22 @@ def test_the_scene_has_what_waits_what_runs_and_who_came(tenant, register):
     due = make_job(tenant, Status.SCHEDULED, due_at=timezone.now() + timedelta(seconds=60))
     make_job(tenant, Status.SCHEDULED, due_at=timezone.now() + timedelta(seconds=60), attempt=1)  # a retry
     assert ahead.has_line()
-    _, scene = ahead.look_ahead()
-    assert scene.pools == {"default": 4}
-    assert list(scene.waiting) == [(tenant.pk, QueueFactory().pk)]
-    assert [(one.id, one.nth, one.user) for one in scene.in_line] == [
+    _, snapshot = ahead.look_ahead()
+    assert snapshot.pools == {"default": 4}
+    assert list(snapshot.waiting) == [(tenant.pk, QueueFactory().pk)]
+    assert [(job.id, job.nth, job.user) for job in snapshot.in_line] == [
         (waiting[1].pk, 1, "ada"),
         (waiting[0].pk, 2, "ada"),
     ]
-    assert scene.in_line[0].place < scene.in_line[1].place
-    (held,) = scene.holding
+    assert snapshot.in_line[0].place < snapshot.in_line[1].place
+    (held,) = snapshot.holding
     assert (held.tenant_id, held.leaves) == (tenant.pk, False)
     assert held.started_at is not None
     assert held.started_at <= 0.0
-    (comes,) = scene.due
+    (comes,) = snapshot.due
     assert comes.place == (due.priority << 58) + due.pk
     assert comes.at == pytest.approx(60.0, abs=2)
-    owner = scene.books().tenants[tenant.pk]
+    owner = snapshot.books().tenants[tenant.pk]
     assert (owner.num_slots, owner.burst_slots, owner.rate_limit, owner.tokens(0.0)) == (2, 3, 5, 5)
 
 

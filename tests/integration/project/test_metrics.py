@@ -137,7 +137,7 @@ def test_however_many_ask_one_looks(token, monkeypatch):
 def test_no_label_names_a_tenant_a_user_or_a_job(token, tenant, mate):
     job = make_job(tenant, Status.RUNNING, user_key=str(mate.user.pk))
     text = ask(**BEARER).content.decode()
-    assert 'scheduler_held_jobs{queue="default"} 1.0' in text
+    assert 'scheduler_slots_in_use{queue="default"} 1.0' in text
     for told in (tenant.slug, tenant.name, mate.user.username, f'"{job.pk}"', "tenant=", "user="):
         assert told not in text
 
@@ -184,7 +184,7 @@ def test_the_metrics_of_tenants_tell_of_those_that_are_named_and_of_no_other(tok
     )
     lines = ask("/metrics/tenants", **BEARER).content.decode()
     assert set(told.values()) == {tenant.slug}
-    for name, value in {"held_jobs": 1.0, "slots": 2.0, "waiting_jobs": 1.0}.items():
+    for name, value in {"slots_in_use": 1.0, "slots": 2.0, "waiting_jobs": 1.0}.items():
         assert f'scheduler_tenant_{name}{{tenant="{tenant.slug}"}} {value}' in lines
     oldest = re.search(r"oldest_waiting_seconds\{.*\} (\S+)", lines)[1]
     assert float(oldest) == pytest.approx(40, abs=20)

@@ -196,7 +196,7 @@ class TestTwoLooks:
         self.now = timezone.now() + timedelta(minutes=1)  # what the tests make is ready before
         self.recorder = MayRun()
 
-    def look(self, *seconds: float) -> waits.Pool:
+    def look(self, *seconds: float) -> waits.PoolDemand:
         """What is told of the pool after the recorder has looked then."""
         for second in seconds:
             call_at(self.now + timedelta(seconds=second), self.recorder.look)

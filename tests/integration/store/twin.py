@@ -15,7 +15,7 @@ import pytest
 from jobs import models, store
 from jobs.allocation.books import Books
 from jobs.allocation.follow import follow
-from jobs.allocation.line import Job
+from jobs.allocation.line import BookedJob
 from jobs.allocation.passes import make_pass
 from jobs.allocation.state import Lane, Queue, Tenant
 from jobs.models import QueueTurn, TenantBook
@@ -55,7 +55,7 @@ class Held:
     """A slot, and its job. since: the start of the first job in it; None: none has started."""
 
     lane: Lane
-    job: Job
+    job: BookedJob
     attempt: int
     pool: str
     since: float | None = None
@@ -73,7 +73,7 @@ class Twin:
         self.now = 0.0  # seconds since then
         self.books = Books(far_number())
         self.held: list[Held] = []
-        self.retrying: dict[int, tuple[Lane, Job]] = {}  # by number
+        self.retrying: dict[int, tuple[Lane, BookedJob]] = {}  # by number
         self.seen: Counter[str] = Counter()  # what the history was made of
         self._sources = count()
         self._owners: dict[int, Owner] = {}
@@ -113,7 +113,7 @@ class Twin:
         asked = {"queue": self._names[queue.id], "priority": priority, "user_key": user, "timeout": LONGEST}
         requests = [request_for(self._owners[tenant.id], next(self._sources), **asked) for _ in range(jobs)]
         for answer in call_at(self.moment, store.insert, requests):
-            self.books.arrive(self.books.lane(tenant.id, queue.id), Job((priority << 58) + answer.id, user))
+            self.books.arrive(self.books.lane(tenant.id, queue.id), BookedJob((priority << 58) + answer.id, user))
 
     def start(self, held: Held) -> None:
         assert call_at(self.moment, store.start, held.id, held.attempt, WORKERS[held.pool])
@@ -129,7 +129,7 @@ class Twin:
         by = Holder(WORKERS[held.pool], os.getpid(), self.origin + timedelta(seconds=held.since), lost=how == "lose")
         if how == "retry":
             assert call_at(self.moment, store.retry, held.id, held.attempt, FAILED, delay=1.0, by=by)
-            self.retrying[held.id] = held.lane, Job(held.job.place, held.job.user)
+            self.retrying[held.id] = held.lane, BookedJob(held.job.place, held.job.user)
         elif how in {"fail", "lose"}:
             assert call_at(self.moment, store.fail, held.id, held.attempt, FAILED, by=by)
         else:

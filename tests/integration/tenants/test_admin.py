@@ -131,14 +131,11 @@ def cells(client, path):
     return [tuple(re.sub("<[^>]*>", "", cell).strip() for cell in row) for row in zip(*found, strict=True)]
 
 
-@pytest.mark.parametrize(
-    ("field", "value"), [("num_slots", -1), ("num_slots", 10_001), ("num_slots", ""), ("weight", 0), ("user_slots", -1)]
-)
-def test_limits_out_of_range_are_refused_at_the_field(admin_client, field, value):
+def test_limits_out_of_range_are_refused_at_the_field(admin_client):
     queue = TenantFactory().jobs_queue
-    response = admin_client.post("/admin/tenants/tenantqueue/", slots_form(queue, **{field: value}))
+    response = admin_client.post("/admin/tenants/tenantqueue/", slots_form(queue, num_slots=10_001, weight=0))
     assert response.status_code == 200
-    assert any(response.context["cl"].formset.errors)
+    assert list(response.context["cl"].formset.errors[0]) == ["num_slots", "weight"]
     queue.refresh_from_db()
     assert (queue.num_slots, queue.weight) == (2, 1)
 
@@ -277,13 +274,13 @@ def test_the_action_revokes_the_chosen_keys(admin_client):
     assert LogEntry.objects.get().change_message == "Revoked."
 
 
-@pytest.mark.parametrize(("rate", "field"), [({"rate_limit": 5}, "rate_window"), ({"rate_window": 60}, "rate_limit")])
-def test_half_a_rate_limit_is_refused_at_the_field_that_is_missing(admin_client, rate, field):
+def test_half_a_rate_limit_is_refused_at_the_field_that_is_missing(admin_client):
     queue = TenantFactory().jobs_queue
     form = {"num_slots": 1, "weight": 1}
     page = f"/admin/tenants/tenantqueue/{queue.pk}/change/"
-    assert list(admin_client.post(page, form | rate).context["adminform"].form.errors) == [field]
-    new = tenant_form(**{f"jobs_queue-0-{name}": value for name, value in rate.items()})
+    refused = admin_client.post(page, form | {"rate_limit": 5})
+    assert list(refused.context["adminform"].form.errors) == ["rate_window"]
+    new = tenant_form(**{"jobs_queue-0-rate_limit": 5})
     assert admin_client.post("/admin/tenants/tenant/add/", new).status_code == 200
     assert not Tenant.objects.filter(slug="acme").exists()
     assert admin_client.post(page, form | {"rate_limit": 5, "rate_window": 60}).status_code == 302

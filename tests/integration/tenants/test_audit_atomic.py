@@ -100,7 +100,7 @@ def test_limits_types_keys_memories_and_webhooks(admin_client, owner, tenant, br
     key = ApiKey.objects.get(tenant=tenant)
     fails = WebhookEndpoint.objects.create(tenant=tenant, tried_at=timezone.now())
     WebhookEndpoint.objects.update(failing_since=timezone.now() - 2 * outbox.PATIENCE)
-    turn = outbox.Turn(fails.pk, fails.turn, tenant.pk, fails.url, 1, timezone.now(), [])
+    turn = outbox.DeliveryTurn(fails.pk, fails.turn, tenant.pk, fails.url, 1, timezone.now(), [])
     broken()
     refused(lambda: admin_client.post("/ops/queues/mail/change", {"weight": "5"}))
     refused(lambda: call_command("queues", "set", "mail", "--weight", "5"))

@@ -16,7 +16,7 @@ from jobs.engine.upkeep.prune import prune
 from jobs.engine.verbs.cancel import cancel
 from jobs.engine.verbs.erase import erase
 from jobs.engine.webhooks import deliver, endpoints, outbox, signing
-from jobs.engine.webhooks.outbox import Message
+from jobs.engine.webhooks.outbox import OutboxMessage
 from jobs.models import Job, WebhookEndpoint, WebhookHour, WebhookMessage
 from jobs.reading.health.looks import WebhooksLook, look_webhooks
 from tenants.models import Change
@@ -125,7 +125,7 @@ class TestTold:
 
         def announced() -> bool:
             day = timedelta(days=1)
-            call_at(now + day, store.archive, "cancelled", 0, now - day, now + day)
+            call_at(now + day, store.archive, 0, now - day, now + day)
             assert store.restore(job.pk, tenant_id=job.tenant_id)
             cancel(job.pk, tenant_id=job.tenant_id)
             return Job.objects.get(pk=job.pk).announced
@@ -195,7 +195,7 @@ class TestTold:
         Job.objects.update(announced=False)  # as that version stored them
         drain()
         (message,) = WebhookMessage.objects.all()
-        assert Message(message.event, message.ended_at, message.user_key, message.data).body() == old
+        assert OutboxMessage(message.event, message.ended_at, message.user_key, message.data).body() == old
         assert set(Job.objects.values_list("status", flat=True)) == {"success"}
 
 

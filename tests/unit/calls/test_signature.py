@@ -89,8 +89,8 @@ print(digest(Signature(plain, method=False).complete_json({})))
 
 
 def test_it_is_shown_without_self():
-    assert Signature(by_name).shown == "(a, *, c, d=4)"
-    assert Signature(nothing).shown == "()"
+    assert Signature(by_name).text == "(a, *, c, d=4)"
+    assert Signature(nothing).text == "()"
 
 
 @pytest.mark.skipif(sys.version_info < (3, 14), reason="before Python 3.14 such names are in quotes")
@@ -103,5 +103,5 @@ def test_a_type_may_name_what_only_type_checkers_import_and_the_class_itself():
         @job
         def pay_all(cls, *, like: Bill): ...  # noqa: F821
 
-    assert Signature(Bill.pay).shown == "(amount, *, before=None)"
+    assert Signature(Bill.pay).text == "(amount, *, before=None)"
     assert Signature(Bill.pay_all.__func__).bind((), {"like": 1}) == {"like": 1}

@@ -6,7 +6,7 @@ from math import exp, inf, log
 import pytest
 
 from jobs.insight.forecasting.calibration import HANDOVER, LEARNED, STEP, Factor, class_of, outcome
-from jobs.insight.forecasting.statements import FARTHEST, Said, say
+from jobs.insight.forecasting.statements import FARTHEST, StartPrediction, predict
 from jobs.reading.starts import Reason
 
 NOON = datetime(2026, 11, 24, 12, tzinfo=UTC)
@@ -37,8 +37,8 @@ def test_the_first_outcomes_teach_four_times_as_much():
 
 
 def test_what_is_said_is_the_raw_time_with_the_hand_over_times_the_factor():
-    assert Factor().said(0.0) == HANDOVER
-    assert Factor(log=log(2)).said(10.0) == pytest.approx(2 * (10.0 + HANDOVER))
+    assert Factor().calibrate(0.0) == HANDOVER
+    assert Factor(log=log(2)).calibrate(10.0) == pytest.approx(2 * (10.0 + HANDOVER))
 
 
 def test_a_class_remembers_how_its_last_statements_held():
@@ -52,7 +52,7 @@ def test_it_holds_as_often_as_said_whatever_the_times_are():
     factor, held = Factor(), []
     for n in range(4000):
         took = 10.0 * exp(1.6 * min(n / 2000, 2 - n / 2000)) * (0.5 + (n * 7919 % 1000) / 1000)
-        held.append(took <= factor.said(10.0))
+        held.append(took <= factor.calibrate(10.0))
         factor = factor.after(held=held[-1], q=0.9)
     assert sum(held) / len(held) == pytest.approx(0.9, abs=0.02)
 
@@ -92,38 +92,42 @@ def factors(log50=0.0, log90=0.0, *, outcomes=LEARNED, held=0.9, of="pool_full 3
 
 
 def test_a_class_that_holds_says_both():
-    said = say("pool_full", 5.0, 10.0, 20.0, factors(log(2), log(1.5)))
-    assert said == Said(pytest.approx(20.4), pytest.approx(30.3), not_before=5.0)
+    prediction = predict("pool_full", 5.0, 10.0, 20.0, factors(log(2), log(1.5)))
+    assert prediction == StartPrediction(pytest.approx(20.4), pytest.approx(30.3), not_before=5.0)
 
 
 def test_p90_is_never_before_p50():
-    said = say("pool_full", 5.0, 10.0, 12.0, factors(log(2)))
-    assert said.p90 == said.p50
+    prediction = predict("pool_full", 5.0, 10.0, 12.0, factors(log(2)))
+    assert prediction.p90 == prediction.p50
 
 
 def test_a_class_that_learns_says_p50_alone():
-    said = say("pool_full", 5.0, 10.0, 20.0, factors(outcomes=LEARNED - 1))
-    assert said == Said(p50=pytest.approx(10.2), not_before=5.0, reason=Reason.LEARNING)
-    assert say("pool_full", 5.0, 10.0, 20.0, {}).reason == Reason.LEARNING
+    prediction = predict("pool_full", 5.0, 10.0, 20.0, factors(outcomes=LEARNED - 1))
+    assert prediction == StartPrediction(p50=pytest.approx(10.2), not_before=5.0, reason=Reason.LEARNING)
+    assert predict("pool_full", 5.0, 10.0, 20.0, {}).reason == Reason.LEARNING
 
 
 def test_a_class_that_does_not_hold_says_not_before():
-    assert say("pool_full", 5.0, 10.0, 20.0, factors(held=0.79)) == Said(not_before=5.0, reason=Reason.UNSURE)
+    assert predict("pool_full", 5.0, 10.0, 20.0, factors(held=0.79)) == StartPrediction(
+        not_before=5.0, reason=Reason.UNSURE
+    )
     # in falling load all is earlier, and so is this
-    shrunk = say("pool_full", 5.0, 10.0, 20.0, factors(log(0.5), held=0.5))
+    shrunk = predict("pool_full", 5.0, 10.0, 20.0, factors(log(0.5), held=0.5))
     assert shrunk.not_before == pytest.approx(2.5)
 
 
 def test_a_job_that_more_urgent_ones_may_keep_waiting_for_ever_says_not_before():
-    assert say("pool_full", 5.0, 10.0, inf, factors()) == Said(not_before=5.0, reason=Reason.URGENT_AHEAD)
-    assert say("pool_full", inf, inf, inf, factors()) == Said(reason=Reason.URGENT_AHEAD)
+    assert predict("pool_full", 5.0, 10.0, inf, factors()) == StartPrediction(
+        not_before=5.0, reason=Reason.URGENT_AHEAD
+    )
+    assert predict("pool_full", inf, inf, inf, factors()) == StartPrediction(reason=Reason.URGENT_AHEAD)
 
 
 def test_nothing_is_said_of_what_lies_beyond_six_hours():
-    said = say("pool_full", 100.0, 3000.0, FARTHEST, factors(of="pool_full 1h"))
-    assert said == Said(not_before=100.0, reason=Reason.FAR)
+    prediction = predict("pool_full", 100.0, 3000.0, FARTHEST, factors(of="pool_full 1h"))
+    assert prediction == StartPrediction(not_before=100.0, reason=Reason.FAR)
 
 
 def test_while_predictions_do_not_hold_in_general_p50_alone_is_said():
-    said = say("pool_full", 5.0, 10.0, 20.0, factors(), off=True)
-    assert said == Said(p50=pytest.approx(10.2), not_before=5.0, reason=Reason.OFF)
+    prediction = predict("pool_full", 5.0, 10.0, 20.0, factors(), off=True)
+    assert prediction == StartPrediction(p50=pytest.approx(10.2), not_before=5.0, reason=Reason.OFF)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.insight.forecasting.quantiles import quantile
-from jobs.insight.forecasting.runs import SPREAD, Attempt, collected, common_factor, draw, draw_longer, spread
+from jobs.insight.forecasting.runs import SPREAD, TimedAttempt, collected, common_factor, draw, draw_longer, spread
 from jobs.insight.forecasting.simulation import again
 
 
@@ -45,7 +45,7 @@ def test_a_quantile_lies_among_the_draws(draws, q):
 def ended(seconds, tenant=1, job_type="a.b", minute=0):
     ends = 60.0 * minute
     known = {"queue_id": 1, "ready_at": None, "claimed_at": None, "process": None}
-    return Attempt(tenant_id=tenant, job_type=job_type, started_at=ends - seconds, ended_at=ends, **known)
+    return TimedAttempt(tenant_id=tenant, job_type=job_type, started_at=ends - seconds, ended_at=ends, **known)
 
 
 def test_the_attempts_of_the_type_or_of_all_stand_in_for_those_that_lack():

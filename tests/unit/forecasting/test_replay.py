@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from jobs.allocation.world import Pauses
-from jobs.insight.forecasting.replay.compare import answer
-from jobs.insight.forecasting.replay.idle_gaps import BETWEEN, pauses
+from jobs.allocation.world import IdleGaps
+from jobs.insight.forecasting.replay.compare import compare
+from jobs.insight.forecasting.replay.idle_gaps import BETWEEN, idle_gaps
 from jobs.insight.forecasting.replay.limits import books_of
 from jobs.insight.forecasting.replay.record import POOL, QUEUE, TENANT, WARM, Change, Past, Record
 from jobs.insight.forecasting.replay.replay import Replay, again
 
-NOTHING = Pauses(between=0.0, handover=0.0)
+NOTHING = IdleGaps(between=0.0, handover=0.0)
 ADA, BOB = 1, 2
 RUNS = 10.0
 
@@ -63,7 +63,7 @@ def test_other_limits_hold_from_the_windows_begin_on(hypothesis, would_be):
 def test_the_limits_that_were_would_have_done_what_is_replayed():
     """Also where the replay is off what was."""
     apart = [past(n, 0.0, RUNS * n, RUNS * (n + 1) - 0.5) for n in range(4)]
-    found = answer(record(*apart, past(9, 3.0, 3.0, 9.0, BOB)), NOTHING, {(TENANT, ADA): {"num_slots": 1}})
+    found = compare(record(*apart, past(9, 3.0, 3.0, 9.0, BOB)), NOTHING, {(TENANT, ADA): {"num_slots": 1}})
     assert found.error.mean > 0.0
     assert [line.changed for line in found.lines] == [line.replayed for line in found.lines]
 
@@ -91,7 +91,7 @@ def test_a_retry_comes_as_long_after_the_attempt_before_as_it_did():
 
 def test_a_job_follows_in_the_slot_of_one_that_ended_well_and_of_no_other():
     short = [past(1, 0.0, 0.0, 0.05), past(2, 0.0, 0.05, 0.08, good=False), past(3, 0.0, 5.08, 6.0)]
-    found = Replay(record(*short), Pauses(between=5.0, handover=0.0)).waits()
+    found = Replay(record(*short), IdleGaps(between=5.0, handover=0.0)).waits()
     assert found == [0.0, pytest.approx(0.05), pytest.approx(5.08)]
 
 
@@ -134,7 +134,7 @@ def test_users_with_slots_in_use_at_the_begin_are_counted():
 
 
 def test_an_answer_has_the_error_of_the_replay_and_the_lines_of_each_tenant():
-    found = answer(record(*in_turn(4), past(9, 0.0, 0.0, 10.0, BOB)), NOTHING, {(TENANT, ADA): {"num_slots": 4}})
+    found = compare(record(*in_turn(4), past(9, 0.0, 0.0, 10.0, BOB)), NOTHING, {(TENANT, ADA): {"num_slots": 4}})
     assert (found.attempts, found.knows, found.error.mean) == (5, True, pytest.approx(0.0))
     ada, bob = found.lines
     assert (ada.slot_seconds, bob.slot_seconds) == (40.0, 10.0)
@@ -144,14 +144,14 @@ def test_an_answer_has_the_error_of_the_replay_and_the_lines_of_each_tenant():
 
 def test_nobody_is_told_what_would_be_by_a_replay_that_is_too_far_off():
     late = [past(n, 0.0, 50.0 + RUNS * n, 60.0 + RUNS * n) for n in range(4)]  # nothing in the record held them back
-    found = answer(record(*late), NOTHING, {(TENANT, ADA): {"num_slots": 4}})
+    found = compare(record(*late), NOTHING, {(TENANT, ADA): {"num_slots": 4}})
     assert not found.knows
     assert found.error.mean > 0.5
     assert [line.changed for line in found.lines] == [None]
 
 
 def test_attempts_without_known_limits_are_counted_as_not_replayed():
-    found = answer(record(past(1, 0.0, 0.0, 1.0, tenant=77)), NOTHING, {})
+    found = compare(record(past(1, 0.0, 0.0, 1.0, tenant=77)), NOTHING, {})
     assert (found.attempts, found.unreplayed, found.error) == (0, 1, None)
 
 
@@ -160,6 +160,6 @@ def test_the_pause_between_attempts_is_that_of_processes_that_had_work():
     idle = [
         past(100 + n, 50.0 * n, 50.0 * n + 1, 50.0 * n + 2, process=4, claimed_at=50.0 * n + 0.99) for n in range(60)
     ]
-    found = pauses([*busy, *idle])
+    found = idle_gaps([*busy, *idle])
     assert (found.handover, found.between) == (pytest.approx(0.01), pytest.approx(0.02))
-    assert pauses(busy[:5]).between == BETWEEN
+    assert idle_gaps(busy[:5]).between == BETWEEN

@@ -3,6 +3,7 @@
 import io
 import re
 import tokenize
+from collections.abc import Iterable
 from pathlib import Path
 
 from embedded import REPOSITORY
@@ -13,11 +14,17 @@ VARIABLES = REPOSITORY / "deploy/.env.example"
 VARIABLE = re.compile(r"^#?([A-Z][A-Z0-9_]+)=(.*)$")
 SECTION = re.compile(r"^# --- (.+?) -+$")
 HEADER = ("name", "default", "meaning")
+FIRST = ("JOBS_CACHE", "JOBS_QUEUES", "JOBS_DEFAULT_TIMEOUT", "JOBS_DEATH_WEBHOOK", "JOBS_METRICS_TOKEN")
 Row = tuple[str, str, str]
 
 
 def part() -> str:
-    parts = ["## Settings of the library", table(HEADER, library()), "## Variables of this project"]
+    rest = [name for name in conf.ALL_SETTINGS if name not in FIRST]
+    parts = [
+        *("## Set these five", table(HEADER, library(FIRST))),
+        *("## The other settings of the library", table(HEADER, library(rest))),
+        "## Variables of this project",
+    ]
     for title, rows in variables().items():
         others = [(code(name), code(default), text) for name, default, text in rows if name not in conf.ALL_SETTINGS]
         if others:
@@ -25,12 +32,12 @@ def part() -> str:
     return "\n\n".join(parts)
 
 
-def library() -> list[Row]:
-    """The settings of the library; deploy/.env.example says more than a comment."""
+def library(names: Iterable[str]) -> list[Row]:
+    """Return the rows of these settings of the library; deploy/.env.example says more than a comment."""
     short, long = comments(), {name: text for rows in variables().values() for name, _, text in rows}
     return [
-        (code(name), code(repr(one.default)), long.get(name) or short.get(name, ""))
-        for name, one in conf.ALL_SETTINGS.items()
+        (code(name), code(repr(conf.ALL_SETTINGS[name].default)), long.get(name) or short.get(name, ""))
+        for name in names
     ]
 
 

@@ -12,7 +12,7 @@ from jobs.console.ops.snapshot import Snapshot
 from jobs.console.ops.tenant_order import ATTENTION, SORTS, standings
 from jobs.pages.typed import number, texts
 from jobs.reading.looking import Tenant
-from jobs.reading.standing import State, TenantStanding, of_tenants
+from jobs.reading.standing import StandingState, TenantStanding, of_tenants
 from tenants.conf import TENANT_NAME, TENANT_SLUG
 from tenants.tenant_model import all_tenants
 
@@ -27,7 +27,7 @@ def show(request: HttpRequest) -> HttpResponse:
 
     `q`: a part of a name
     `sort`: one of SORTS, or FULL
-    `state`: one of State; or "all" for all tenants by name
+    `state`: one of StandingState; or "all" for all tenants by name
     """
     seen = snapshot.current()
     name, state, sort = texts(request.GET, ("q", "state", "sort")).values()
@@ -49,7 +49,7 @@ def show(request: HttpRequest) -> HttpResponse:
         "state": state,
         "sort": sort,
         "sorts": [*SORTS, FULL],
-        "states": [("", "all with work"), *(one.value for one in State), ("all", "all tenants, by name")],
+        "states": [("", "all with work"), *(one.value for one in StandingState), ("all", "all tenants, by name")],
         "meanings": [(state.value, "", meaning) for state, meaning in meanings.TENANT_STATES.items()],
         "earlier": page - 1 if page else None,
         "later": page + 1 if len(chosen) > A_PAGE else None,

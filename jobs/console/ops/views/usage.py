@@ -27,7 +27,7 @@ def show(request: HttpRequest) -> HttpResponse:
     now = timezone.now()
     shown = {"given": given, "parts": dict.fromkeys((*usage.PARTS, given["by"] or usage.PARTS[0]))}
     try:
-        asked = usage.Asked.of(given["from"], given["to"], given["by"], now=now)
+        asked = usage.UsageRequest.parse(given["from"], given["to"], given["by"], now=now)
         tenant = tenant_named(given["tenant"]).pk if given["tenant"] else None
         try:
             found = usage.read(asked, tenant, now, MOST_LINES)

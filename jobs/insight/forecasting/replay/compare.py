@@ -7,7 +7,7 @@ from math import inf
 from statistics import fmean
 
 from jobs.allocation.state import LaneId
-from jobs.allocation.world import Pauses
+from jobs.allocation.world import IdleGaps
 from jobs.insight.forecasting.quantiles import quantile
 from jobs.insight.forecasting.replay.record import Hypothesis, Record
 from jobs.insight.forecasting.replay.replay import Replay, counts
@@ -31,7 +31,7 @@ class Waits:
 
 
 @dataclass(frozen=True)
-class Line:
+class LaneWaits:
     """The attempts of a tenant in a queue, with their waits.
 
     slot_seconds: the run time of those that have ended; limits do not change it
@@ -68,8 +68,8 @@ class Error:
 
 
 @dataclass(frozen=True)
-class Answer:
-    """The answer to a what-if question.
+class Comparison:
+    """The waits of all lanes, and how near the replay comes.
 
     attempts: the number of attempts that were replayed
     error: None: no attempt of the window was replayed
@@ -77,7 +77,7 @@ class Answer:
     """
 
     attempts: int
-    lines: Sequence[Line]
+    lines: Sequence[LaneWaits]
     error: Error | None
     unreplayed: int = 0
 
@@ -86,60 +86,60 @@ class Answer:
         return self.error is not None and self.error.mean <= MOST_ERROR
 
 
-def answer(record: Record, pauses: Pauses, hypothesis: Hypothesis) -> Answer:
+def compare(record: Record, idle_gaps: IdleGaps, hypothesis: Hypothesis) -> Comparison:
     """Replay the record with the real limits and, if that is near enough to the recorded waits, with the other ones."""
-    replayed = Replay(record, pauses).waits()
-    found = _answer(record, replayed, None)
-    if not found.knows or not hypothesis:
-        return found
-    return _answer(record, replayed, Replay(record, pauses, hypothesis).waits())
+    replayed = Replay(record, idle_gaps).waits()
+    unchanged = _comparison(record, replayed, None)
+    if not unchanged.knows or not hypothesis:
+        return unchanged
+    return _comparison(record, replayed, Replay(record, idle_gaps, hypothesis).waits())
 
 
-def _answer(record: Record, replayed: Sequence[float | None], changed: Sequence[float | None] | None) -> Answer:
+def _comparison(record: Record, replayed: Sequence[float | None], changed: Sequence[float | None] | None) -> Comparison:
     of_lane: dict[LaneId, list[int]] = defaultdict(list)
     unreplayed = 0
-    for n, one in enumerate(record.past):
-        if counts(record, one):
+    for n, attempt in enumerate(record.past):
+        if counts(record, attempt):
             if replayed[n] is None:
                 unreplayed += 1
             else:
-                of_lane[one.tenant_id, one.queue_id].append(n)
-    lines = [_line(record, lane, found, replayed, changed) for lane, found in sorted(of_lane.items())]
-    return Answer(sum(line.attempts for line in lines), lines, error(lines), unreplayed)
+                of_lane[attempt.tenant_id, attempt.queue_id].append(n)
+    lines = [_line(record, lane, indices, replayed, changed) for lane, indices in sorted(of_lane.items())]
+    return Comparison(sum(line.attempts for line in lines), lines, error(lines), unreplayed)
 
 
 def _line(
     record: Record,
     lane: LaneId,
-    found: Sequence[int],
+    indices: Sequence[int],
     replayed: Sequence[float | None],
     changed: Sequence[float | None] | None,
-) -> Line:
-    past = [record.past[n] for n in found]
-    recorded = [max((one.started_at or 0.0) - one.ready_at, 0.0) for one in past]
-    would_be = None if changed is None else [changed[n] for n in found]
-    return Line(
+) -> LaneWaits:
+    attempts = [record.past[n] for n in indices]
+    recorded = [max((attempt.started_at or 0.0) - attempt.ready_at, 0.0) for attempt in attempts]
+    would_be = None if changed is None else [changed[n] for n in indices]
+    return LaneWaits(
         *lane,
-        len(found),
-        sum(one.ended_at - (one.started_at or 0.0) for one in past if one.ended_at is not None),
+        len(indices),
+        sum(attempt.ended_at - (attempt.started_at or 0.0) for attempt in attempts if attempt.ended_at is not None),
         waits(recorded),
-        waits([replayed[n] for n in found]),
+        waits([replayed[n] for n in indices]),
         None if would_be is None else waits(would_be),
         0 if would_be is None else would_be.count(None),
     )
 
 
-def waits(found: Sequence[float | None]) -> Waits:
+def waits(seconds: Sequence[float | None]) -> Waits:
     """Return the mean and the quantiles of waits in seconds; None: this attempt has not started."""
-    started = [one for one in found if one is not None]
-    if len(started) == len(found):
+    started = [wait for wait in seconds if wait is not None]
+    if len(started) == len(seconds):
         return Waits(fmean(started), quantile(started, 0.5), quantile(started, 0.95))
-    late = [inf if one is None else one for one in found]
+    late = [inf if wait is None else wait for wait in seconds]
     p50, p95 = quantile(late, 0.5), quantile(late, 0.95)
     return Waits(None, None if p50 == inf else p50, None if p95 == inf else p95)
 
 
-def error(lines: Sequence[Line]) -> Error | None:
+def error(lines: Sequence[LaneWaits]) -> Error | None:
     """Return the error of the replayed waits against the recorded ones; None if there are no attempts."""
     total = sum(line.attempts for line in lines)
     if not total:
@@ -147,11 +147,11 @@ def error(lines: Sequence[Line]) -> Error | None:
 
     def off(name: str) -> float:
         pairs = ((line.attempts, getattr(line.replayed, name), getattr(line.recorded, name)) for line in lines)
-        return sum(attempts / total * relative(said, real) for attempts, said, real in pairs)
+        return sum(attempts / total * relative(estimate, real) for attempts, estimate, real in pairs)
 
     return Error(off("mean"), off("p50"), off("p95"))
 
 
-def relative(said: float, real: float) -> float:
+def relative(estimate: float, real: float) -> float:
     """Return the relative error of an estimate."""
-    return abs(said - real) / max(real, LEAST_WAIT)
+    return abs(estimate - real) / max(real, LEAST_WAIT)

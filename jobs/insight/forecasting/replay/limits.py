@@ -8,9 +8,6 @@ from jobs.allocation.state import Queue, Tenant
 from jobs.insight.forecasting.replay.record import POOL, QUEUE, TENANT, Change, Hypothesis, Limits, Record
 
 GONE: dict[str, Limits] = {POOL: {"processes": 0}, QUEUE: {"paused": True}, TENANT: {"num_slots": None}}
-UNRECORDED = {"weight": 1, "paused": False, "rate_limit": None, "rate_window": None}  # the limits that no row names
-OF_TENANT = UNRECORDED | {"num_slots": None, "burst_slots": None, "user_slots": None}
-OF_QUEUE = UNRECORDED | {"pool": "default", "concurrency": None}
 
 
 def books_of(record: Record, hypothesis: Hypothesis) -> tuple[Books, list[Change]]:
@@ -32,12 +29,12 @@ def books_of(record: Record, hypothesis: Hypothesis) -> tuple[Books, list[Change
             books.pool(str(subject), limits["processes"])
     for (kind, subject), limits in first.items():
         if kind == QUEUE:
-            found = OF_QUEUE | _of(OF_QUEUE, limits)
-            books.add_queue(Queue(id=int(subject), **found | {"pool": books.pool(found["pool"])}))
+            pool = books.pool(limits.get("pool", "default"))
+            books.add_queue(Queue(id=int(subject), **_of(Queue, limits) | {"pool": pool}))
         elif kind == TENANT:
-            books.add_tenant(Tenant(id=int(subject), **OF_TENANT | _of(OF_TENANT, limits)))
+            books.add_tenant(Tenant(id=int(subject), **_of(Tenant, limits)))
     would_be = [Change(0.0, kind, subject, limits) for (kind, subject), limits in hypothesis.items()]
-    return books, sorted([*_as_it_was(later, hypothesis), *would_be], key=lambda one: one.at)
+    return books, sorted([*_as_it_was(later, hypothesis), *would_be], key=lambda change: change.at)
 
 
 def apply(change: Change, books: Books) -> None:
@@ -46,9 +43,9 @@ def apply(change: Change, books: Books) -> None:
     if change.kind == POOL:
         books.pool(str(change.subject), limits["processes"])
     elif change.kind == QUEUE and int(change.subject) in books.queues:
-        books.limit_queue(books.queues[int(change.subject)], **_of(OF_QUEUE, limits))
+        books.limit_queue(books.queues[int(change.subject)], **_of(Queue, limits))
     elif change.kind == TENANT and int(change.subject) in books.tenants:
-        books.limit_tenant(books.tenants[int(change.subject)], **_of(OF_TENANT, limits))
+        books.limit_tenant(books.tenants[int(change.subject)], **_of(Tenant, limits))
 
 
 def _present(change: Change) -> Limits:
@@ -65,5 +62,6 @@ def _as_it_was(later: list[Change], hypothesis: Hypothesis) -> Iterator[Change]:
             yield Change(change.at, change.kind, change.subject, {**change.limits, **would_be})
 
 
-def _of(names: Limits, limits: Limits) -> dict[str, Any]:
-    return {name: value for name, value in limits.items() if name in names}
+def _of(kind: type[Queue | Tenant], limits: Limits) -> dict[str, Any]:
+    """Return the limits that the books have."""
+    return {name: value for name, value in limits.items() if name in kind.__dataclass_fields__}

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from jobs.insight.forecasting.runs import Attempt
+from jobs.insight.forecasting.runs import TimedAttempt
 
 TENANT, QUEUE, POOL = "tenant", "queue", "pool"
 WARM = 300.0  # seconds: the replay begins so long before the window, and jobs arrive until so long after it
@@ -12,7 +12,7 @@ LATEST = 6 * 3600.0  # seconds after the window: a job that has not started by t
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Past(Attempt):
+class Past(TimedAttempt):
     """An attempt; or a job without one, that still waits or left the line.
 
     place: its order in the lane (job_place)

@@ -17,7 +17,9 @@ asked AS MATERIALIZED (
     FROM pool_state p CROSS JOIN LATERAL (
         SELECT *, row_number() OVER ()::int AS nth
         FROM (
-            SELECT *, present + %(slot)s::float8 * in_use / weight AS key
+            SELECT *, CASE
+                WHEN ready AND id <> ALL(%(locked_queues)s::bigint[]) THEN present + %(slot)s::float8 * in_use / weight ELSE 'infinity'
+            END AS key
             FROM (
                 SELECT
                     id, pool, weight, in_use, rate_limit, rate_window, full_at, turn_row, head, circle_end, lane_time, round_least,
@@ -40,7 +42,7 @@ asked AS MATERIALIZED (
                 OFFSET 0
             ) q
             WHERE room >= 1
-            ORDER BY NOT ready, id = ANY(%(locked_queues)s::bigint[]), key, weight DESC, id
+            ORDER BY key, NOT ready, present, weight DESC, id  -- only the first is compared without reading the rows
             LIMIT CASE WHEN NOT %(borrow)s THEN p.capacity - p.in_use + %(queues)s::int END
         ) q
     ) first

@@ -1,4 +1,4 @@
-"""Work as a fluid."""
+"""The fair rates of lanes."""
 
 from math import inf, sqrt
 

@@ -1,4 +1,4 @@
-"""What is said of the places in a line, by rehearsing the claim's rules."""
+"""What is said of the places in a line, by simulating the claim's rules."""
 
 from dataclasses import replace
 from math import inf, log
@@ -7,13 +7,13 @@ from random import Random
 import pytest
 
 from jobs.allocation.gates import Gate
-from jobs.allocation.world import Pauses
+from jobs.allocation.world import IdleGaps
 from jobs.insight.forecasting.calibration import BOUNDS, Factor
-from jobs.insight.forecasting.far_estimates import Far
-from jobs.insight.forecasting.published_lines import Foresight, Place
+from jobs.insight.forecasting.far_estimates import FarEstimates
+from jobs.insight.forecasting.published_lines import Foresight, PredictedPlace
 from jobs.insight.forecasting.runs import collected
 from jobs.insight.forecasting.simulation import Odds
-from jobs.insight.forecasting.snapshot import Comer, Holding, InLine, Scene
+from jobs.insight.forecasting.snapshot import Comer, Holding, InLine, Snapshot
 from jobs.reading.starts import Reason
 from tests.unit.forecasting.test_replay import past
 
@@ -37,9 +37,9 @@ def waits(number: int, nth: int, tenant: int = 7, priority: int = 5, user: str =
     return InLine(number, tenant, 1, place(number, priority), nth, user, TYPE, -1.0)
 
 
-def scene(jobs: int = 3, **changed) -> Scene:
+def snapshot(jobs: int = 3, **changed) -> Snapshot:
     """A tenant with one slot and so many jobs in line, in a pool of four processes."""
-    said = {
+    values = {
         "pools": {"default": 4},
         "queues": [QUEUE],
         "tenants": [TENANT],
@@ -47,66 +47,68 @@ def scene(jobs: int = 3, **changed) -> Scene:
         "waiting": {(7, 1): jobs},
         "in_line": [waits(n, n) for n in range(1, jobs + 1)],
     }
-    return Scene(**said | changed)
+    return Snapshot(**values | changed)
 
 
 def odds(seconds: float = 10.0, spread: float = 0.0) -> Odds:
     runs = collected([past(0, 0.0, 0.0, seconds, tenant=7, job_type=TYPE)] * 40)
-    return Odds(runs, Random(1), Pauses(between=0.0, handover=0.0), spread)
+    return Odds(runs, Random(1), IdleGaps(between=0.0, handover=0.0), spread)
 
 
-def lines(seen: Scene, of: Odds | None = None, factors=LEARNED) -> dict:
-    return Foresight(seen, of or odds(), factors).lines()
+def lines(start: Snapshot, of: Odds | None = None, factors=LEARNED) -> dict:
+    return Foresight(start, of or odds(), factors).lines()
 
 
-def only(seen: Scene, of: Odds | None = None) -> list[Place]:
-    (found,) = lines(seen, of).values()
-    assert not isinstance(found, Reason), found
-    return found
+def only(start: Snapshot, of: Odds | None = None) -> list[PredictedPlace]:
+    (places,) = lines(start, of).values()
+    assert not isinstance(places, Reason), places
+    return places
 
 
 def test_one_slot_serves_the_line_one_by_one_and_a_newcomer_at_its_end():
-    found = only(scene(3))
-    assert [one.raw_50 for one in found] == pytest.approx([0.0, 10.0, 20.0, 30.0], abs=0.1)
-    assert [one.job and one.job.id for one in found] == [1, 2, 3, None]
-    assert all(one.said.reason is None and one.said.p90 is not None for one in found)
+    places = only(snapshot(3))
+    assert [place.raw_50 for place in places] == pytest.approx([0.0, 10.0, 20.0, 30.0], abs=0.1)
+    assert [place.job and place.job.id for place in places] == [1, 2, 3, None]
+    assert all(place.prediction.reason is None and place.prediction.p90 is not None for place in places)
 
 
 def test_a_tenant_that_may_borrow_gets_what_nobody_else_could_use():
     """Its lane rests, with a job in its only slot."""
     holding = [Holding(7, 1, place(0), "", TYPE, -4.0, -4.0, leaves=False)]
     resting = READY | {"state": "closed", "opens_at": 2.5e11}
-    seen = scene(3, holding=holding, lanes={(7, 1): resting}, tenants=[TENANT | {"burst_slots": 3}])
-    assert [one.raw_50 for one in only(seen)] == pytest.approx([0.0, 0.0, 6.0, 10.0], abs=0.1)
+    start = snapshot(3, holding=holding, lanes={(7, 1): resting}, tenants=[TENANT | {"burst_slots": 3}])
+    assert [place.raw_50 for place in only(start)] == pytest.approx([0.0, 0.0, 6.0, 10.0], abs=0.1)
 
 
 def test_the_jobs_in_slots_end_first():
     holding = [Holding(7, 1, place(0), "", TYPE, -4.0, -4.0, leaves=False)]
-    found = only(scene(1, holding=holding))
-    assert found[0].raw_50 == pytest.approx(6.0, abs=0.1)
-    assert found[0].gate is Gate.SLOTS_FULL
+    places = only(snapshot(1, holding=holding))
+    assert places[0].raw_50 == pytest.approx(6.0, abs=0.1)
+    assert places[0].gate is Gate.SLOTS_FULL
 
 
 def test_others_share_the_processes():
     others = [waits(n, n - 100, tenant=8) for n in range(101, 141)]
     tenants = [{"id": number, "num_slots": 4} for number in (7, 8)]
-    alone = only(scene(8, tenants=tenants))
+    alone = only(snapshot(8, tenants=tenants))
     known = {(7, 1): READY, (8, 1): READY | {"position": 2 << 20}}
     waiting = {(7, 1): 8, (8, 1): 40}
-    both = lines(scene(tenants=tenants, lanes=known, waiting=waiting, in_line=[*scene(8).in_line, *others]))
-    assert [one.raw_50 for one in both[7, 1, ""]][-2] == pytest.approx(2 * [one.raw_50 for one in alone][-2], abs=10.1)
+    both = lines(snapshot(tenants=tenants, lanes=known, waiting=waiting, in_line=[*snapshot(8).in_line, *others]))
+    assert [place.raw_50 for place in both[7, 1, ""]][-2] == pytest.approx(
+        2 * [place.raw_50 for place in alone][-2], abs=10.1
+    )
 
 
 def test_who_comes_more_urgently_goes_first():
     comers = [Comer(float(n), 7, 1, 0, "", TYPE) for n in range(0, 300, 60)]  # each minute, for 10 s
-    assert only(scene(9, arrived=comers))[4].raw_50 >= only(scene(9))[4].raw_50 + 9
+    assert only(snapshot(9, arrived=comers))[4].raw_50 >= only(snapshot(9))[4].raw_50 + 9
 
 
 def test_more_urgent_jobs_without_an_end_are_no_moment():
     comers = [Comer(float(n), 7, 1, 0, "", TYPE) for n in range(0, 300, 5)]  # twice what the slot can do
-    found = only(scene(1, in_line=[waits(1, 1, priority=9)], arrived=comers, holding=[HELD]))
-    said = [one.said for one in found if one.job]
-    assert [one.reason for one in said] == [Reason.URGENT_AHEAD]
+    places = only(snapshot(1, in_line=[waits(1, 1, priority=9)], arrived=comers, holding=[HELD]))
+    said = [place.prediction for place in places if place.job]
+    assert [place.reason for place in said] == [Reason.URGENT_AHEAD]
     assert said[0].p50 is None
 
 
@@ -116,40 +118,40 @@ HELD = Holding(7, 1, place(0), "", TYPE, -1.0, -1.0, leaves=False)
 def test_a_job_on_a_worker_that_leaves_takes_no_process_of_the_others():
     two = [TENANT | {"num_slots": 2}]
     for leaves, gate, at in ((False, Gate.POOL_FULL, 9.0), (True, Gate.NEXT, 0.0)):
-        [first, *_] = only(scene(1, pools={"default": 1}, tenants=two, holding=[replace(HELD, leaves=leaves)]))
+        [first, *_] = only(snapshot(1, pools={"default": 1}, tenants=two, holding=[replace(HELD, leaves=leaves)]))
         assert (first.gate, first.raw_50) == (gate, pytest.approx(at, abs=0.1))
 
 
 def test_what_is_due_stands_in_line_then():
     due = [Comer(5.0, 7, 1, 0, "", TYPE, place=place(50, 0))]
-    assert [one.raw_50 for one in only(scene(2, due=due))][1] == pytest.approx(20.0, abs=0.1)
+    assert [place.raw_50 for place in only(snapshot(2, due=due))][1] == pytest.approx(20.0, abs=0.1)
 
 
 def test_jobs_that_were_not_read_count_all_the_same():
     read = [waits(n, n) for n in (1, 2, 3, 10)]
-    found = only(scene(10, in_line=read))
-    assert [one.raw_50 for one in found if one.job] == pytest.approx([0.0, 10.0, 20.0, 90.0], abs=0.1)
+    places = only(snapshot(10, in_line=read))
+    assert [place.raw_50 for place in places if place.job] == pytest.approx([0.0, 10.0, 20.0, 90.0], abs=0.1)
 
 
 def test_users_take_turns_and_have_lines_of_their_own():
     limited = {"id": 7, "num_slots": 4, "user_slots": 1}
     jobs = [waits(n, n, user="ada" if n < 4 else "bob") for n in range(1, 5)]
-    found = lines(scene(4, tenants=[limited], in_line=jobs))
-    assert [one.raw_50 for one in found[7, 1, "@ada"] if one.job] == pytest.approx([0.0, 10.0, 20.0], abs=0.1)
-    assert [one.raw_50 for one in found[7, 1, "@bob"] if one.job] == pytest.approx([0.0], abs=0.1)
+    places = lines(snapshot(4, tenants=[limited], in_line=jobs))
+    assert [place.raw_50 for place in places[7, 1, "@ada"] if place.job] == pytest.approx([0.0, 10.0, 20.0], abs=0.1)
+    assert [place.raw_50 for place in places[7, 1, "@bob"] if place.job] == pytest.approx([0.0], abs=0.1)
 
 
 def test_draws_that_differ_make_p90_later_than_p50():
-    found = only(scene(5), odds(spread=0.3))
-    assert found[4].raw_90 > 1.1 * found[4].raw_50
+    places = only(snapshot(5), odds(spread=0.3))
+    assert places[4].raw_90 > 1.1 * places[4].raw_50
 
 
-def test_behind_a_long_line_the_fluid_model_tells():
+def test_behind_a_long_line_the_fair_rates_tell():
     read = [waits(n, n) for n in range(1, 41)]
-    seen = scene(9000, tenants=[TENANT | {"num_slots": 4}], in_line=[*read, waits(7000, 7000)])
-    found = [one for one in only(seen, odds(1.0)) if one.job]
-    assert found[-1].raw_50 == pytest.approx(7000 / 4, rel=0.1)
-    assert found[-1].raw_90 > found[-1].raw_50
+    start = snapshot(9000, tenants=[TENANT | {"num_slots": 4}], in_line=[*read, waits(7000, 7000)])
+    places = [place for place in only(start, odds(1.0)) if place.job]
+    assert places[-1].raw_50 == pytest.approx(7000 / 4, rel=0.1)
+    assert places[-1].raw_90 > places[-1].raw_50
 
 
 def test_there_too_all_limits_hold(subtests):
@@ -164,9 +166,9 @@ def test_there_too_all_limits_hold(subtests):
         ({"user_slots": 3}, {}, 40.0),
     ):
         limited = {"tenants": [TENANT | {"num_slots": 4} | tenant], "queues": [QUEUE | queue]}
-        seen = scene(20_000, in_line=read, **limited)
+        start = snapshot(20_000, in_line=read, **limited)
         with subtests.test(tenant=tenant, queue=queue):
-            _, middle, _ = Far(seen, odds(0.1).runs, 0.0).quantiles(read[-1])
+            _, middle, _ = FarEstimates(start, odds(0.1).runs, 0.0).quantiles(read[-1])
             assert middle == pytest.approx(19_000 / speed, rel=0.01)
 
 
@@ -179,30 +181,30 @@ def test_a_lane_that_a_person_must_open_says_why(subtests):
         ({"pools": {}}, Reason.NO_WORKER),
     ):
         with subtests.test(reason.value, **changed):
-            assert lines(scene(2, **changed)) == {(7, 1, ""): reason}
+            assert lines(snapshot(2, **changed)) == {(7, 1, ""): reason}
 
 
 def test_without_attempts_nothing_is_said():
     nothing = replace(odds(), runs=collected([]))
-    assert lines(scene(2), nothing) == {(7, 1, ""): Reason.NO_HISTORY}
+    assert lines(snapshot(2), nothing) == {(7, 1, ""): Reason.NO_HISTORY}
 
 
 def test_a_class_without_outcomes_learns_first():
-    (found,) = lines(scene(1), factors={}).values()
-    assert {one.said.reason for one in found} == {Reason.LEARNING}
+    (places,) = lines(snapshot(1), factors={}).values()
+    assert {place.prediction.reason for place in places} == {Reason.LEARNING}
 
 
 def test_the_factor_of_its_class_stretches_what_is_said():
     factors = LEARNED | {("next 30s", 0.9): Factor(log(3), 1000, 0.9)}
-    (found,) = lines(scene(2), factors=factors).values()
-    assert found[1].said.p90 == pytest.approx(3 * 10.2, abs=0.5)
-    assert found[1].raw_90 == pytest.approx(10.0, abs=0.1)
+    (places,) = lines(snapshot(2), factors=factors).values()
+    assert places[1].prediction.p90 == pytest.approx(3 * 10.2, abs=0.5)
+    assert places[1].raw_90 == pytest.approx(10.0, abs=0.1)
 
 
 def test_no_lane_is_placed_where_another_stands():
     """The database has placed lanes before a head: there the number is to the right of the head's."""
     head = 5 << 20
     known = {(7, 1): READY | {"position": head + 3}, (8, 1): READY | {"position": 6 << 20}}
-    books = scene(queues=[QUEUE | {"head": head}], tenants=[TENANT, TENANT | {"id": 8}], lanes=known).books()
+    books = snapshot(queues=[QUEUE | {"head": head}], tenants=[TENANT, TENANT | {"id": 8}], lanes=known).books()
     placed = {books.place(head) for _ in range(5)} | {books.place() for _ in range(5)}
     assert not placed & {head + 3, 6 << 20}

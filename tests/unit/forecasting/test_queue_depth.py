@@ -9,22 +9,32 @@ from jobs.insight.forecasting.published_lines import DRAWS as DRAWS_OF_FEW
 from jobs.insight.forecasting.queue_depth import DEEP, LEAST_STARTS, MOST_STARTS, PART, PRICE
 from jobs.insight.forecasting.snapshot import Comer
 from jobs.reading.starts import Reason
-from tests.unit.forecasting.test_lines import HELD, QUEUE, TENANT, TYPE, Scene, lines, odds, scene, waits
+from tests.unit.forecasting.test_published_lines import (
+    HELD,
+    QUEUE,
+    TENANT,
+    TYPE,
+    Snapshot,
+    lines,
+    odds,
+    snapshot,
+    waits,
+)
 
 DRAWS = 5
 
 
-def starts(seen: Scene, seconds: float) -> int:
-    return queue_depth.starts(seen, odds(seconds).runs, DRAWS)
+def starts(taken: Snapshot, seconds: float) -> int:
+    return queue_depth.starts(taken, odds(seconds).runs, DRAWS)
 
 
-def of_a_line(jobs: int, **limits) -> Scene:
+def of_a_line(jobs: int, **limits) -> Snapshot:
     """So many jobs, of which one was read, of a tenant with all four processes."""
-    return scene(1, waiting={(7, 1): jobs}, tenants=[TENANT | {"num_slots": 4} | limits])
+    return snapshot(1, waiting={(7, 1): jobs}, tenants=[TENANT | {"num_slots": 4} | limits])
 
 
-def of_lines(*waiting: int) -> Scene:
-    return scene(waiting={(tenant, 1): jobs for tenant, jobs in enumerate(waiting)})
+def of_lines(*waiting: int) -> Snapshot:
+    return snapshot(waiting={(tenant, 1): jobs for tenant, jobs in enumerate(waiting)})
 
 
 def test_lines_that_will_soon_be_empty_are_not_worth_more_than_a_few_starts():
@@ -49,11 +59,11 @@ def test_short_lines_leave_room_for_long_ones():
     assert queue_depth.standing(of_lines(*[10] * 80), 100) == 100  # no cut
 
 
-def test_what_stands_behind_the_jobs_that_are_rehearsed_is_told_of_by_the_fluid_and_nothing_of_a_newcomer(monkeypatch):
-    whole = lines(scene(20))[7, 1, ""]
+def test_jobs_behind_the_simulated_ones_get_fair_rates_and_a_newcomer_gets_nothing(monkeypatch):
+    whole = lines(snapshot(20))[7, 1, ""]
     assert [one.job is None for one in whole][-1:] == [True]
     monkeypatch.setattr(queue_depth, "standing", lambda *_: 5)
-    cut = lines(scene(20))[7, 1, ""]
+    cut = lines(snapshot(20))[7, 1, ""]
     assert [one.job.nth for one in cut] == [one.job.nth for one in whole[:-1]]
     assert cut[-1].raw_50 == pytest.approx(190.0, rel=0.1)
     assert cut[2].raw_50 == pytest.approx(20.0, abs=0.1)
@@ -70,14 +80,14 @@ def test_after_a_burst_no_draw_lets_millions_come_and_what_is_said_stays(monkeyp
 
     monkeypatch.setattr(simulation, "again", again)
     burst = [Comer(n / 5_000, 7, 1, 0, "", TYPE) for n in range(5_000)]
-    seen = scene(1, in_line=[waits(1, 1, priority=9)], arrived=burst, window=1.0, holding=[HELD])
-    [first, *_] = lines(seen, odds(0.1))[7, 1, ""]
-    assert first.said.reason is Reason.URGENT_AHEAD
+    taken = snapshot(1, in_line=[waits(1, 1, priority=9)], arrived=burst, window=1.0, holding=[HELD])
+    [first, *_] = lines(taken, odds(0.1))[7, 1, ""]
+    assert first.prediction.reason is Reason.URGENT_AHEAD
     assert 0 < len(came) <= DRAWS_OF_FEW * simulation.COMERS * LEAST_STARTS
 
 
 def test_a_line_in_another_queue_of_the_pool_counts():
     read = [waits(1, 1), replace(waits(2, 1), queue_id=2)]
     both, queues = {(7, 1): 120, (7, 2): 120}, [QUEUE, QUEUE | {"id": 2}]
-    seen = scene(queues=queues, waiting=both, in_line=read, tenants=[TENANT | {"num_slots": 4}])
-    assert starts(seen, 1.0) == starts(of_a_line(240), 1.0)
+    taken = snapshot(queues=queues, waiting=both, in_line=read, tenants=[TENANT | {"num_slots": 4}])
+    assert starts(taken, 1.0) == starts(of_a_line(240), 1.0)
