@@ -24,7 +24,7 @@ from jobs.insight.forecasting.replay.record import POOL, QUEUE, TENANT, WARM, Ch
 from jobs.insight.forecasting.replay.replay import Replay
 from jobs.insight.forecasting.runs import NEWEST, SPREAD, collected
 from jobs.insight.forecasting.simulation import Odds, Simulation, stretches
-from jobs.insight.forecasting.snapshot import Comer, InLine, Snapshot
+from jobs.insight.forecasting.snapshot import ComingJob, InLine, Snapshot
 
 ATTEMPTS, LOAD, SLOTS = 100_000, (0.85, 0.95), 4
 IDLE_GAPS = IdleGaps(between=0.02, handover=0.02)
@@ -129,7 +129,7 @@ def scene(lines: int, random: Random) -> Snapshot:
             for tenant in tenants
             for nth in range(1, READ[lines] + 1)
         ],
-        arrived=[Comer(0.1 * n, random.choice(tenants), 1, 5, "", TYPE) for n in range(COMING)],
+        arrived=[ComingJob(0.1 * n, random.choice(tenants), 1, 5, "", TYPE) for n in range(COMING)],
     )
 
 

@@ -24,7 +24,7 @@ PAGE = REPOSITORY / "docs" / "own-project.md"
 TEXT = PAGE.read_text()
 
 
-def test_the_wheel_has_every_file_of_the_two_apps(wheel: Path) -> None:
+def test_the_wheel_has_every_file_of_its_three_packages(wheel: Path) -> None:
     expected = set(run(["git", "ls-files", "jobs", "tenants", "plumbing"], REPOSITORY).split())
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {name for name in names if ".dist-info/" not in name} == expected

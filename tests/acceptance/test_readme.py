@@ -28,7 +28,8 @@ def python(holding: str) -> str:
     return text
 
 
-FIFTH = re.findall(r"`(manage (?:startapp|makemigrations) \w+)`", README.read_text()), python("@job"), python("async_(")
+COMMANDS = re.findall(r"`(manage (?:startapp|makemigrations) \w+)`", README.read_text())
+FIFTH = COMMANDS, python("@job"), f"{python('objects.create')}\n{python('async_(')}"
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from jobs.console.ops.meanings import TENANT_STATES, TERMS
 from jobs.contrib.metrics import collector, tenants
 from jobs.reading.health import RULES
 from jobs.reading.status_words import TABLE
-from tests.pages import PAGES
+from tests.pages import PAGES, table
 from tools.site.hooks import ELSEWHERE
 from tools.site.links import OUTSIDE, relinked
 from tools.site.lists import widened
@@ -135,8 +135,10 @@ class TestReference:
         assert set(jobs.__all__) <= set(re.findall(r"^### (\w+)$", told, re.MULTILINE))
 
 
-def test_the_glossary_has_the_words_of_the_pages():
-    text = (REPOSITORY / "docs/glossary.md").read_text()
+def test_the_glossary_has_the_words_of_the_pages_and_few_others():
+    page = REPOSITORY / "docs/glossary.md"
+    text = page.read_text()
+    assert len(table(page, "word", "meaning")) <= 40
     assert [word for word, meaning in TERMS.items() if f"| {word} | {meaning} |" not in text] == []
     assert [state for state, meaning in TENANT_STATES.items() if f"| {state.value} | {meaning} |" not in text] == []
     assert [name for word, name, meaning in TABLE if f"| {word} | `{name}` | {meaning} |" not in text] == []

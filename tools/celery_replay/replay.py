@@ -12,7 +12,7 @@ from operator import attrgetter
 
 from jobs.allocation.books import Books
 from jobs.allocation.state import Queue, Tenant
-from jobs.allocation.world import Job, Pauses, World
+from jobs.allocation.world import IdleGaps, SimulatedJob, World
 
 
 @dataclass(frozen=True)
@@ -66,13 +66,15 @@ def replay(tasks: Sequence[Seen], *, processes: int, slots: Mapping[str, int] | 
         own = slots if isinstance(slots, int) else slots.get(name, processes)
         ids[name] = books.add_tenant(Tenant(id=len(ids) + 1, num_slots=own)).id
     jobs = [
-        Job(place=0, tenant=ids[task.tenant], queue=queue.id, ready_at=task.ready - begin, seconds=task.seconds)
+        SimulatedJob(
+            place=0, tenant=ids[task.tenant], queue=queue.id, ready_at=task.ready - begin, seconds=task.seconds
+        )
         for task in tasks
     ]
     coming = sorted(jobs, key=attrgetter("ready_at"))
     for place, job in enumerate(coming, start=1):
         job.place = place
-    world = World(books, now=0.0, pauses=Pauses(between=0.0, handover=0.0), coming=coming)
+    world = World(books, now=0.0, idle_gaps=IdleGaps(between=0.0, handover=0.0), coming=coming)
     while world.step():
         world.started.clear()
     return [(job.started_at or 0.0) - job.ready_at for job in jobs]

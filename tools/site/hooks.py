@@ -15,38 +15,21 @@ from docs.pictures import diagrams
 from embedded import REPOSITORY
 from tools.site.links import OUTSIDE, relinked
 from tools.site.lists import widened
+from tools.site.navigation import navigation
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "scheduler_project.settings")
 django.setup()  # before the reference, which is made of the sources
 from tools.site import reference  # noqa: E402
 
-DOCS = REPOSITORY / "docs"
 SOURCE = os.environ.get("DOCS_SOURCE_URL", "")  # of the repository's files: https://host/owner/name/blob/v1.2.3
 INSIDE = {there: path for path, there in OUTSIDE.items()}
 ELSEWHERE = re.compile(
     r'<(?:script|img|iframe|source)\b[^>]*\bsrc(?:set)?="https?:[^>]*>|<link\b[^>]*href="https?:[^>]*>'
 )
-FOLDER = re.compile(r"\*(\w+)/")  # in the navigation: all pages of that folder
 
 
 def on_config(config: MkDocsConfig) -> None:
-    config.nav = [_unfolded(entry) for entry in config.nav or []]
-
-
-def _unfolded(entry: Any) -> Any:
-    """The entry, with "*adr/" as the list of the pages in docs/adr/."""
-    if isinstance(entry, str) and (folder := FOLDER.fullmatch(entry)):
-        return sorted(str(path.relative_to(DOCS)) for path in (DOCS / folder[1]).glob("*.md"))
-    if isinstance(entry, dict):
-        return {name: _flat(part) for name, part in entry.items()}
-    return entry
-
-
-def _flat(part: Any) -> Any:
-    if not isinstance(part, list):
-        return part
-    entries = (_unfolded(entry) for entry in part)
-    return [one for entry in entries for one in (entry if isinstance(entry, list) else [entry])]
+    config.nav = navigation()
 
 
 def on_files(files: Files, config: MkDocsConfig) -> None:

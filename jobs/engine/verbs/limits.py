@@ -1,7 +1,7 @@
 """Change a limit of a tenant (`TenantQueue`) or of a queue. The API, the admin and the command line all do it here.
 
-Two triggers add what this module does not say. `tenant_limits_changed` tells the next fold to open the tenant's lanes; the
-row of a queue is read by each pass. `limits_changed` notes both kinds for what-if. See docs/architecture.md.
+Two triggers add what this module does not say. `tenant_limits_changed` tells the next fold to open the tenant's lanes;
+each pass reads the row of a queue. `limits_changed` notes both kinds for what-if. See docs/architecture.md.
 """
 
 from collections.abc import Collection, Mapping

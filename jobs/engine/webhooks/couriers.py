@@ -71,9 +71,9 @@ class Couriers:
     def note(self) -> None:
         """Wait a moment for results, and store them. What cannot be stored is tried again at the next call."""
         with suppress(Empty):
-            self._hear(*self._heard.get(timeout=LOOK_SECONDS))
+            self._note_answer(*self._heard.get(timeout=LOOK_SECONDS))
             while True:
-                self._hear(*self._heard.get_nowait())
+                self._note_answer(*self._heard.get_nowait())
         for turn in list(self._news):
             news = self._news.pop(turn)
             try:
@@ -103,7 +103,7 @@ class Couriers:
         finally:
             self._heard.put((turn, None, None))
 
-    def _hear(self, turn: DeliveryTurn, message: OutboxMessage | None, failure: NotDelivered | None) -> None:
+    def _note_answer(self, turn: DeliveryTurn, message: OutboxMessage | None, failure: NotDelivered | None) -> None:
         news = self._news.setdefault(turn, _News())
         if message is None:
             news.ended = True

@@ -25,9 +25,9 @@ class FarEstimates:
         self._spread = spread
         self._means = means(snapshot, runs)
         self._arriving: dict[LaneId, dict[int, float]] = defaultdict(lambda: defaultdict(float))  # by priority
-        for comer in snapshot.arrived:
-            lane = comer.tenant_id, comer.queue_id
-            self._arriving[lane][comer.priority] += runs.mean(comer.tenant_id, comer.job_type) / snapshot.window
+        for arrival in snapshot.arrived:
+            lane = arrival.tenant_id, arrival.queue_id
+            self._arriving[lane][arrival.priority] += runs.mean(arrival.tenant_id, arrival.job_type) / snapshot.window
         self._courses = _courses(
             snapshot, self._means, {lane: sum(by_priority.values()) for lane, by_priority in self._arriving.items()}
         )
@@ -62,7 +62,7 @@ def _courses(snapshot: Snapshot, mean: dict[LaneId, float], arriving: dict[LaneI
     for job in snapshot.in_line:
         users[job.tenant_id].add(job.user)
     weights = {queue.id: float(queue.weight) for queue in books.queues.values()}
-    limits = {queue.id: _most_of(queue, snapshot.waiting, mean) for queue in books.queues.values()}
+    limits = {queue.id: _limit_of(queue, snapshot.waiting, mean) for queue in books.queues.values()}
     flows: dict[Pool, dict[LaneId, Flow]] = defaultdict(dict)
     for lane, waiting in snapshot.waiting.items():
         if lane in mean:
@@ -92,7 +92,7 @@ def _slots_of(tenant: Tenant, users: Set[str], mean: float) -> float:
     return min(slots, mean / tenant.pause) if tenant.pause else slots
 
 
-def _most_of(queue: Queue, waiting: Mapping[LaneId, int], mean: Mapping[LaneId, float]) -> float:
+def _limit_of(queue: Queue, waiting: Mapping[LaneId, int], mean: Mapping[LaneId, float]) -> float:
     """Return how many processes the jobs of a queue can keep busy within its limits; infinity if it has none.
 
     waiting: the number of jobs in line, by lane

@@ -16,12 +16,12 @@ from jobs.allocation.world import IdleGaps, SimulatedJob, World
 from jobs.insight.forecasting import runs as drawn
 from jobs.insight.forecasting.far_estimates import PRIORITY
 from jobs.insight.forecasting.runs import Runs
-from jobs.insight.forecasting.snapshot import Comer, Holding, InLine, Snapshot
+from jobs.insight.forecasting.snapshot import ComingJob, Holding, InLine, Snapshot
 from jobs.insight.forecasting.statements import FARTHEST
 
 LATER = 1 << 57  # ids from here on belong to jobs that are not submitted yet
 SHORTEST = 0.001  # the least seconds until a running job ends
-COMERS = 4  # the most arrivals for each start of a draw: repeating a burst would make millions
+ARRIVALS = 4  # the most arrivals for each start of a draw: repeating a burst would make millions
 SHUT = frozenset({Gate.TENANT_PAUSED, Gate.NO_SLOTS, Gate.QUEUE_PAUSED, Gate.NO_WORKER})  # only a person opens them
 
 Starts = dict[int, float]  # by place: the seconds until the job starts; infinity: not within FARTHEST
@@ -103,7 +103,7 @@ class Simulation:
         self._queues = frozenset(books.queues)
         self._most_starts = most_starts
         self._world = World(
-            books, now=0.0, idle_gaps=odds.idle_gaps, coming=islice(self._coming(), COMERS * most_starts)
+            books, now=0.0, idle_gaps=odds.idle_gaps, coming=islice(self._coming(), ARRIVALS * most_starts)
         )
         self._wanted: set[int] = set()
         self._hold(books)
@@ -158,24 +158,25 @@ class Simulation:
 
     def _coming(self) -> Iterator[SimulatedJob]:
         begin = self._random.random() * self._snapshot.window
-        due = ((comer.at, n, comer) for n, comer in enumerate(self._snapshot.due))
+        due = ((arrival.at, n, arrival) for n, arrival in enumerate(self._snapshot.due))
         others = (
-            (at, n, comer) for n, (at, comer) in enumerate(again(self._snapshot.arrived, self._snapshot.window, begin))
+            (at, n, arrival)
+            for n, (at, arrival) in enumerate(again(self._snapshot.arrived, self._snapshot.window, begin))
         )
-        for at, _, comer in merge(due, others, key=lambda item: item[:2]):
-            if comer.queue_id in self._queues:
-                yield self._comes(comer, at)
+        for at, _, arrival in merge(due, others, key=lambda item: item[:2]):
+            if arrival.queue_id in self._queues:
+                yield self._comes(arrival, at)
 
-    def _comes(self, comer: Comer, at: float) -> SimulatedJob:
-        place = (comer.priority << PRIORITY) + next(self._ids) if comer.place is None else comer.place
-        return self._alike(comer, place, at)
+    def _comes(self, arrival: ComingJob, at: float) -> SimulatedJob:
+        place = (arrival.priority << PRIORITY) + next(self._ids) if arrival.place is None else arrival.place
+        return self._alike(arrival, place, at)
 
-    def _alike(self, job: InLine | Comer, place: int, ready_at: float) -> SimulatedJob:
+    def _alike(self, job: InLine | ComingJob, place: int, ready_at: float) -> SimulatedJob:
         like = self._runs.like(job.tenant_id, job.job_type)
         return _job(job, place, ready_at, self._factor * drawn.draw(self._random, like))
 
 
-def again(arrived: Sequence[Comer], window: float, begin: float) -> Iterator[tuple[float, Comer]]:
+def again(arrived: Sequence[ComingJob], window: float, begin: float) -> Iterator[tuple[float, ComingJob]]:
     """Yield future arrivals without an end, in order: the seconds from now, and the job that comes again.
 
     They repeat the window again and again, so that bursts stay bursts.
@@ -186,15 +187,15 @@ def again(arrived: Sequence[Comer], window: float, begin: float) -> Iterator[tup
     """
     if not arrived:
         return
-    first = next((place for place, comer in enumerate(arrived) if comer.at >= begin), len(arrived))
+    first = next((place for place, arrival in enumerate(arrived) if arrival.at >= begin), len(arrived))
     passed = -begin
     while True:
-        for comer in arrived[first:]:
-            yield passed + comer.at, comer
+        for arrival in arrived[first:]:
+            yield passed + arrival.at, arrival
         first, passed = 0, passed + window
 
 
-def _job(job: InLine | Comer | Holding, place: int, ready_at: float, seconds: float) -> SimulatedJob:
+def _job(job: InLine | ComingJob | Holding, place: int, ready_at: float, seconds: float) -> SimulatedJob:
     return SimulatedJob(
         place=place, tenant=job.tenant_id, queue=job.queue_id, user=job.user, ready_at=ready_at, seconds=seconds
     )

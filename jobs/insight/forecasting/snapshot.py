@@ -53,7 +53,7 @@ class Holding:
 
 
 @dataclass(frozen=True)
-class Comer:
+class ComingJob:
     """A job that became ready in the window of arrivals, or that will become ready.
 
     at: the moment; for a past arrival it counts from the beginning of the window
@@ -91,8 +91,8 @@ class Snapshot:
     waiting: Mapping[LaneId, int] = field(default_factory=dict)
     in_line: Sequence[InLine] = ()
     holding: Sequence[Holding] = ()
-    due: Sequence[Comer] = ()
-    arrived: Sequence[Comer] = ()
+    due: Sequence[ComingJob] = ()
+    arrived: Sequence[ComingJob] = ()
     window: float = 300.0
 
     def books(self) -> Books:

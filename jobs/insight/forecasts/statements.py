@@ -11,7 +11,7 @@ from django.db.models import F
 
 from jobs.insight.forecasting.calibration import Factor
 from jobs.insight.forecasting.runs import TimedAttempt
-from jobs.insight.forecasting.snapshot import Comer, Holding, InLine, Snapshot
+from jobs.insight.forecasting.snapshot import ComingJob, Holding, InLine, Snapshot
 from jobs.models import Calibration, Forecast, Prediction, PredictionTotal
 from jobs.reading.looking import reading_as_sets
 from jobs.store.rows import objects, rows
@@ -84,8 +84,8 @@ def look_ahead() -> tuple[datetime, Snapshot]:
         waiting={lane: line["waiting"] for lane, line in lanes},
         in_line=_each(InLine, in_line),
         holding=_each(Holding, holding),
-        due=_each(Comer, due),
-        arrived=_each(Comer, arrived),
+        due=_each(ComingJob, due),
+        arrived=_each(ComingJob, arrived),
         window=window,
     )
 

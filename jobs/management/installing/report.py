@@ -64,7 +64,7 @@ def write(say: Callable[[str], object]) -> bool:
             say(textwrap.fill(IN_A_CLASS.format(name=name), WIDTH))
     for step in missing:
         if not step.lines:
-            _tell(step, say)
+            _print(step, say)
     return False
 
 
@@ -92,7 +92,7 @@ def _class_of_settings() -> str:
     )
 
 
-def _tell(step: SetupStep, say: Callable[[str], object]) -> None:
+def _print(step: SetupStep, say: Callable[[str], object]) -> None:
     """Print something missing that no line of settings adds: its hint, or the files of a Celery app."""
     say("")
     if step.id != "jobs.E005":

@@ -1,4 +1,4 @@
-"""The guide to jobs runs: its Python, block by block, against a database and a worker that is always idle."""
+"""The guide to jobs runs: each page, block by block, against a database and a worker that is always idle."""
 
 import doctest
 import io
@@ -29,6 +29,7 @@ from tests.factories import QueueFactory, TenantFactory
 from tests.pages import Block, blocks
 
 GUIDE = REPOSITORY / "docs/jobs.md"
+REQUESTING = [f"docs/{name}.md" for name in ("calls", "options", "results", "operations", "first-production-hour")]
 Names = dict[str, Any]
 
 
@@ -95,7 +96,8 @@ def _as_shown(want: str, got: str) -> bool:
     return doctest.OutputChecker().check_output(want, got, doctest.ELLIPSIS)
 
 
-def test_the_guide_runs(names, register, sent) -> None:
+@pytest.mark.parametrize("page", ["calls", "options", "results", "processes"])
+def test_a_page_of_the_guide_runs_after_the_example(page: str, names, register, sent) -> None:
     worker = register(concurrency=100)
 
     def work() -> None:
@@ -103,15 +105,16 @@ def test_the_guide_runs(names, register, sent) -> None:
             message = sent.pop(0)
             execute(message.id, message.attempt, Host(worker))
 
-    for block in blocks(GUIDE, "python", "pycon"):
-        if block.language == "python":
-            declare(block, names)
-        else:
-            converse(block, names, work)
+    for path in (GUIDE, GUIDE.with_name(f"{page}.md")):
+        for block in blocks(path, "python", "pycon"):
+            if block.language == "python":
+                declare(block, names, path)
+            else:
+                converse(block, names, work, path)
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("page", ["docs/jobs.md", "docs/operations.md", "README.md", "docs/first-production-hour.md"])
+@pytest.mark.parametrize("page", ["README.md", *REQUESTING])
 def test_the_requests_are_those_of_the_api(page: str) -> None:
     """Addresses, filters and fields of the curl commands, against the OpenAPI document."""
     document = Client().get("/api/v1/openapi.json").json()

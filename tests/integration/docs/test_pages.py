@@ -2,8 +2,10 @@
 
 import re
 import shlex
+from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import get_commands, load_command_class
@@ -18,9 +20,14 @@ from jobs.reading.status_words import TABLE
 from jobs.sql import statement
 from tests.pages import PAGES, anchors, blocks, prose, table
 from tests.sql import sql, value
+from tools.site.links import OUTSIDE
+from tools.site.navigation import navigation
 
 DOCS = REPOSITORY / "docs"
 ARCHITECTURE = DOCS / "architecture.md"
+# Words that a page may have. What no longer fits belongs on a page of its own.
+MOST_WORDS = {"README.md": 1700, "CHANGELOG.md": 900, "docs/jobs.md": 600, "docs/own-project.md": 5600}
+MOST_WORDS |= {f"docs/{name}.md": 2600 for name in ("calls", "options", "results", "processes")}
 QUERIES = [block.text for page in PAGES for block in blocks(page, "sql") if "docs" in page.parts]
 
 
@@ -78,11 +85,24 @@ def test_every_make_target_and_setting_that_is_named_exists(subtests: pytest.Sub
                 assert name in known, name
 
 
-def test_every_page_has_its_place_in_the_navigation_of_the_site() -> None:
-    places = re.findall(r'^ +- (?:[^:"]+: )?"?([*\w/.-]+)"?$', (REPOSITORY / "mkdocs.yml").read_text(), re.MULTILINE)
-    folders = tuple(place[1:] for place in places if place.startswith("*"))
-    pages = [str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md")]
-    assert [page for page in pages if page not in places and not page.startswith(folders)] == []
+def test_every_page_is_listed_once_and_so_in_the_navigation_of_the_site() -> None:
+    listed = list(_files(navigation()))
+    pages = {str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md")}
+    assert sorted(listed) == sorted(pages | set(OUTSIDE.values()))
+
+
+def _files(entries: list[Any]) -> Iterator[str]:
+    for entry in entries:
+        if isinstance(entry, str):
+            yield entry
+        else:
+            [pages] = entry.values()
+            yield from [pages] if isinstance(pages, str) else _files(pages)
+
+
+def test_the_pages_that_all_read_are_short() -> None:
+    words = {name: len((REPOSITORY / name).read_text().split()) for name in MOST_WORDS}
+    assert {name: count for name, count in words.items() if count > MOST_WORDS[name]} == {}
 
 
 def test_every_decision_is_listed() -> None:
@@ -97,7 +117,9 @@ def test_every_decision_says_why_what_and_at_which_price(subtests: pytest.Subtes
 
 
 def test_every_option_of_job_is_listed_with_its_default() -> None:
-    listed = {name.strip("`"): default for name, _, default in table(DOCS / "jobs.md", "option", "meaning", "default")}
+    listed = {
+        name.strip("`"): default for name, _, default in table(DOCS / "options.md", "option", "meaning", "default")
+    }
     assert set(listed) == {field.name for field in fields(Spec)}
     for field in fields(Spec):
         if field.default not in (None, "", ()):

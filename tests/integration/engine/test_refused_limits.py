@@ -10,7 +10,7 @@ import pytest
 from django.core.exceptions import ValidationError
 
 from jobs.console.operations.limits import OF_QUEUE, OF_TENANT
-from jobs.engine import limits
+from jobs.engine.verbs import limits
 from tests.factories import QueueFactory, TenantFactory
 
 pytestmark = pytest.mark.django_db

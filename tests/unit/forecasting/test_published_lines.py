@@ -13,8 +13,8 @@ from jobs.insight.forecasting.far_estimates import FarEstimates
 from jobs.insight.forecasting.published_lines import Foresight, PredictedPlace
 from jobs.insight.forecasting.runs import collected
 from jobs.insight.forecasting.simulation import Odds
-from jobs.insight.forecasting.snapshot import Comer, Holding, InLine, Snapshot
-from jobs.reading.starts import Reason
+from jobs.insight.forecasting.snapshot import ComingJob, Holding, InLine, Snapshot
+from jobs.insight.forecasting.statements import Reason
 from tests.unit.forecasting.test_replay import past
 
 QUEUE = {"id": 1, "pool": "default", "head": 0, "circle_end": 0}
@@ -100,13 +100,13 @@ def test_others_share_the_processes():
 
 
 def test_who_comes_more_urgently_goes_first():
-    comers = [Comer(float(n), 7, 1, 0, "", TYPE) for n in range(0, 300, 60)]  # each minute, for 10 s
-    assert only(snapshot(9, arrived=comers))[4].raw_50 >= only(snapshot(9))[4].raw_50 + 9
+    arrivals = [ComingJob(float(n), 7, 1, 0, "", TYPE) for n in range(0, 300, 60)]  # each minute, for 10 s
+    assert only(snapshot(9, arrived=arrivals))[4].raw_50 >= only(snapshot(9))[4].raw_50 + 9
 
 
 def test_more_urgent_jobs_without_an_end_are_no_moment():
-    comers = [Comer(float(n), 7, 1, 0, "", TYPE) for n in range(0, 300, 5)]  # twice what the slot can do
-    places = only(snapshot(1, in_line=[waits(1, 1, priority=9)], arrived=comers, holding=[HELD]))
+    arrivals = [ComingJob(float(n), 7, 1, 0, "", TYPE) for n in range(0, 300, 5)]  # twice what the slot can do
+    places = only(snapshot(1, in_line=[waits(1, 1, priority=9)], arrived=arrivals, holding=[HELD]))
     said = [place.prediction for place in places if place.job]
     assert [place.reason for place in said] == [Reason.URGENT_AHEAD]
     assert said[0].p50 is None
@@ -123,7 +123,7 @@ def test_a_job_on_a_worker_that_leaves_takes_no_process_of_the_others():
 
 
 def test_what_is_due_stands_in_line_then():
-    due = [Comer(5.0, 7, 1, 0, "", TYPE, place=place(50, 0))]
+    due = [ComingJob(5.0, 7, 1, 0, "", TYPE, place=place(50, 0))]
     assert [place.raw_50 for place in only(snapshot(2, due=due))][1] == pytest.approx(20.0, abs=0.1)
 
 

@@ -7,8 +7,8 @@ import pytest
 from jobs.insight.forecasting import queue_depth, simulation
 from jobs.insight.forecasting.published_lines import DRAWS as DRAWS_OF_FEW
 from jobs.insight.forecasting.queue_depth import DEEP, LEAST_STARTS, MOST_STARTS, PART, PRICE
-from jobs.insight.forecasting.snapshot import Comer
-from jobs.reading.starts import Reason
+from jobs.insight.forecasting.snapshot import ComingJob
+from jobs.insight.forecasting.statements import Reason
 from tests.unit.forecasting.test_published_lines import (
     HELD,
     QUEUE,
@@ -79,11 +79,11 @@ def test_after_a_burst_no_draw_lets_millions_come_and_what_is_said_stays(monkeyp
             yield one
 
     monkeypatch.setattr(simulation, "again", again)
-    burst = [Comer(n / 5_000, 7, 1, 0, "", TYPE) for n in range(5_000)]
+    burst = [ComingJob(n / 5_000, 7, 1, 0, "", TYPE) for n in range(5_000)]
     taken = snapshot(1, in_line=[waits(1, 1, priority=9)], arrived=burst, window=1.0, holding=[HELD])
     [first, *_] = lines(taken, odds(0.1))[7, 1, ""]
     assert first.prediction.reason is Reason.URGENT_AHEAD
-    assert 0 < len(came) <= DRAWS_OF_FEW * simulation.COMERS * LEAST_STARTS
+    assert 0 < len(came) <= DRAWS_OF_FEW * simulation.ARRIVALS * LEAST_STARTS
 
 
 def test_a_line_in_another_queue_of_the_pool_counts():

@@ -30,9 +30,9 @@ def books_of(record: Record, hypothesis: Hypothesis) -> tuple[Books, list[Change
     for (kind, subject), limits in first.items():
         if kind == QUEUE:
             pool = books.pool(limits.get("pool", "default"))
-            books.add_queue(Queue(id=int(subject), **_of(Queue, limits) | {"pool": pool}))
+            books.add_queue(Queue(id=int(subject), **_known(Queue, limits) | {"pool": pool}))
         elif kind == TENANT:
-            books.add_tenant(Tenant(id=int(subject), **_of(Tenant, limits)))
+            books.add_tenant(Tenant(id=int(subject), **_known(Tenant, limits)))
     would_be = [Change(0.0, kind, subject, limits) for (kind, subject), limits in hypothesis.items()]
     return books, sorted([*_as_it_was(later, hypothesis), *would_be], key=lambda change: change.at)
 
@@ -43,9 +43,9 @@ def apply(change: Change, books: Books) -> None:
     if change.kind == POOL:
         books.pool(str(change.subject), limits["processes"])
     elif change.kind == QUEUE and int(change.subject) in books.queues:
-        books.limit_queue(books.queues[int(change.subject)], **_of(Queue, limits))
+        books.limit_queue(books.queues[int(change.subject)], **_known(Queue, limits))
     elif change.kind == TENANT and int(change.subject) in books.tenants:
-        books.limit_tenant(books.tenants[int(change.subject)], **_of(Tenant, limits))
+        books.limit_tenant(books.tenants[int(change.subject)], **_known(Tenant, limits))
 
 
 def _present(change: Change) -> Limits:
@@ -62,6 +62,6 @@ def _as_it_was(later: list[Change], hypothesis: Hypothesis) -> Iterator[Change]:
             yield Change(change.at, change.kind, change.subject, {**change.limits, **would_be})
 
 
-def _of(kind: type[Queue | Tenant], limits: Limits) -> dict[str, Any]:
+def _known(kind: type[Queue | Tenant], limits: Limits) -> dict[str, Any]:
     """Return the limits that the books have."""
     return {name: value for name, value in limits.items() if name in kind.__dataclass_fields__}
