@@ -16,7 +16,7 @@ from django.db import connection
 from benchmarks import stage
 from benchmarks.contenders.ours import Ours
 from jobs import submit_many
-from jobs.recording.forecasts.duty import Forecasting
+from jobs.insight.forecasts.duty import Forecasting
 from tenants.models import TenantQueue
 
 TENANTS, PROCESSES, ZIPF = 12, 8, 1.1

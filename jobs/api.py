@@ -1,5 +1,6 @@
 """Assemble the API. Its docs page and OpenAPI document load nothing from other servers."""
 
+from jobs import extensions
 from jobs.console import api as operator
 from jobs.http import problems
 from jobs.http.assembly import DocsPage, ProblemAPI, StrictParser
@@ -29,6 +30,6 @@ api = ProblemAPI(
 )
 for one in (jobs, batches, reasons, results, events, memories, schedules, stats, usage, webhooks, changes):
     api.add_router("", one.router)
-for router in operator.routers:
+for router in (*operator.routers, *extensions.routers()):
     api.add_router("operator", router)
 problems.add_to(api)

@@ -45,6 +45,7 @@ INSTALLED_APPS = [
     "django_otp.plugins.otp_totp",
     "tenants",
     "jobs",
+    "jobs.insight",
     "reports",
 ]
 

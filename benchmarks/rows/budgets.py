@@ -17,14 +17,14 @@ import psutil
 from benchmarks import coverage
 from benchmarks.bars import Bar, Figures
 from jobs.allocation.world import IdleGaps, SimulatedJob, World
-from jobs.forecasting import queue_depth
-from jobs.forecasting.far_estimates import PRIORITY
-from jobs.forecasting.replay.limits import books_of
-from jobs.forecasting.replay.record import POOL, QUEUE, TENANT, WARM, Change, Past, Record
-from jobs.forecasting.replay.replay import Replay
-from jobs.forecasting.runs import NEWEST, SPREAD, collected
-from jobs.forecasting.simulation import Odds, Simulation, stretches
-from jobs.forecasting.snapshot import ComingJob, InLine, Snapshot
+from jobs.insight.forecasting import queue_depth
+from jobs.insight.forecasting.far_estimates import PRIORITY
+from jobs.insight.forecasting.replay.limits import books_of
+from jobs.insight.forecasting.replay.record import POOL, QUEUE, TENANT, WARM, Change, Past, Record
+from jobs.insight.forecasting.replay.replay import Replay
+from jobs.insight.forecasting.runs import NEWEST, SPREAD, collected
+from jobs.insight.forecasting.simulation import Odds, Simulation, stretches
+from jobs.insight.forecasting.snapshot import ComingJob, InLine, Snapshot
 
 ATTEMPTS, LOAD, SLOTS = 100_000, (0.85, 0.95), 4
 IDLE_GAPS = IdleGaps(between=0.02, handover=0.02)

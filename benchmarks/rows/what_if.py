@@ -10,12 +10,12 @@ from benchmarks import POOL, SHORTER, stage
 from benchmarks.bars import Bar, Figures
 from benchmarks.contenders.ours import Ours
 from jobs import store, submit_many
-from jobs.forecasting.replay.compare import Comparison, Waits, compare, relative
-from jobs.forecasting.replay.idle_gaps import idle_gaps
-from jobs.forecasting.replay.record import POOL as OF_POOL
-from jobs.forecasting.replay.record import TENANT, Hypothesis, Record
+from jobs.insight import replay
+from jobs.insight.forecasting.replay.compare import Comparison, Waits, compare, relative
+from jobs.insight.forecasting.replay.idle_gaps import idle_gaps
+from jobs.insight.forecasting.replay.record import POOL as OF_POOL
+from jobs.insight.forecasting.replay.record import TENANT, Hypothesis, Record
 from jobs.models import Job, PoolChange
-from jobs.reading import replay
 from jobs.recording import statements
 from tenants.models import TenantQueue
 

@@ -14,11 +14,11 @@ from ninja import Schema
 from pydantic import Field
 
 from jobs import models
-from jobs.forecasting.statements import Reason
 from jobs.lifecycle import Status
 from jobs.reading.listing import ran, waited
+from jobs.reading.predictor import starts
 from jobs.reading.public_error import public_text
-from jobs.reading.starts import starts
+from jobs.reading.starts import Reason
 from plumbing.bounds import is_whole
 
 

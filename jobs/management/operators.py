@@ -1,5 +1,6 @@
 """`manage.py jobs`: submit, show and change jobs of any tenant; run a worker."""
 
+from jobs import extensions
 from jobs.console.cli import inputs
 from jobs.console.cli.jobs_batches import BATCHES
 from jobs.console.cli.jobs_change import CANCEL, DISCARD, REVIVE
@@ -10,7 +11,6 @@ from jobs.console.cli.jobs_pause import PAUSE, RESUME
 from jobs.console.cli.jobs_show import EXPLAIN, SHOW
 from jobs.console.cli.jobs_skip_numbers import SKIP_NUMBERS
 from jobs.console.cli.jobs_submit import SUBMIT
-from jobs.console.cli.jobs_what_if import WHAT_IF
 from jobs.console.cli.screen import Screen
 from jobs.console.cli.subcommands import Options, Subcommand, SubcommandsCommand, argument
 from jobs.management.installing.command import CHECK, HELP
@@ -46,6 +46,6 @@ class Command(SubcommandsCommand):
     help = "Submit, show and change jobs of any tenant; run a worker."
     subcommands = (
         *(SUBMIT, LIST, BATCHES, SHOW, EXPLAIN, CANCEL, REVIVE, DISCARD, PAUSE, RESUME, MEMORY, ERASE, SKIP_NUMBERS),
-        WHAT_IF,
+        *extensions.subcommands(),
         *(WORKER, INSTALL),
     )

@@ -217,8 +217,9 @@ WORKER_STOPPED, UNKNOWN_JOB_TYPE = "WorkerStopped", "UnknownJobType"
 class FailedAttempt(FailedAttemptRow):
     """A failed attempt of a job in the table `jobs`."""
 
-    # The database deletes them with their job: Django would load all jobs of a tenant that is deleted.
-    job = models.ForeignKey(Job, models.DO_NOTHING, related_name="failed_attempts", db_index=False)
+    # The database deletes them with their job (migrations/initial/children.sql): Django would load all jobs of a tenant
+    # that is deleted.
+    job = models.ForeignKey(Job, models.DO_NOTHING, related_name="failed_attempts", db_constraint=False, db_index=False)
 
     class Meta:
         db_table = named("failed_attempts")

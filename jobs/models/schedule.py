@@ -83,8 +83,9 @@ class Schedule(models.Model):
 class ScheduleRun(models.Model):
     """The outcome of one due time: the database allows at most one row for each (I10)."""
 
-    # The database deletes them with their schedule. Between two statements of Django the clock would add another one.
-    schedule = models.ForeignKey(Schedule, models.DO_NOTHING, db_index=False, related_name="runs")
+    # The database deletes them with their schedule (migrations/initial/children.sql). Between two statements of Django
+    # the clock would add another one.
+    schedule = models.ForeignKey(Schedule, models.DO_NOTHING, related_name="runs", db_constraint=False, db_index=False)
     due = models.DateTimeField()
     job_id = models.BigIntegerField(null=True)  # null: none was submitted
     note = models.CharField(max_length=300, default="", blank=True)  # why not

@@ -11,7 +11,7 @@ class WhatIf(models.Model):
 
     A process of its own answers it. If it has no `ended_at` after a while, the process was killed: it took too much.
 
-    question, answer: documents of jobs.console.operations.what_if.
+    question, answer: documents of jobs.insight.what_if.
     refused: why there is no answer.
     """
 

@@ -12,7 +12,7 @@ from jobs.pages.prediction_accuracy import accuracy_for, seen_prediction
 from jobs.reading import queries
 from jobs.reading.explain.explanation import Explanation
 from jobs.reading.explain.reads import MAX_COUNTED_PLACE
-from jobs.reading.starts import starts
+from jobs.reading.predictor import starts
 
 
 def job_context(

@@ -12,13 +12,8 @@ from plumbing.names import OURS, named
 
 
 def open_migrations() -> list[str]:
-    """Return the migrations of our apps that the database lacks, such as "jobs.0002_flows".
-
-    A migration that replaces others is there if they are. Django's loader decides that; it is slow, so it comes last.
-    """
+    """Return the migrations of our apps that the database lacks, such as "jobs.0002_flows"."""
     lacking = _of_release() - MigrationRecorder(connection).applied_migrations().keys()
-    if lacking:
-        lacking -= (MigrationLoader(connection).applied_migrations or {}).keys()
     return sorted(f"{app}.{name}" for app, name in lacking)
 
 

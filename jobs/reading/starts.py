@@ -1,20 +1,28 @@
-"""Predict when waiting jobs start, from the last forecast: one statement for many jobs. See docs/insight.md."""
+"""The predicted start of a waiting job, as pages and documents show it. What predicts it: `predictor.py`."""
 
-import json
-from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Any
+from datetime import datetime
+from enum import StrEnum
 
-from jobs.forecasting.far_estimates import PRIORITY
-from jobs.forecasting.published_lines import DEFAULT_PRIORITY
-from jobs.forecasting.simulation import LATER
-from jobs.forecasting.statements import Reason, Row, StartPrediction, interpolate
-from jobs.lifecycle import Status
-from jobs.models import Job, JobRow
-from jobs.store.rows import prepared
 
-LATE = timedelta(minutes=3)  # an older forecast does not count; after a slow one the recorder rests for two
+class Reason(StrEnum):
+    """The reasons why a forecast is missing or incomplete. The values are stable: programs may compare them."""
+
+    TENANT_PAUSED = "tenant_paused"
+    NO_SLOTS = "no_slots"
+    QUEUE_PAUSED = "queue_paused"
+    HELD = "held"  # the job type is paused
+    BLOCKED = "blocked"  # other jobs have to end first: the job is not in line yet
+    NO_WORKER = "no_worker"
+    NO_HISTORY = "no_history"  # no attempt has ended yet
+    URGENT_AHEAD = "urgent_ahead"  # more urgent jobs may come for ever
+    FAR = "far"  # beyond six hours, or behind more jobs than are read
+    LEARNING = "learning"  # too few predictions of this class have an outcome: p50 alone
+    UNSURE = "unsure"  # predictions of this class have not held lately: "not before"
+    LATE = "late"  # the forecast is too old, or its p50 has passed
+    OFF = "off"  # predictions do not hold in general: p50 alone
+
+
 WORDS = {  # for reasons that a page does not show in another way
     Reason.URGENT_AHEAD: "more urgent jobs may come before it",
     Reason.FAR: "it is far behind in line",
@@ -22,10 +30,6 @@ WORDS = {  # for reasons that a page does not show in another way
     Reason.NO_HISTORY: "no job has ended yet",
     Reason.UNSURE: "such predictions were not reliable lately",
 }
-SUBMITTED = LATER - 1_000_000  # lower ids are of jobs in line; ids from here up to LATER mark the ends of lines
-NEWCOMER = (DEFAULT_PRIORITY << PRIORITY) + SUBMITTED
-BEHIND_ALL = 1 << 63
-Key = tuple[int, int, str]  # tenant, queue, user_key
 
 
 @dataclass(frozen=True)
@@ -57,100 +61,3 @@ class LaneStarts:
 
     last: Starts
     newcomer: Starts
-
-
-def starts(jobs: Sequence[JobRow]) -> dict[int, Starts]:
-    """Return the predicted starts of the waiting jobs, by id. Jobs that are scheduled for a moment have none.
-
-    The caller has checked that the reader may see these jobs.
-    """
-    outside = {job.pk: Starts(reason=reason) for job in jobs if (reason := _out_of_line(job))}
-    in_line = [job for job in jobs if job.status == Status.CREATED]
-    lanes = _forecasts({_key(job) for job in in_line})
-    return outside | {job.pk: _starts((job.priority << PRIORITY) + job.pk, *lanes[_key(job)]) for job in in_line}
-
-
-def starts_of(wanted: Collection[tuple[int, int]]) -> dict[tuple[int, int], Starts]:
-    """Return the predicted starts of jobs in line, by tenant and id. Jobs of other tenants are missing."""
-    waiting = Job.objects.filter(pk__in=[job_id for _, job_id in wanted], status=Status.CREATED).defer("args", "stats")
-    predicted = starts(jobs := [job for job in waiting if (job.tenant_id, job.pk) in wanted])
-    return {(job.tenant_id, job.pk): predicted[job.pk] for job in jobs}
-
-
-def last_of(tenant_id: int) -> dict[str, Starts]:
-    """Return when the tenant's last job in line starts, by queue.
-
-    If the tenant limits its users, it is the last job without a user.
-    """
-    rows = prepared("starts_of_tenant", tenant_id=tenant_id)
-    lines = {queue: (now, made_at, reason, json.loads(places)) for queue, now, made_at, reason, places in rows}
-    return {queue: _starts(_last(forecast[-1]), *forecast) for queue, forecast in lines.items()}
-
-
-def of_lanes(lanes: Iterable[tuple[int, int]]) -> dict[tuple[int, int], LaneStarts]:
-    """Return the predicted starts in these lanes, by tenant and queue.
-
-    If a tenant limits its users, its last job in line is the last one without a user.
-    """
-    forecasts = _forecasts({(*lane, "") for lane in lanes})
-    return {
-        key[:2]: LaneStarts(_starts(_last(forecast[-1] or []), *forecast), _starts(NEWCOMER, *forecast))
-        for key, forecast in forecasts.items()
-    }
-
-
-def _last(places: Sequence[Row]) -> int:
-    """Return the place of the last job in line; BEHIND_ALL if the line was not read to its end.
-
-    If it was, the end of the line has a place, too.
-    """
-    jobs = [place for place, *_ in places if place % (1 << PRIORITY) < SUBMITTED]
-    return jobs[-1] if 0 < len(jobs) < len(places) else BEHIND_ALL
-
-
-def _forecasts(keys: set[Key]) -> dict[Key, Any]:
-    tenants, queues, users = ([key[part] for key in sorted(keys)] for part in range(3))
-    rows = prepared("starts_of", tenants=tenants, queues=queues, users=users) if keys else []
-    return {
-        (tenant, queue, user): (now, made_at, reason, places and json.loads(places))
-        for tenant, queue, user, now, made_at, reason, places in rows
-    }
-
-
-def _out_of_line(job: JobRow) -> Reason | None:
-    """Return why a job waits outside of any line; None if it does not."""
-    if job.status == Status.BLOCKED:
-        return Reason.BLOCKED
-    return Reason.HELD if job.is_held else None
-
-
-def _key(job: JobRow) -> Key:
-    return job.tenant_id, job.queue_id, job.user_key
-
-
-def _starts(
-    place: int, now: datetime, made_at: datetime | None, reason: str | None, places: Sequence[Row] | None
-) -> Starts:
-    if made_at is None or places is None or now - made_at > LATE:
-        return Starts(reason=Reason.LATE, made_at=made_at)
-    if reason:
-        return Starts(reason=Reason(reason), made_at=made_at)
-    return _dated(interpolate(places, place), made_at, now)
-
-
-def _dated(prediction: StartPrediction, made_at: datetime, now: datetime) -> Starts:
-    """Return the prediction as moments that have not passed.
-
-    If p50 has passed and the job still waits, p90 holds for fewer than 90 % of such jobs: then the prediction is late.
-    """
-
-    def moment(seconds: float | None) -> datetime | None:
-        return None if seconds is None else made_at + timedelta(seconds=seconds)
-
-    p50, not_before = moment(prediction.p50), moment(prediction.not_before)
-    if p50 is None:
-        ahead = not_before is not None and not_before > now
-        return Starts(None, None, not_before if ahead else None, prediction.reason, made_at)
-    if p50 < now:
-        return Starts(reason=Reason.LATE, made_at=made_at)
-    return Starts(p50, moment(prediction.p90), None, prediction.reason, made_at)

@@ -1,1 +1,1 @@
-"""The recorder: it counts attempts by minute and hour, samples the present, closes days and forecasts starts."""
+"""The recorder: it counts attempts by minute and hour, samples the present, and closes days."""

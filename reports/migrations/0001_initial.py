@@ -35,7 +35,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('name', models.CharField(max_length=100)),
-                ('question', models.CharField(help_text='What it answers, in the words of who asks.', max_length=300)),
+                ('question', models.CharField(help_text='The question that it answers, for its readers.', max_length=300)),
                 ('sql', models.TextField(help_text='One SELECT; parameters as %(name)s; a literal % as %%.', verbose_name='SQL')),
                 ('parameters', models.JSONField(blank=True, default=list, help_text='[{"name": "state", "default": "CA", "choices": ["CA", "TX"], "label": "State"}]')),
                 ('row_limit', models.PositiveIntegerField(default=5000, help_text='A run that returns more is an error.', validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(100000)])),
@@ -59,5 +59,13 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='datareport',
             constraint=models.UniqueConstraint(fields=('tenant', 'name'), name='data_reports_name_once_per_tenant'),
+        ),
+        # A report and its data source belong to the same tenant, whatever any code does.
+        migrations.RunSQL(
+            """
+            ALTER TABLE data_reports ADD CONSTRAINT data_reports_source_of_same_tenant
+                FOREIGN KEY (tenant_id, source_id) REFERENCES data_sources (tenant_id, id)
+            """,
+            "ALTER TABLE data_reports DROP CONSTRAINT data_reports_source_of_same_tenant",
         ),
     ]

@@ -121,6 +121,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('num_slots', models.PositiveIntegerField(default=1, help_text='Jobs that may be queued or running at the same moment. 0 pauses the tenant.', validators=[django.core.validators.MaxValueValidator(10000)], verbose_name='slots')),
+                ('burst_slots', models.PositiveIntegerField(blank=True, help_text='Slots that it may hold while processes are idle that nobody else may use. Empty: it borrows none.', null=True, validators=[django.core.validators.MaxValueValidator(10000)], verbose_name='slots with borrowed ones')),
                 ('user_slots', models.PositiveIntegerField(blank=True, help_text='The most that one user may hold. Empty: no limit per user.', null=True, verbose_name='slots per user')),
                 ('weight', models.PositiveIntegerField(default=1, help_text='Share of the workers while tenants compete: weight 2 gets twice as many as weight 1.', validators=[django.core.validators.MinValueValidator(1)])),
                 ('rate_limit', models.PositiveIntegerField(blank=True, help_text='The most jobs that start in a window. Empty: no limit.', null=True, validators=[django.core.validators.MinValueValidator(1)], verbose_name='rate limit (jobs)')),
@@ -135,7 +136,7 @@ class Migration(migrations.Migration):
                 'verbose_name': "tenant's setting",
                 'verbose_name_plural': 'slots',
                 'db_table': named('tenant_queues'),
-                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('rate_limit__isnull', True), ('rate_window__isnull', True)), models.Q(('rate_limit__gte', 1), ('rate_limit__isnull', False), ('rate_window__gte', 0.001), ('rate_window__isnull', False), ('rate_window__lte', 31622400.0)), _connector='OR'), name='tenant_queues_rate_limit_has_window'), models.CheckConstraint(condition=models.Q(('weight__gte', 1)), name='tenant_queues_weight_positive'), models.CheckConstraint(condition=models.Q(('num_slots__lte', 10000)), name='tenant_queues_num_slots_bounded')],
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('rate_limit__isnull', True), ('rate_window__isnull', True)), models.Q(('rate_limit__gte', 1), ('rate_limit__isnull', False), ('rate_window__gte', 0.001), ('rate_window__isnull', False), ('rate_window__lte', 31622400.0)), _connector='OR'), name='tenant_queues_rate_limit_has_window'), models.CheckConstraint(condition=models.Q(('weight__gte', 1)), name='tenant_queues_weight_positive'), models.CheckConstraint(condition=models.Q(('num_slots__lte', 10000)), name='tenant_queues_num_slots_bounded'), models.CheckConstraint(condition=models.Q(('burst_slots__lte', 10000)), name='tenant_queues_burst_slots_bounded')],
             },
         ),
     ]

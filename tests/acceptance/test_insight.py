@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from jobs.allocation.gates import Gate
-from jobs.forecasting.calibration import BOUNDS, LEARNED, QUANTILES
+from jobs.insight.forecasting.calibration import BOUNDS, LEARNED, QUANTILES
 from jobs.models import Attempt, Calibration, Job, PoolChange
 from tenants.models import TenantQueue
 from tests.factories import ThingFactory

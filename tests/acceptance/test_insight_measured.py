@@ -11,7 +11,7 @@ from benchmarks import coverage
 from benchmarks.rows.coverage import MIXED
 from benchmarks.rows.what_if import ITSELF, OFF, UNCHANGED
 from embedded import REPOSITORY
-from jobs.forecasting.replay.compare import MOST_ERROR
+from jobs.insight.forecasting.replay.compare import MOST_ERROR
 from tests.thorough import only_thorough
 
 

@@ -5,7 +5,7 @@ import os
 from tests.settings import *  # noqa: F403
 from tests.settings import DATABASES, INSTALLED_APPS, TEMPLATES
 
-INSTALLED_APPS = ["tests.adopter.apps.Shop", *(app for app in INSTALLED_APPS if app != "reports")]
+INSTALLED_APPS = ["tests.adopter.apps.Shop", *(app for app in INSTALLED_APPS if app not in ("reports", "jobs.insight"))]
 JOBS_TENANT_MODEL = "shop.Shop"
 JOBS_TENANT_NAME = "title"
 JOBS_TENANT_SLUG = "string_id"

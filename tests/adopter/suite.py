@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from django.core.checks import run_checks
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import Client
 from django.urls import reverse
@@ -18,13 +18,15 @@ from jobs.calls.owners import path_of
 from jobs.contrib.testing import drain
 from jobs.engine.attempt.body import SourceGone
 from jobs.engine.upkeep.prune import prune
+from jobs.http import schemas
 from jobs.models import Job, Schedule
 from jobs.portal.members import names
 from jobs.sql import files
+from jobs.worker.clock.duties import recording_duties
 from tenants import auth
 from tenants.models import Member, TenantQueue
 from tests.adopter.models import Line, Order, Parcel, Shop
-from tests.factories import UserFactory
+from tests.factories import UserFactory, make_job
 from tests.statements import fault_of
 
 JSON = "application/json"
@@ -40,6 +42,27 @@ def shop(slug: str = "corner", **fields: Any) -> Shop:
 
 def test_the_checks_have_nothing_against_it() -> None:
     assert run_checks(databases=["default"]) == []
+
+
+class TestInsightLeftOut:
+    def test_pages_offer_no_what_if(self, admin_client) -> None:
+        for page in ("queues", "tenants"):
+            shown = admin_client.get(reverse(f"jobs_ops:{page}"))
+            assert (shown.status_code, b"other limits" in shown.content) == (200, False)
+        assert admin_client.get("/ops/what-if/").status_code == 404
+        assert "what-if" not in admin_client.get(reverse("jobs_api:openapi-json")).content.decode()
+
+    def test_the_command_is_not_there(self) -> None:
+        with pytest.raises(CommandError, match="invalid choice: 'what-if'"):
+            call_command("jobs", "what-if")
+
+    def test_the_clock_forecasts_nothing(self) -> None:
+        assert {duty.run.__module__.split(".")[1] for duty in recording_duties()} == {"recording"}
+
+    def test_a_waiting_job_has_no_predicted_start(self, admin_client) -> None:
+        job = make_job(shop())
+        assert schemas.read_job_values(job)["starts"] is None
+        assert admin_client.get(reverse("jobs_ops:job", args=[job.pk])).status_code == 200
 
 
 def test_it_keeps_its_own_attributes_beside_our_related_names() -> None:

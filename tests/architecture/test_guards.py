@@ -54,15 +54,15 @@ def test_a_statement_lies_in_the_folder_of_the_one_module_that_runs_it(subtests)
     others = (
         "reading/looking",
         "reading/queries",
-        "reading/starts",
+        "insight/starts",
         "reading/usage",
-        "reading/replay",
+        "insight/replay",
         "reading/explain/reads",
         "reading/health/looks",
     )
     others += (
         *(f"recording/{name}" for name in ("statements", "record", "close", "sample")),
-        "recording/forecasts/statements",
+        *("insight/forecasts/statements"),
     )
     others += (
         "engine/deaths/notify",

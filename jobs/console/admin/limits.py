@@ -7,7 +7,7 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 
 from jobs.console.operations.limits import RATE, Limit, grouped
-from jobs.console.operations.what_if import LIMITS, question_address
+from jobs.console.operations.questions import LIMITS, question_address
 from jobs.engine.verbs import limits
 from jobs.reading.standing import Standing
 from plumbing.admin_style import AsShown, Kept, Labelled, OnlyChanged, display
@@ -22,7 +22,7 @@ class LimitsForm(AsShown):
 class LimitsAdmin(Labelled, OnlyChanged, Kept):
     """A page of limits. A saved change takes effect with the next dispatch, which follows at once.
 
-    kind: whose limits they are: TENANTS or QUEUES of `what_if`
+    kind: whose limits they are: TENANTS or QUEUES of `questions`
     """
 
     kind: str

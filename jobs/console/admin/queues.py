@@ -7,7 +7,7 @@ from django.http import HttpRequest
 
 from jobs.console.admin.limits import LimitsAdmin, fieldsets
 from jobs.console.operations.limits import OF_QUEUE
-from jobs.console.operations.what_if import QUEUES
+from jobs.console.operations.questions import QUEUES
 from jobs.models import Queue
 from jobs.reading import present
 from jobs.reading.standing import Standing

@@ -8,7 +8,7 @@ from django.http import HttpRequest
 
 from jobs.console.admin.limits import LimitsAdmin, LimitsForm, fieldsets, lead
 from jobs.console.operations.limits import OF_TENANT, grouped
-from jobs.console.operations.what_if import TENANTS
+from jobs.console.operations.questions import TENANTS
 from jobs.engine.verbs import limits
 from jobs.reading import present
 from jobs.reading.standing import Standing

@@ -3,6 +3,6 @@
 A tenant's key has no access.
 """
 
-from jobs.console.api import audit, batches, dead, job_types, jobs, keys, queues, tenants, usage, what_if
+from jobs.console.api import audit, batches, dead, job_types, jobs, keys, queues, tenants, usage
 
-routers = [module.router for module in (jobs, batches, queues, tenants, keys, job_types, dead, usage, what_if, audit)]
+routers = [module.router for module in (jobs, batches, queues, tenants, keys, job_types, dead, usage, audit)]

@@ -15,7 +15,8 @@ from jobs.pages.prediction_accuracy import accuracy_for
 from jobs.reading import listing, queries
 from jobs.reading.explain.explanation import Explanation, explain
 from jobs.reading.explain.reads import MAX_COUNTED_PLACE
-from jobs.reading.starts import Starts, starts
+from jobs.reading.predictor import starts
+from jobs.reading.starts import Starts
 from jobs.store import EVERY_TENANT, results
 
 LONGEST_RESULT = 1_000  # characters of a result that a terminal shows

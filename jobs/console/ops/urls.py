@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from jobs import extensions
 from jobs.console.ops.batch import view as batch
 from jobs.console.ops.batches import view as batches
 from jobs.console.ops.bulk_change.view import ACTIONS
@@ -20,7 +21,6 @@ from jobs.console.ops.tenant import view as tenant
 from jobs.console.ops.tenants import view as tenants
 from jobs.console.ops.usage import view as usage
 from jobs.console.ops.webhooks import view as webhooks
-from jobs.console.ops.what_if import view as what_if
 from jobs.console.ops.workers import view as workers
 
 app_name = "jobs_ops"
@@ -30,9 +30,6 @@ urlpatterns = [
     path("tenants/<str:slug>/", tenant.show, name="tenant"),
     path("tenants/<str:slug>/change", tenant.change, name="change-tenant"),
     path("usage/", usage.show, name="usage"),
-    path("what-if/", what_if.show, name="what-if"),
-    path("what-if/ask", what_if.ask, name="ask-what-if"),
-    path("what-if/<int:pk>/", what_if.answer, name="what-if-answer"),
     path("webhooks/", webhooks.show, name="webhooks"),
     path("webhooks/add", webhooks.add, name="add-webhook"),
     path("webhooks/<int:pk>/remove", webhooks.remove, name="remove-webhook"),
@@ -61,5 +58,6 @@ urlpatterns = [
     path("runs/<uuid:bulk>/", run.show, name="run"),
     path("health/", health.show, name="health"),
     *(address for action in ACTIONS for address in action.paths()),
+    *extensions.pages(),
     path("theme", themes.choose, name="theme"),
 ]

@@ -17,8 +17,8 @@ from jobs.http.batch_schemas import Batch
 from jobs.lifecycle import FINAL, Status
 from jobs.models import JobRow
 from jobs.reading import queries, waiting
+from jobs.reading.predictor import starts_of
 from jobs.reading.queries import JobState
-from jobs.reading.starts import starts_of
 from jobs.reading.together import Together
 from jobs.store import EVERY_TENANT, Progress
 from tenants.auth import open_ways

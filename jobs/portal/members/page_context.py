@@ -18,9 +18,10 @@ from jobs.portal.members import names
 from jobs.reading import queries
 from jobs.reading.explain.explanation import explain
 from jobs.reading.explain.reads import MAX_LISTED_PLACE, places
+from jobs.reading.predictor import last_of, starts
 from jobs.reading.public_error import public_text
 from jobs.reading.schedule_view import in_words, state_of
-from jobs.reading.starts import Starts, last_of, starts
+from jobs.reading.starts import Starts
 from jobs.store import results
 from tenants.models import Tenant, TenantQueue
 

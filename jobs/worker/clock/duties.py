@@ -9,14 +9,13 @@ from pathlib import Path
 import psycopg
 from django.db import DatabaseError, connection
 
-from jobs import store, telemetry
+from jobs import extensions, store, telemetry
 from jobs.conf import settings
 from jobs.engine.deaths import notify
 from jobs.engine.door import repairs, unblock
 from jobs.engine.upkeep import history, prune, recover
 from jobs.engine.verbs import batch_actions, pause
 from jobs.recording import close, inspection, may_run, record, sample, statements
-from jobs.recording.forecasts import duty
 
 REST_FACTOR = 50.0  # looks, samples, and the counts of hours, take at most a fiftieth of the time each
 _IN_TIME = (psycopg.errors.LockNotAvailable, psycopg.errors.QueryCanceled, psycopg.errors.DeadlockDetected)
@@ -107,6 +106,5 @@ def recording_duties() -> list[Duty]:
         Duty(60.0, close.close_days, rest=REST_FACTOR),
         Duty(60.0, inspection.Inspection().run),
         Duty(3600.0, close.forget_days),
-        Duty(10.0, duty.Forecasting().run, next_at=time.monotonic() + 10.0, rest=REST_FACTOR),  # not as it begins
-        Duty(3600.0, duty.forget_old),
+        *extensions.duties(),
     ]

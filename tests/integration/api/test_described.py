@@ -16,10 +16,10 @@ from openapi_python_client.config import Config, ConfigFile, MetaType
 from schemathesis import checks
 
 from jobs.api import api
-from jobs.console.operations import what_if_answer, what_if_process
 from jobs.engine.schedules import change
 from jobs.engine.submitting.batches import open_batch
 from jobs.engine.verbs.pause import pause_job_type
+from jobs.insight import what_if_answer, what_if_process
 from jobs.lifecycle import Status
 from jobs.models import JobMemory, WebhookEndpoint
 from jobs.store import results

@@ -8,8 +8,8 @@ from uuid import uuid4
 import pytest
 
 from jobs import store
+from jobs.insight import replay
 from jobs.models import Attempt, Job, LimitChange
-from jobs.reading import replay
 from jobs.store import EVERY_TENANT
 from tenants.models import TenantQueue
 from tests.factories import TenantFactory, make_job
@@ -122,7 +122,7 @@ def test_a_refusal_names_the_field(tenant, words, why):
 
 
 def test_a_window_with_too_many_attempts_is_refused(since, monkeypatch):
-    monkeypatch.setattr("jobs.console.cli.jobs_what_if.MOST", 3)
+    monkeypatch.setattr("jobs.insight.what_if_command.MOST", 3)
     assert "more than 3 attempts" in refusal("jobs", "what-if", "--since", since.isoformat())
     with pytest.raises(replay.TooMuch):
         replay.read(since, since + LENGTH, 3)

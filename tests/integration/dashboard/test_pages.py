@@ -322,11 +322,7 @@ def test_how_long_a_deploy_would_wait_is_told(client, register, settings):
     assert (shown["running"].jobs, shown["running"].longest_since) == (3, long_ago)
     assert shown["running"].all_by == long_ago + timedelta(seconds=610)
     assert shown["open_migrations"] == []
-    recorder = MigrationRecorder(connection)
-    recorder.record_applied("jobs", "0014_validate_one_check")  # as between two releases: what 0003 replaces is there
-    recorder.record_unapplied("jobs", "0003_beside_running_jobs")
-    assert client.get("/ops/workers/").context["open_migrations"] == []
-    recorder.record_unapplied("tenants", "0001_initial")
+    MigrationRecorder(connection).record_unapplied("tenants", "0001_initial")
     assert client.get("/ops/workers/").context["open_migrations"] == ["tenants.0001_initial"]
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from jobs.console.operations import what_if_answer, what_if_process
+from jobs.insight import what_if_answer, what_if_process
 from jobs.models import WhatIf
 from tenants.models import Change, TenantQueue
 from tests.factories import QueueFactory, TenantFactory

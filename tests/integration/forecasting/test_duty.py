@@ -9,10 +9,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from benchmarks import fill
+from jobs.insight.forecasts.duty import Forecasting
+from jobs.insight.forecasts.statements import MARKS, READ_OF_A_LANE, look_ahead
 from jobs.lifecycle import Status
 from jobs.models import Attempt, Forecast, Prediction
-from jobs.recording.forecasts.duty import Forecasting
-from jobs.recording.forecasts.statements import MARKS, READ_OF_A_LANE, look_ahead
 from tenants.models import TenantQueue
 from tests.factories import QueueFactory, TenantFactory, fold, make_job
 

@@ -8,8 +8,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from benchmarks import fill
+from jobs.insight.forecasts import statements as ahead
 from jobs.lifecycle import Status
-from jobs.recording.forecasts import statements as ahead
 from tests.factories import QueueFactory, TenantFactory, fold, make_job
 from tests.plans import rows
 from tests.sql import sql, value

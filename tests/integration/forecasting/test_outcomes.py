@@ -4,11 +4,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from jobs.insight.forecasts.duty import KEPT, forget_old
+from jobs.insight.forecasts.outcomes import learn
+from jobs.insight.forecasts.statements import read_factors
 from jobs.lifecycle import Status
 from jobs.models import Calibration, Prediction, Queue
-from jobs.recording.forecasts.duty import KEPT, forget_old
-from jobs.recording.forecasts.outcomes import learn
-from jobs.recording.forecasts.statements import read_factors
 from tenants.models import TenantQueue
 from tests.clock import call_at
 from tests.factories import TenantFactory, make_job

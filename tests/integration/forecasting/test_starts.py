@@ -5,10 +5,10 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from jobs.forecasting.statements import Reason
+from jobs.insight.starts import LATE, Starts, starts, starts_of
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, Forecast
-from jobs.reading.starts import LATE, Starts, starts, starts_of
+from jobs.reading.starts import Reason
 from tests.factories import QueueFactory, TenantFactory, make_job
 
 pytestmark = pytest.mark.django_db

@@ -7,8 +7,8 @@ from urllib.parse import urlsplit, urlunsplit
 import pytest
 from django.db import connection
 
-from jobs.console.operations import what_if, what_if_process
-from jobs.console.operations.what_if import Question
+from jobs.insight import what_if, what_if_process
+from jobs.insight.what_if import Question
 from jobs.models import WhatIf
 from tests.factories import TenantFactory
 from tests.recorded import LENGTH, ran_in_turn

@@ -15,10 +15,10 @@ from django.urls import resolve
 from django.utils import timezone
 
 from jobs.contrib.metrics import views
+from jobs.insight.forecasts.duty import Forecasting
+from jobs.insight.forecasts.statements import keep_predictions
 from jobs.lifecycle import Status
 from jobs.models import Prediction
-from jobs.recording.forecasts.duty import Forecasting
-from jobs.recording.forecasts.statements import keep_predictions
 from tenants.models import Tenant
 from tests.factories import QueueFactory, make_job
 

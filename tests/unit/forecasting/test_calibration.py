@@ -5,8 +5,9 @@ from math import exp, inf, log
 
 import pytest
 
-from jobs.forecasting.calibration import HANDOVER, LEARNED, STEP, Factor, class_of, outcome
-from jobs.forecasting.statements import FARTHEST, Reason, StartPrediction, predict
+from jobs.insight.forecasting.calibration import HANDOVER, LEARNED, STEP, Factor, class_of, outcome
+from jobs.insight.forecasting.statements import FARTHEST, StartPrediction, predict
+from jobs.reading.starts import Reason
 
 NOON = datetime(2026, 11, 24, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.forecasting.quantiles import quantile
-from jobs.forecasting.runs import SPREAD, TimedAttempt, collected, common_factor, draw, draw_longer, spread
-from jobs.forecasting.simulation import again
+from jobs.insight.forecasting.quantiles import quantile
+from jobs.insight.forecasting.runs import SPREAD, TimedAttempt, collected, common_factor, draw, draw_longer, spread
+from jobs.insight.forecasting.simulation import again
 
 
 @pytest.mark.parametrize(

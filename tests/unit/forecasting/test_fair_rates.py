@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.forecasting.fair_rates import PHASES, Flow, courses, deviation
+from jobs.insight.forecasting.fair_rates import PHASES, Flow, courses, deviation
 
 ONE = {1: 1.0}
 

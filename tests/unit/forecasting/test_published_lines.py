@@ -8,13 +8,13 @@ import pytest
 
 from jobs.allocation.gates import Gate
 from jobs.allocation.world import IdleGaps
-from jobs.forecasting.calibration import BOUNDS, Factor
-from jobs.forecasting.far_estimates import FarEstimates
-from jobs.forecasting.published_lines import Foresight, PredictedPlace
-from jobs.forecasting.runs import collected
-from jobs.forecasting.simulation import Odds
-from jobs.forecasting.snapshot import ComingJob, Holding, InLine, Snapshot
-from jobs.forecasting.statements import Reason
+from jobs.insight.forecasting.calibration import BOUNDS, Factor
+from jobs.insight.forecasting.far_estimates import FarEstimates
+from jobs.insight.forecasting.published_lines import Foresight, PredictedPlace
+from jobs.insight.forecasting.runs import collected
+from jobs.insight.forecasting.simulation import Odds
+from jobs.insight.forecasting.snapshot import ComingJob, Holding, InLine, Snapshot
+from jobs.insight.forecasting.statements import Reason
 from tests.unit.forecasting.test_replay import past
 
 QUEUE = {"id": 1, "pool": "default", "head": 0, "circle_end": 0}

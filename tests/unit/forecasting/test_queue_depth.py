@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from jobs.forecasting import queue_depth, simulation
-from jobs.forecasting.published_lines import DRAWS as DRAWS_OF_FEW
-from jobs.forecasting.queue_depth import DEEP, LEAST_STARTS, MOST_STARTS, PART, PRICE
-from jobs.forecasting.snapshot import ComingJob
-from jobs.forecasting.statements import Reason
+from jobs.insight.forecasting import queue_depth, simulation
+from jobs.insight.forecasting.published_lines import DRAWS as DRAWS_OF_FEW
+from jobs.insight.forecasting.queue_depth import DEEP, LEAST_STARTS, MOST_STARTS, PART, PRICE
+from jobs.insight.forecasting.snapshot import ComingJob
+from jobs.insight.forecasting.statements import Reason
 from tests.unit.forecasting.test_published_lines import (
     HELD,
     QUEUE,

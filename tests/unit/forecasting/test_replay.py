@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from jobs.allocation.world import IdleGaps
-from jobs.forecasting.replay.compare import compare
-from jobs.forecasting.replay.idle_gaps import BETWEEN, idle_gaps
-from jobs.forecasting.replay.limits import books_of
-from jobs.forecasting.replay.record import POOL, QUEUE, TENANT, WARM, Change, Past, Record
-from jobs.forecasting.replay.replay import Replay, again
+from jobs.insight.forecasting.replay.compare import compare
+from jobs.insight.forecasting.replay.idle_gaps import BETWEEN, idle_gaps
+from jobs.insight.forecasting.replay.limits import books_of
+from jobs.insight.forecasting.replay.record import POOL, QUEUE, TENANT, WARM, Change, Past, Record
+from jobs.insight.forecasting.replay.replay import Replay, again
 
 NOTHING = IdleGaps(between=0.0, handover=0.0)
 ADA, BOB = 1, 2

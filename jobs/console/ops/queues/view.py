@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 
 from jobs.calls import registry
 from jobs.console.operations.limits import OF_QUEUE
-from jobs.console.operations.what_if import QUEUES
+from jobs.console.operations.questions import QUEUES
 from jobs.console.ops.queues.reads import ended_in_last_hour, held_types
 from jobs.console.ops.shared import history, live, snapshot
 from jobs.console.ops.shared.access import action_for, page_for

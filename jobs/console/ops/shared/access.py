@@ -12,13 +12,12 @@ from typing import Any
 from django.contrib.auth.context_processors import PermLookupDict, PermWrapper
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from jobs.calls.refusals import InvalidRequest
 from jobs.console.ops.shared.answers import refused, sentence
 from plumbing import rendering
-from plumbing.addresses import to_login
+from plumbing.addresses import address, to_login
 from plumbing.names import OURS, named
 from tenants.operators import is_operator
 
@@ -140,8 +139,9 @@ def menu(request: HttpRequest, counts: Mapping[str, str] | None = None) -> list[
 
     counts: the numbers beside the labels, by the name of the page
     """
-    addresses = {name: reverse(f"jobs_ops:{name}") for name in (*(page[0] for page in PAGES), *BENEATH)}
-    open_ones = (name for name, address in addresses.items() if request.path.startswith(address))
+    names = (*(page[0] for page in PAGES), *BENEATH)
+    addresses = {name: found for name in names if (found := address(f"jobs_ops:{name}"))}
+    open_ones = (name for name, found in addresses.items() if request.path.startswith(found))
     here = max(open_ones, key=lambda name: len(addresses[name]), default="")
     return [
         Entry(label, key, addresses[name], name == BENEATH.get(here, here), (counts or {}).get(name, ""))

@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse
 
 from jobs.calls.refusals import by_field
 from jobs.console.operations.limits import RATE, Kind, Limit
-from jobs.console.operations.what_if import question_address
+from jobs.console.operations.questions import question_address
 from jobs.console.ops.shared.answers import done, refused
 from jobs.console.ops.shared.tags import setting
 from jobs.engine.verbs import limits

@@ -11,7 +11,7 @@ from django.urls import reverse
 from jobs.allocation.gates import Gate
 from jobs.conf import settings
 from jobs.console.operations.limits import OF_TENANT
-from jobs.console.operations.what_if import TENANTS
+from jobs.console.operations.questions import TENANTS
 from jobs.console.ops.shared import live, present_queries, snapshot
 from jobs.console.ops.shared.access import action_for, page_for
 from jobs.console.ops.shared.limits_form import change_limits, form_of
@@ -21,8 +21,9 @@ from jobs.models import Job
 from jobs.pages.answers import existing
 from jobs.reading import waits
 from jobs.reading.looking import Lane, Queue
+from jobs.reading.predictor import of_lanes
 from jobs.reading.standing import TenantStanding, of_tenants
-from jobs.reading.starts import LaneStarts, of_lanes
+from jobs.reading.starts import LaneStarts
 from jobs.reading.waits import Cut
 from plumbing.names import kind_of, named
 from plumbing.text import storable

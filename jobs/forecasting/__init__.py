@@ -1,4 +1,0 @@
-"""Forecast when waiting jobs start: simulate several possible futures, and take quantiles of them. No database.
-
-`jobs/recording/forecasts/` reads the input and stores the forecasts; see docs/insight.md.
-"""
