@@ -29,15 +29,15 @@ class Bar:
 
     @property
     def words(self) -> str:
-        what, whose = self.of
+        name, side = self.of
         if self.to is None:
-            return f"{what}, {whose}"
-        other_what, other_whose = self.to
-        if other_what == what:
-            return f"{what}: {whose} / {other_whose}"
-        if whose == other_whose:
-            return f"{what} / {other_what}" + (f", {whose}" if whose != OURS else "")
-        return f"{what} / {other_what} ({whose} / {other_whose})"
+            return f"{name}, {side}"
+        other_name, other_side = self.to
+        if other_name == name:
+            return f"{name}: {side} / {other_side}"
+        if side == other_side:
+            return f"{name} / {other_name}" + (f", {side}" if side != OURS else "")
+        return f"{name} / {other_name} ({side} / {other_side})"
 
     @property
     def wanted(self) -> str:
@@ -46,13 +46,13 @@ class Bar:
         return f">= {self.at_least:,g}" if self.at_least is not None else f"<= {self.at_most:,g}"
 
     def _value(self, figures: Figures) -> float | None:
-        value = _of(figures, self.of)
+        value = _figure_of(figures, self.of)
         if self.to is None or value is None:
             return value
-        other = _of(figures, self.to)
+        other = _figure_of(figures, self.to)
         return value / other if other else None
 
 
-def _of(figures: Figures, figure: Figure) -> float | None:
-    what, whose = figure
-    return figures.get(what, {}).get(whose)
+def _figure_of(figures: Figures, figure: Figure) -> float | None:
+    name, side = figure
+    return figures.get(name, {}).get(side)

@@ -52,9 +52,9 @@ def seconds_in_bodies(begin: float, end: float) -> Counter[int]:
     """Seconds of bodies between two moments, by tenant, for bodies that ring ("begin" or "end", tenant, n)."""
     began: dict[tuple[str, ...], float] = {}
     seconds: Counter[int] = Counter()
-    for moment, (what, tenant, n) in heard():
+    for moment, (event, tenant, n) in heard():
         within = min(max(moment, begin), end)
-        if what == "begin":
+        if event == "begin":
             began[tenant, n] = within
         else:
             seconds[int(tenant)] += within - began.pop((tenant, n))

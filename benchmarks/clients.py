@@ -44,9 +44,9 @@ class Clients:
                 method, path, body = self._ask(self._answered[place] * self._count + place)
                 server.request(method, path, None if body is None else json.dumps(body), self._headers)
                 answer = server.getresponse()
-                said = answer.read()
+                body = answer.read()
                 if answer.status >= http.client.BAD_REQUEST:
-                    raise AssertionError(f"{method} {path}: {answer.status} {said[:300]!r}")
+                    raise AssertionError(f"{method} {path}: {answer.status} {body[:300]!r}")
                 self._answered[place] += 1
         except Exception as error:
             self._errors.append(f"{type(error).__name__}: {error}")

@@ -96,9 +96,9 @@ def measure(directory: Path, name: str, seconds: float, load: tuple[float, float
         time.sleep(MARGIN * seconds)
         over.set()
         forecasting.join()
-    asked = {"begins": begins + MARGIN * seconds, "ends": ends, "over": time.time()}
+    window = {"begins": begins + MARGIN * seconds, "ends": ends, "over": time.time()}
     with connection.cursor() as cursor:
-        cursor.execute(COUNTED, asked)
+        cursor.execute(COUNTED, window)
         return {what: float(value or 0.0) for what, value in zip(FIGURES, cursor.fetchone(), strict=True)}
 
 

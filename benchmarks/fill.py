@@ -111,8 +111,8 @@ def _insert(
     queue: str = "default",
     **more: object,
 ) -> None:
-    said = {"queue": Queue.objects.get(name=queue).pk, "count": count, "users": users}
-    parameters: dict[str, object] = {"tenants": [tenant.pk for tenant in tenants], **said}
+    shared = {"queue": Queue.objects.get(name=queue).pk, "count": count, "users": users}
+    parameters: dict[str, object] = {"tenants": [tenant.pk for tenant in tenants], **shared}
     parameters |= {"attempt": attempt, **more}
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE jobs SET (autovacuum_enabled = off)")  # `settle` says when

@@ -34,23 +34,23 @@ def finish(job: Claimed) -> None:
 
 def finish_all(jobs: Iterable[Claimed]) -> None:
     """The same statements in one pipeline and one transaction: a tenth of the time."""
-    asked: list[tuple[str, Any]] = []
+    statements: list[tuple[str, Any]] = []
 
     def note(name: str, /, **parameters: Any) -> list[tuple[Any, ...]]:
-        asked.append((statement(name), parameters))
+        statements.append((statement(name), parameters))
         return []
 
     with patch("jobs.store.attempts.prepared", note), patch("jobs.store.settling.prepared", note):
         for job in jobs:
             finish(job)
-    send(asked)
+    send(statements)
 
 
-def send(asked: Sequence[tuple[str, Any]]) -> None:
+def send(statements: Sequence[tuple[str, Any]]) -> None:
     """Execute statements without waiting for each answer; plan each once."""
     raw = connection.connection
     cursor = psycopg.Cursor(raw)
     with raw.transaction(), raw.pipeline():
         cursor.execute("SET LOCAL plan_cache_mode = force_generic_plan")
-        for text, parameters in asked:
+        for text, parameters in statements:
             cursor.execute(text, parameters)

@@ -85,11 +85,11 @@ def build(*, tenants: int, waiting: int, finished: int, dead: int, ended: int) -
     made = fill.tenants(tenants, slots=SLOTS)
     queues = [Queue.objects.get(name="default").pk]
     queues += [Queue.objects.create(name=f"queue-{n}", pool=fill.POOL).pk for n in range(1, QUEUES)]
-    of: dict[str, object] = {"tenants": [tenant.pk for tenant in made], "queues": queues, "buckets": BUCKETS}
+    parameters: dict[str, object] = {"tenants": [tenant.pk for tenant in made], "queues": queues, "buckets": BUCKETS}
     record.keep_partitions()
-    _history(of, finished)
+    _history(parameters, finished)
     for text, count in ((WAITING, waiting), (DEAD, dead), (ATTEMPTS, ended), (HOURS, 0), (SHARES, 0)):
-        _run(text, of | {"count": count})
+        _run(text, parameters | {"count": count})
     while Arrival.objects.exists():
         store.claim()
     finishing.register(PROCESSES)
@@ -100,16 +100,16 @@ def build(*, tenants: int, waiting: int, finished: int, dead: int, ended: int) -
     return made
 
 
-def _history(of: dict[str, object], finished: int) -> None:
+def _history(parameters: dict[str, object], finished: int) -> None:
     """As much in each of the last twelve months."""
     month = datetime.now(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     for _ in range(MONTHS):
         starts, ends = month_of(month - timedelta(days=1))
         partitions.ensure("job_history", starts, ends)
-        _run(HISTORY, of | {"count": finished // MONTHS, "starts": starts})
+        _run(HISTORY, parameters | {"count": finished // MONTHS, "starts": starts})
         month = starts
 
 
-def _run(text: str, said: dict[str, object]) -> None:
+def _run(text: str, parameters: dict[str, object]) -> None:
     with connection.cursor() as cursor:
-        cursor.execute(text, said)
+        cursor.execute(text, parameters)

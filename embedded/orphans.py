@@ -43,12 +43,12 @@ def wait(command: Process, engines: Processes) -> int:
 def sweep(spared: Processes, grace: float = 3.0) -> None:
     """End all our descendants except `spared` and their descendants: ask them, and kill them after `grace` seconds."""
     deadline = time.monotonic() + grace
-    asked: set[int] = set()
-    while found := _descendants({process.pid for process in spared}):
+    terminated: set[int] = set()
+    while orphans := _descendants({process.pid for process in spared}):
         late = time.monotonic() > deadline
-        for pid in found:
-            if late or pid not in asked:
-                asked.add(pid)
+        for pid in orphans:
+            if late or pid not in terminated:
+                terminated.add(pid)
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL if late else signal.SIGTERM)
         time.sleep(0.02)
@@ -66,13 +66,13 @@ def _descendants(spared: Collection[int]) -> list[int]:
                 _bury(pid)
             elif state != "Z":
                 children.setdefault(int(parent), []).append(pid)
-    found: list[int] = []
+    descendants: list[int] = []
     parents = [os.getpid()]
     while parents:
         generation = [pid for pid in children.get(parents.pop(), []) if pid not in spared]
-        found += generation
+        descendants += generation
         parents += generation
-    return found
+    return descendants
 
 
 def _bury(pid: int) -> None:

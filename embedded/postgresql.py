@@ -117,10 +117,10 @@ def _ensure_cluster(program: Path, data: Path, *, durable: bool) -> None:
     major = _major(program)
     version = data / "PG_VERSION"
     if version.exists():
-        found = version.read_text().strip()
-        if found != str(major):
+        cluster_version = version.read_text().strip()
+        if cluster_version != str(major):
             raise EmbeddedError(
-                f"{data} belongs to PostgreSQL {found}, but {program} is {major}: move the directory away."
+                f"{data} belongs to PostgreSQL {cluster_version}, but {program} is {major}: move the directory away."
             )
         return
     unfinished = data.with_name("postgresql.new")  # renamed when complete: initdb may be killed half-way
@@ -133,10 +133,10 @@ def _ensure_cluster(program: Path, data: Path, *, durable: bool) -> None:
 
 
 def _major(program: Path) -> int:
-    said = subprocess.run([str(program), "--version"], capture_output=True, check=True, text=True).stdout
-    match = re.search(r"\d+", said)
+    output = subprocess.run([str(program), "--version"], capture_output=True, check=True, text=True).stdout
+    match = re.search(r"\d+", output)
     if match is None:
-        raise EmbeddedError(f"{program} does not print its version: {said!r}")
+        raise EmbeddedError(f"{program} does not print its version: {output!r}")
     return int(match[0])
 
 

@@ -45,9 +45,9 @@ def up() -> int:
         )
         web.wait_until(lambda: fleet.listens(port))
         _say(BANNER.format(port=port, directory=_short(directory)) + _indented(logins))
-        asked = threading.Event()
-        signals.on_stop(lambda _number: asked.set())
-        while not asked.wait(1):  # always with a time limit: see orphans.wait
+        stop_requested = threading.Event()
+        signals.on_stop(lambda _number: stop_requested.set())
+        while not stop_requested.wait(1):  # always with a time limit: see orphans.wait
             pass
         _say("\nStopping; running jobs may take some seconds ...")
         signals.on_stop(signals.ignore)

@@ -37,11 +37,11 @@ class JobsConfig(AppConfig):
         from jobs.engine.verbs import tenant_deletion
         from jobs.models import PausedJobType, Queue, Schedule
         from jobs.worker import message
-        from tenants import audit
+        from tenants.watched_rows import watch
 
-        audit.watch(Queue)
-        audit.watch(PausedJobType)
-        audit.watch(Schedule)
+        watch(Queue)
+        watch(PausedJobType)
+        watch(Schedule)
 
         tenant_deletion.connect()
         runtime.change(carrier=message.hand_over)

@@ -40,8 +40,8 @@ def to_login(request: HttpRequest) -> HttpResponseRedirect:
     page = request.get_full_path()
     if request.method == "POST":
         messages.warning(request, "You had been logged out: nothing was changed.")
-        asked = request.POST.get("next", "")
-        page = asked if url_has_allowed_host_and_scheme(asked, allowed_hosts=None) else page
+        requested = request.POST.get("next", "")
+        page = requested if url_has_allowed_host_and_scheme(requested, allowed_hosts=None) else page
     login = resolve_url(settings.LOGIN_URL)  # as Django's redirect_to_login, which needs django.contrib.auth installed
     return HttpResponseRedirect(
         f"{login}{'&' if '?' in login else '?'}{urlencode({REDIRECT_FIELD_NAME: page}, safe='/')}"

@@ -1,4 +1,4 @@
-"""The shape of an error: its class, and its text without the parts that differ from job to job. Pure."""
+"""Group equal errors by their shape: the class, and the text without numbers, ids and quoted parts. Pure."""
 
 import re
 from functools import lru_cache
@@ -26,17 +26,17 @@ def shape(error: str) -> str:
     text = error[len(name) : MAX_READ]
     for pattern, mask in MASKS:
         text = pattern.sub(mask, text)
-    found = f"{name}{' '.join(text.split())}"[:MAX_SHAPE].strip()
+    masked = f"{name}{' '.join(text.split())}"[:MAX_SHAPE].strip()
     # Without its numbers, the text may begin like another class: then "…" stands before it.
-    return found if class_of(found) == name else f"… {found}"[:MAX_SHAPE].strip()
+    return masked if class_of(masked) == name else f"… {masked}"[:MAX_SHAPE].strip()
 
 
 def key_of(shape: str) -> int:
-    """Return a key of 64 bits, equal for equal shapes. A dead job stores it, and the index of its shape is by it."""
+    """Return a key of 64 bits, equal for equal shapes. Store it in place of a long text, and index it."""
     return int.from_bytes(blake2b(shape.encode(errors="surrogatepass"), digest_size=8).digest(), signed=True)
 
 
 def class_of(error: str) -> str:
     """Return the class of an error, or of a shape; "" if it has none."""
-    found = CLASS.match(error)
-    return found[0] if found else ""
+    match = CLASS.match(error)
+    return match[0] if match else ""

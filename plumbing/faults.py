@@ -34,7 +34,7 @@ def check(identity: str, tag: str = "", *, deploy: bool = False) -> Callable[[Ch
         ) -> list[CheckMessage]:
             if tag == Tags.database and (DEFAULT_DB_ALIAS not in (databases or ()) or not on_postgresql()):
                 return []
-            return [kind(text, hint, next(iter(of), None), identity) for text, hint, *of in faults()]
+            return [kind(text, hint, next(iter(subject), None), identity) for text, hint, *subject in faults()]
 
         register(messages, tag or identity.partition(".")[0], deploy=deploy)
         return faults

@@ -16,11 +16,11 @@ OURS = ("jobs", "tenants")  # the apps
 
 def prefix() -> str:
     """Return the setting JOBS_PREFIX. Raises ImproperlyConfigured if no table's name could begin with it."""
-    said: object = getattr(settings, "JOBS_PREFIX", "")
-    if isinstance(said, str) and re.fullmatch("([a-z][a-z0-9_]{0,19})?", said):
-        return said
+    value: object = getattr(settings, "JOBS_PREFIX", "")
+    if isinstance(value, str) and re.fullmatch("([a-z][a-z0-9_]{0,19})?", value):
+        return value
     raise ImproperlyConfigured(
-        f'JOBS_PREFIX is {said!r}: use up to 20 of a-z, 0-9 and "_", first a letter, such as "scheduler_".'
+        f'JOBS_PREFIX is {value!r}: use up to 20 of a-z, 0-9 and "_", first a letter, such as "scheduler_".'
     )
 
 
@@ -62,12 +62,12 @@ def with_our_names(sql: str) -> str:
     """
     if not PREFIX:
         return sql
-    queries = {found[1] for found in _WITH.finditer(sql)}
+    queries = {match[1] for match in _WITH.finditer(sql)}
 
-    def table(found: re.Match[str]) -> str:
-        verb, space, name, alias = found.groups()
+    def table(match: re.Match[str]) -> str:
+        verb, space, name, alias = match.groups()
         if name in queries and verb in ("FROM", "JOIN"):
-            return found[0]
+            return match[0]
         return f"{verb}{space}{named(name)}{alias or f' AS {name}'}"
 
-    return _DEFINED.sub(lambda found: found[1] + named(found[2]), _READ_OR_WRITTEN.sub(table, sql))
+    return _DEFINED.sub(lambda match: match[1] + named(match[2]), _READ_OR_WRITTEN.sub(table, sql))

@@ -1,4 +1,4 @@
-"""Rate limits of tenants and queues: so many jobs may start in a window of so many seconds."""
+"""Check that a rate limit in a row is whole: a number, and the window in seconds in which it applies."""
 
 from django.core.exceptions import ValidationError
 from django.db import models

@@ -30,21 +30,21 @@ def rendered(request: HttpRequest, template: str, context: Mapping[str, Any]) ->
     around = {"request": request, "messages": get_messages(request), "logout": addresses.logout}
     for engine in _engines():
         try:
-            found = engine.get_template(template)
+            loaded = engine.get_template(template)
         except TemplateDoesNotExist:
             continue
         bound = make_context({**around, **context}, request, autoescape=True)
         bound.use_l10n = False
-        return found.template.render(bound)
+        return loaded.template.render(bound)
     raise TemplateDoesNotExist(template)
 
 
 def _engines() -> Iterator[DjangoTemplates]:
     """Yield the project's engines first, since they have its frame for our pages; then our own."""
     yield from (engine for engine in engines.all() if isinstance(engine, DjangoTemplates))
-    yield _own()
+    yield _own_engine()
 
 
 @cache
-def _own() -> DjangoTemplates:
+def _own_engine() -> DjangoTemplates:
     return DjangoTemplates({"NAME": "jobs", "DIRS": [], "APP_DIRS": True, "OPTIONS": {}})

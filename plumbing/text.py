@@ -37,12 +37,12 @@ def about(number: int, is_about: bool) -> str:
 
 def printable(text: str) -> str:
     """Escape the sequences that a terminal would execute: \\x1b[2J; and marks that pile up over the lines around."""
-    shown = _COMMANDS.sub(_escaped, text)
-    return shown if shown.isascii() else _piled().sub(_escaped, shown)
+    escaped = _COMMANDS.sub(_escaped, text)
+    return escaped if escaped.isascii() else _piled().sub(_escaped, escaped)
 
 
-def _escaped(found: re.Match[str]) -> str:
-    return ascii(found[0])[1:-1]
+def _escaped(match: re.Match[str]) -> str:
+    return ascii(match[0])[1:-1]
 
 
 @cache
@@ -62,12 +62,12 @@ def in_one_line(text: str) -> str:
 
 def in_json(document: str) -> str:
     """Return an equivalent JSON document: escape the characters that json leaves alone and a terminal executes."""
-    return _COMMANDS.sub(lambda found: f"\\u{ord(found[0]):04x}", document)
+    return _COMMANDS.sub(lambda match: f"\\u{ord(match[0]):04x}", document)
 
 
 def in_chat(text: str) -> str:
     """Return text for Slack and Mattermost, without links and without mentions (<!channel>, @all)."""
-    return re.sub("[&<>@]", lambda found: _ENTITIES[found[0]], printable(text))
+    return re.sub("[&<>@]", lambda match: _ENTITIES[match[0]], printable(text))
 
 
 def storable(text: str) -> str:

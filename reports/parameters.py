@@ -83,7 +83,7 @@ def declared(declarations: Declarations) -> list[Parameter]:
     """
     if not isinstance(declarations, list):
         raise InvalidParameters("parameters must be declared as a list")
-    found: dict[str, Parameter] = {}
+    parameters: dict[str, Parameter] = {}
     problems = []
     for members in declarations:
         if not _well_formed(members):
@@ -92,14 +92,14 @@ def declared(declarations: Declarations) -> list[Parameter]:
         name = members["name"]
         label = members.get("label") or name.replace("_", " ").capitalize()
         parameter = Parameter(name, label, members.get("default"), tuple(members.get("choices", ())))
-        if name in found:
+        if name in parameters:
             problems.append(f"{name} is declared twice")
         if parameter.default is not None and (problem := parameter.problem(parameter.default)):
             problems.append(f"default of {problem}")
-        found[name] = parameter
+        parameters[name] = parameter
     if problems:
         raise InvalidParameters("; ".join(problems))
-    return list(found.values())
+    return list(parameters.values())
 
 
 def _well_formed(members: Any) -> bool:

@@ -95,17 +95,17 @@ def plain(value: Any) -> Any:
     """
     match value:
         case None | bool() | int() | str():
-            found: Any = value
+            cell: Any = value
         case float() if math.isfinite(value):
-            found = value
+            cell = value
         case datetime() | date() | time():
-            found = value.isoformat()
+            cell = value.isoformat()
         case bytes() | memoryview():
-            found = bytes(value).hex()
+            cell = bytes(value).hex()
         case list() | tuple():
-            found = [plain(item) for item in value]
+            cell = [plain(item) for item in value]
         case dict():
-            found = {str(key): plain(item) for key, item in value.items()}
+            cell = {str(key): plain(item) for key, item in value.items()}
         case _:
-            found = str(value)
-    return found
+            cell = str(value)
+    return cell

@@ -78,5 +78,5 @@ def named(tenant_id: int, report_id: int, job_id: str | None) -> AnyJob | None:
 
 def fields(parameters: list[Parameter], run: AnyJob | None) -> list[Field]:
     """Return the form's fields, filled with the parameters of the shown run, or else with the defaults."""
-    asked = (run.args.get("parameters") or {}) if run else {}
-    return [Field(parameter, asked.get(parameter.name, parameter.default)) for parameter in parameters]
+    values = (run.args.get("parameters") or {}) if run else {}
+    return [Field(parameter, values.get(parameter.name, parameter.default)) for parameter in parameters]

@@ -43,11 +43,11 @@ def _addresses(hosts: Any) -> set[str]:
 
     An empty name or a socket directory stands for this machine.
     """
-    found = set()
+    addresses = set()
     for given in str(hosts or "").split(","):
         host = "localhost" if not given or given.startswith(("/", "@")) else given
         try:
-            found |= {str(address[4][0]) for address in socket.getaddrinfo(host, None)}
+            addresses |= {str(address[4][0]) for address in socket.getaddrinfo(host, None)}
         except OSError:
-            found.add(host)
-    return {"127.0.0.1" if address == "::1" else address for address in found}
+            addresses.add(host)
+    return {"127.0.0.1" if address == "::1" else address for address in addresses}

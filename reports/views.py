@@ -14,8 +14,8 @@ from tenants.models import Tenant
 def report_list(request: HttpRequest, tenant: Tenant) -> HttpResponse:
     """List the reports of the tenant, each with its latest run. The page reloads while a run is under way."""
     lines = runs.lines(tenant.pk)
-    shown = {"tenant": tenant, "lines": lines, "under_way": any(line.under_way for line in lines)}
-    return render(request, "reports/list.html", shown)
+    context = {"tenant": tenant, "lines": lines, "under_way": any(line.under_way for line in lines)}
+    return render(request, "reports/list.html", context)
 
 
 @for_members
@@ -24,5 +24,5 @@ def report_detail(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse
     report = get_object_or_404(DataReport.objects.select_related("source"), pk=pk, tenant=tenant)
     run = runs.named(tenant.pk, pk, request.GET.get("job")) or runs.latest(tenant.pk).get(str(pk))
     fields = runs.fields(report.declared_parameters, run)
-    shown = {"tenant": tenant, "report": report, "run": run, "fields": fields, "words": WORDS}
-    return render(request, "reports/detail.html", shown)
+    context = {"tenant": tenant, "report": report, "run": run, "fields": fields, "words": WORDS}
+    return render(request, "reports/detail.html", context)

@@ -43,8 +43,8 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
         {
             "title": title,
             "separator": title not in ("Now", *list(SECTIONS)[:1]),
-            "items": [{"title": str(page["name"]), "icon": icon, "link": page["admin_url"]} for page, icon in shown],
+            "items": [{"title": str(page["name"]), "icon": icon, "link": page["admin_url"]} for page, icon in pages],
         }
-        for title, shown in sections.items()
-        if shown
+        for title, pages in sections.items()
+        if pages
     ]

@@ -19,8 +19,8 @@ MOST_ARRIVING = 1000  # connections whose next request has not arrived: then the
 
 def raise_file_limit() -> None:
     """Allow as many open files as the system permits: the usual soft limit, 1,024, is for programs with select()."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    _, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard_limit, hard_limit))
 
 
 @cache

@@ -21,7 +21,7 @@ def is_api(path: str) -> bool:
     return path == "/api" or path.startswith("/api/")
 
 
-def _told(status: int, detail: str, for_people: Handler) -> Handler:
+def _page_for(status: int, detail: str, for_people: Handler) -> Handler:
     def handler(request: HttpRequest, exception: Exception) -> HttpResponse:
         if is_api(request.path_info):
             return respond(ProblemError(status, detail))
@@ -30,9 +30,9 @@ def _told(status: int, detail: str, for_people: Handler) -> Handler:
     return handler
 
 
-bad_request = _told(400, "The request is malformed, or its Host is not one of this site's.", defaults.bad_request)
-forbidden = _told(403, "This is not allowed.", defaults.permission_denied)
-not_found = _told(404, NO_SUCH_ADDRESS, defaults.page_not_found)
+bad_request = _page_for(400, "The request is malformed, or its Host is not one of this site's.", defaults.bad_request)
+forbidden = _page_for(403, "This is not allowed.", defaults.permission_denied)
+not_found = _page_for(404, NO_SUCH_ADDRESS, defaults.page_not_found)
 
 
 def failed(request: HttpRequest) -> HttpResponse:
@@ -48,10 +48,10 @@ def failed(request: HttpRequest) -> HttpResponse:
 
 def too_large(path: str) -> HttpResponse:
     """Refuse a body without reading all of it. Close the connection, on which the rest would otherwise arrive."""
-    most = f"must be at most {settings.DATA_UPLOAD_MAX_MEMORY_SIZE} bytes"
+    limit = f"must be at most {settings.DATA_UPLOAD_MAX_MEMORY_SIZE} bytes"
     if is_api(path):
-        return respond(ProblemError.unfit({"body": most}, 413, CLOSE))
-    return refused(path, 413, f"The body {most}.", CLOSE)
+        return respond(ProblemError.unfit({"body": limit}, 413, CLOSE))
+    return refused(path, 413, f"The body {limit}.", CLOSE)
 
 
 def too_slow(path: str) -> HttpResponse:
@@ -67,8 +67,8 @@ def two_lengths(path: str) -> HttpResponse:
     return refused(path, 400, "Content-Length and Transfer-Encoding exclude each other: send one of them.", CLOSE)
 
 
-def refused(path: str, status: int, told: str, headers: Mapping[str, str] | None = None) -> HttpResponse:
+def refused(path: str, status: int, detail: str, headers: Mapping[str, str] | None = None) -> HttpResponse:
     """Refuse a request that reaches no view."""
     if is_api(path):
-        return respond(ProblemError(status, told, headers=headers))
-    return HttpResponse(render_to_string("400.html", {"told": told}), status=status, headers=headers)
+        return respond(ProblemError(status, detail, headers=headers))
+    return HttpResponse(render_to_string("400.html", {"detail": detail}), status=status, headers=headers)

@@ -72,10 +72,10 @@ class ThreadedHandler(ASGIHandler):
         finally:
             await in_thread(self._threads, response.close)
 
-    async def read_body_within(self, scope: Scope, receive: Any, most: int) -> IO[bytes]:
+    async def read_body_within(self, scope: Scope, receive: Any, limit: int) -> IO[bytes]:
         """Read the body. Raises TimeoutError, or RequestDataTooBig at once: else a stranger could fill the disk."""
         for name, value in scope["headers"]:
-            if name == b"content-length" and int(value) > most:  # the server has checked that it is a number
+            if name == b"content-length" and int(value) > limit:  # the server has checked that it is a number
                 raise RequestDataTooBig
         ends = asyncio.get_running_loop().time() + BODY_SECONDS
         taken = 0
@@ -90,9 +90,9 @@ class ThreadedHandler(ASGIHandler):
                 error = TimeoutError
                 return GONE
             taken += len(message.get("body", b""))
-            if taken > most:
+            if taken > limit:
                 error = RequestDataTooBig
-            return message if taken <= most else GONE
+            return message if taken <= limit else GONE
 
         try:
             return await self.read_body(bounded)
@@ -115,8 +115,8 @@ class ThreadedHandler(ASGIHandler):
     async def _stream(self, response: StreamingHttpResponse, receive: Any, send: Any) -> None:
         """Send the parts as they come, until the client disconnects."""
         try:
-            async with asyncio.TaskGroup() as both:
-                disconnect = both.create_task(self.listen_for_disconnect(receive))
+            async with asyncio.TaskGroup() as tasks:
+                disconnect = tasks.create_task(self.listen_for_disconnect(receive))
                 await self.send_response(response, send)
                 disconnect.cancel()
         except* RequestAborted:

@@ -39,7 +39,7 @@ def answered(get_response: View) -> View:
 
 
 def alive() -> HttpResponse:
-    return _told(200, "alive")
+    return _answer(200, "alive")
 
 
 def ready() -> HttpResponse:
@@ -50,18 +50,18 @@ def ready() -> HttpResponse:
             [(read_only,)] = cursor.fetchall()
         if read_only == "on":  # another server may have taken over
             connection.close()
-            return _told(503, "the database takes no changes")
+            return _answer(503, "the database takes no changes")
         if not _schema_is_there:
             loader = MigrationLoader(connection)
             missing = set(loader.disk_migrations or ()).difference(loader.applied_migrations or ())
             if missing:
-                return _told(503, "the database lacks migrations: manage.py migrate")
+                return _answer(503, "the database lacks migrations: manage.py migrate")
             _schema_is_there = True
     except (DatabaseError, InterfaceError):
         connection.close()
-        return _told(503, "the database does not answer")
-    return _told(200, "ready")
+        return _answer(503, "the database does not answer")
+    return _answer(200, "ready")
 
 
-def _told(status: int, text: str) -> HttpResponse:
+def _answer(status: int, text: str) -> HttpResponse:
     return HttpResponse(f"{text}\n", status=status, content_type="text/plain", headers=NOT_CACHED)

@@ -17,8 +17,8 @@ class Lines(logging.Formatter):
     """Lines for people: `2026-11-21T23:49:44.123Z INFO jobs start job=1 tenant=3`; a traceback on lines of its own."""
 
     def format(self, record: logging.LogRecord) -> str:
-        own: dict[str, object] = getattr(record, "facts", {})
-        added = {name: value for name, value in telemetry.known().items() if name not in own}
+        facts: dict[str, object] = getattr(record, "facts", {})
+        added = {name: value for name, value in telemetry.known().items() if name not in facts}
         message = f"{record.getMessage()}{telemetry.render(added)}"
         # A line break in a text from outside would forge a line. So the lines of a traceback are indented.
         line = f"{_time(record)} {record.levelname} {record.name} {_in_one_line(message)}"
@@ -30,13 +30,13 @@ class JsonLines(logging.Formatter):
     """One object a line: time, level, logger, event, the facts, and the traceback of an exception."""
 
     def format(self, record: logging.LogRecord) -> str:
-        own = {"time": _time(record), "level": record.levelname.lower(), "logger": record.name}
-        own["event"] = getattr(record, "event", None) or record.getMessage()
+        fields = {"time": _time(record), "level": record.levelname.lower(), "logger": record.name}
+        fields["event"] = getattr(record, "event", None) or record.getMessage()
         given: dict[str, Any] = {**telemetry.known(), **getattr(record, "facts", {})}
         facts = {name: value for name, value in given.items() if value is not None}
         if trace := _traceback(self, record):
-            own["traceback"] = trace
-        return json.dumps({**own, **facts, **own}, default=str)
+            fields["traceback"] = trace
+        return json.dumps({**fields, **facts, **fields}, default=str)
 
 
 class OnceASecond(logging.Filter):

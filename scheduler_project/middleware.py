@@ -45,8 +45,8 @@ def traceable(get_response: View) -> View:
     """
 
     def traceable_view(request: HttpRequest) -> HttpResponseBase:
-        asked = request.headers.get(REQUEST_ID, "")
-        request_id = asked if SANE.fullmatch(asked) else uuid.uuid4().hex
+        requested_id = request.headers.get(REQUEST_ID, "")
+        request_id = requested_id if SANE.fullmatch(requested_id) else uuid.uuid4().hex
         began = time.monotonic()
         with (
             traces.serving(request.method or "", request.headers) as span,

@@ -70,10 +70,10 @@ def second_factor(request: HttpRequest) -> HttpResponse:
             login(request, device)
             return HttpResponseRedirect(_onward(request))
         form.add_error("code", WRONG)
-    shown = {"form": form, "next": request.GET.get("next", "")}
+    context = {"form": form, "next": request.GET.get("next", "")}
     if new is not None:
-        shown |= {"picture": segno.make(new.config_url).svg_data_uri(scale=5), "secret": _in_fours(new)}
-    return render(request, "registration/second_factor.html", shown)
+        context |= {"picture": segno.make(new.config_url).svg_data_uri(scale=5), "secret": _in_fours(new)}
+    return render(request, "registration/second_factor.html", context)
 
 
 @transaction.atomic

@@ -203,8 +203,8 @@ UNFOLD = {
 # --- the scheduler: jobs/conf.py explains each setting -----------------------------------------------------
 
 CASTS = {dict: json.loads}  # others as Python has them
-for name, one in conf.ALL_SETTINGS.items():
-    vars()[name] = env(name, cast=CASTS.get(type(one.default), type(one.default)), default=one.default)
+for name, setting in conf.ALL_SETTINGS.items():
+    vars()[name] = env(name, cast=CASTS.get(type(setting.default), type(setting.default)), default=setting.default)
 
 # --- mail -----------------------------------------------------------------------------------------------
 

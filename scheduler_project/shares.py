@@ -15,18 +15,18 @@ class Shares:
 
     def __init__(self, threads: int) -> None:
         self._each = (threads + 1) // 2
-        self._here = Counter[Caller]()  # requests at work, and those that wait for their turn
+        self._present = Counter[Caller]()  # requests at work, and those that wait for their turn
         self._turns: dict[Caller, asyncio.Semaphore] = {}
 
     @asynccontextmanager
     async def turn(self, scope: dict[str, Any]) -> AsyncIterator[None]:
         """Wait until fewer requests of this caller are at work than its share."""
         caller = tuple(value for name, value in scope["headers"] if name in WHO)
-        self._here[caller] += 1
+        self._present[caller] += 1
         try:
             async with self._turns.setdefault(caller, asyncio.Semaphore(self._each)):
                 yield
         finally:
-            self._here[caller] -= 1
-            if not self._here[caller]:
-                del self._here[caller], self._turns[caller]
+            self._present[caller] -= 1
+            if not self._present[caller]:
+                del self._present[caller], self._turns[caller]

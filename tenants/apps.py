@@ -29,7 +29,7 @@ class TenantsConfig(AppConfig):
         from django.contrib.auth import get_user_model
 
         from plumbing.connections import drop_cut_connections
-        from tenants import audit, checks, logins, models  # noqa: F401 - checks and receivers register themselves
+        from tenants import checks, logins, models, watched_rows  # noqa: F401 - checks and receivers register themselves
         from tenants.mirror import mirrored_model, watch
         from tenants.tenant_model import get_tenant_model, give_names
 
@@ -47,11 +47,11 @@ class TenantsConfig(AppConfig):
             models.OperatorKey,
             get_user_model(),
         ):
-            audit.watch(model)
+            watched_rows.watch(model)
         if apps.is_installed("django.contrib.auth"):  # a project may have its own, and the label is taken then
             from django.contrib.auth.models import Group
 
-            audit.watch(Group)
+            watched_rows.watch(Group)
 
 
 def refuse_another_database(sender: AppConfig, using: str, **_: object) -> None:

@@ -70,8 +70,8 @@ def tenant_of(token: str) -> Tenant | None:
     parts = TOKEN.fullmatch(token)
     if parts is None:
         return None
-    found = prepared(_tenant_of_key(), prefix=parts["prefix"], resolution=LAST_USED_RESOLUTION)
-    for key_id, digest, unnoted, *tenant in found:
+    rows = prepared(_tenant_of_key(), prefix=parts["prefix"], resolution=LAST_USED_RESOLUTION)
+    for key_id, digest, unnoted, *tenant in rows:
         if hmac.compare_digest(digest, _digest(parts["secret"])):
             if unnoted:
                 _note_use(ApiKey, key_id)
@@ -95,27 +95,29 @@ class Way(NamedTuple):
     request: HttpRequest | None = None
 
 
-def open_ways(asked: Collection[Way]) -> dict[Way, bool]:
+def open_ways(wanted: Collection[Way]) -> dict[Way, bool]:
     """Return the ways that are still open, each with True: valid keys, and valid sessions of active members."""
     if membership():
-        return _open_by_table([way for way in asked if way.request is None]) | _open_by_request(asked)
-    return _open_by_table(asked)
+        return _open_by_table([way for way in wanted if way.request is None]) | _open_by_request(wanted)
+    return _open_by_table(wanted)
 
 
-def _open_by_request(asked: Collection[Way]) -> dict[Way, bool]:
-    users = get_user_model()._default_manager.in_bulk([way.user_id for way in asked if way.request])
-    active = [way for way in asked if way.request and _is_logged_in(users.get(way.user_id), way)]
+def _open_by_request(wanted: Collection[Way]) -> dict[Way, bool]:
+    users = get_user_model()._default_manager.in_bulk([way.user_id for way in wanted if way.request])
+    active = [way for way in wanted if way.request and _is_logged_in(users.get(way.user_id), way)]
     now = {way: members.tenant_of_request(way.request) for way in active if way.request}
     return {way: True for way, tenant in now.items() if tenant is not None and tenant.pk == way.tenant_id}
 
 
-def _open_by_table(asked: Collection[Way]) -> dict[Way, bool]:
-    keys = ApiKey.objects.filter(_good(), prefix__in=[way.key for way in asked if way.key])
+def _open_by_table(wanted: Collection[Way]) -> dict[Way, bool]:
+    keys = ApiKey.objects.filter(_good(), prefix__in=[way.key for way in wanted if way.key])
     still = {Way(tenant_id, key=prefix) for tenant_id, prefix in keys.values_list("tenant_id", "prefix")}
-    users = [way.user_id for way in asked if way.user_id is not None]
-    found = Member.objects.filter(user__in=users).select_related("user")
-    user_of: dict[tuple[int, int | None], Any] = {(one.tenant_id, one.user_id): one.user for one in found}
-    return {way: True for way in asked if way in still or _is_logged_in(user_of.get((way.tenant_id, way.user_id)), way)}
+    users = [way.user_id for way in wanted if way.user_id is not None]
+    members = Member.objects.filter(user__in=users).select_related("user")
+    user_of: dict[tuple[int, int | None], Any] = {(member.tenant_id, member.user_id): member.user for member in members}
+    return {
+        way: True for way in wanted if way in still or _is_logged_in(user_of.get((way.tenant_id, way.user_id)), way)
+    }
 
 
 def _is_logged_in(user: Any, way: Way) -> bool:

@@ -66,8 +66,10 @@ def tenant_model_is_made_first() -> Iterator[Fault]:
     ours = (named("tenants"), "0001_initial")
     if ours in applied or app in executor.loader.unmigrated_apps:
         return
-    order = [one for one, _ in executor.migration_plan(executor.loader.graph.leaf_nodes(), clean_start=True)]
-    order.sort(key=lambda one: (one.app_label, one.name) not in applied)
+    order = [
+        migration for migration, _ in executor.migration_plan(executor.loader.graph.leaf_nodes(), clean_start=True)
+    ]
+    order.sort(key=lambda migration: (migration.app_label, migration.name) not in applied)
     state, ours_was = ProjectState(), False
     for migration in order:
         ours_was |= (migration.app_label, migration.name) == ours
@@ -127,7 +129,9 @@ def _fault_of_text(model: type[models.Model], name: str, *, unique: bool) -> str
 
 
 def _is_unique(model: type[models.Model], field: Any) -> bool:
-    return field.unique or any([field.name] == list(one.fields) for one in model._meta.total_unique_constraints)
+    return field.unique or any(
+        [field.name] == list(constraint.fields) for constraint in model._meta.total_unique_constraints
+    )
 
 
 def _faults_of_mirrored(model: type[models.Model]) -> Iterator[tuple[str, str]]:

@@ -22,8 +22,8 @@ class KeyAdmin(OnlyChanged, Kept):
     actions = ["revoke"]
 
     def get_fields(self, request: HttpRequest, obj: Key | None = None) -> list[str]:
-        seen = ["prefix", "created_at", "last_used_at", "revoked_at"] if obj else []
-        return [self.owner, "name", "expires_at", *seen]
+        facts = ["prefix", "created_at", "last_used_at", "revoked_at"] if obj else []
+        return [self.owner, "name", "expires_at", *facts]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Key | None = None) -> list[str]:
         return [self.owner, "prefix", "created_at", "last_used_at", "revoked_at"] if obj else []

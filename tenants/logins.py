@@ -46,7 +46,7 @@ def throttled(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callab
             name = request.user.get_username()
         else:
             return get_response(request)
-        wait = max(failures.wait(key, REFILL, most) for key, most in _buckets(request, name))
+        wait = max(failures.wait(key, REFILL, burst) for key, burst in _buckets(request, name))
         if not wait:
             response = get_response(request)
             if _has_refused_the_old_one(response):
@@ -76,8 +76,8 @@ def note(credentials: dict[str, Any], request: HttpRequest | None = None, **_: A
         return
     name = str(credentials.get("username", ""))
     logger.warning("login failed user=%r address=%s", name[:100], request.META.get("REMOTE_ADDR"))
-    for key, most in _buckets(request, name):
-        failures.take(key, REFILL, most)
+    for key, burst in _buckets(request, name):
+        failures.take(key, REFILL, burst)
 
 
 def _buckets(request: HttpRequest, name: str) -> list[tuple[tuple[str, ...], int]]:

@@ -47,16 +47,18 @@ def tenant_of(given: Any) -> Tenant:
     mirrored = mirrored_model()
     if mirrored is None or not isinstance(given, mirrored):
         raise NotMirrored(f"must be a {(mirrored or model).__name__}, not {given!r}; give the object, not its key")
-    found = tenant_of_key(given.pk)
-    if found is None:
+    tenant = tenant_of_key(given.pk)
+    if tenant is None:
         raise NotMirrored(f"{given!r} has no tenant; run: manage.py tenants mirror")
-    return found
+    return tenant
 
 
 def tenant_of_key(key: Any) -> Tenant | None:
     """Return the tenant with that key; with a mirror, the tenant of the row with that key."""
-    found = all_tenants().filter(pk=key) if mirrored_model() is None else Tenant.objects.filter(mirrored_key=_text(key))
-    return found.first()
+    tenants = (
+        all_tenants().filter(pk=key) if mirrored_model() is None else Tenant.objects.filter(mirrored_key=_text(key))
+    )
+    return tenants.first()
 
 
 def ids_of(given: Iterable[Any]) -> set[int]:
@@ -69,8 +71,8 @@ def ids_of(given: Iterable[Any]) -> set[int]:
 def ids_by_key(keys: Iterable[Any]) -> dict[Any, int]:
     """Return the keys of the tenants of these mirrored rows, by the keys of the rows. Rows without one are left out."""
     texts = {_text(key): key for key in keys}
-    found = Tenant.objects.filter(mirrored_key__in=texts).values_list("mirrored_key", "pk")
-    return {texts[text or ""]: pk for text, pk in found}
+    keys = Tenant.objects.filter(mirrored_key__in=texts).values_list("mirrored_key", "pk")
+    return {texts[text or ""]: pk for text, pk in keys}
 
 
 def keys_by_id(tenant_ids: Iterable[int]) -> dict[int, str | None]:
@@ -101,8 +103,10 @@ def _give_up_slugs(wanted: Mapping[str, str | None]) -> None:
 
     wanted: the keys of the rows that have the slugs now, by slug.
     """
-    found = Tenant.objects.filter(slug__in=wanted, mirrored_key__isnull=False).values_list("pk", "slug", "mirrored_key")
-    if lost := [pk for pk, slug, key in found if wanted[slug] != key]:
+    holders = Tenant.objects.filter(slug__in=wanted, mirrored_key__isnull=False).values_list(
+        "pk", "slug", "mirrored_key"
+    )
+    if lost := [pk for pk, slug, key in holders if wanted[slug] != key]:
         Tenant.objects.filter(pk__in=lost).update(slug=Concat(Value("-"), Cast("pk", models.CharField())))
 
 

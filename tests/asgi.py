@@ -34,15 +34,15 @@ class Client:
     ) -> None:
         path, _, query = url.partition("?")
         self.status, self.parts, self.headers = 0, [], {}
-        self._left, self._asked, self.began = asyncio.Event(), False, asyncio.Event()
+        self._left, self._requested, self.began = asyncio.Event(), False, asyncio.Event()
         named = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
         scope = {"type": "http", "method": method, "path": path, "query_string": query.encode(), "root_path": ""}
         scope |= {"headers": [(b"host", b"localhost"), *named], "server": ("localhost", 80)}
         self.task = asyncio.create_task(application(scope, self._receive, self._send))
 
     async def _receive(self) -> dict[str, Any]:
-        if not self._asked:
-            self._asked = True
+        if not self._requested:
+            self._requested = True
             return {"type": "http.request", "body": b"", "more_body": False}
         await self._left.wait()
         return {"type": "http.disconnect"}

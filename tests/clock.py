@@ -10,18 +10,18 @@ from jobs.store import clock
 Result = TypeVar("Result")
 
 
-class _Here(local):
+class _Moment(local):
     moment: datetime | None = None
 
 
-_here = _Here()
-clock.follow(lambda: _here.moment)
+_of_thread = _Moment()
+clock.follow(lambda: _of_thread.moment)
 
 
 def call_at(moment: datetime | None, call: Callable[..., Result], *args: object, **kwargs: object) -> Result:
     """None: now."""
-    previous, _here.moment = _here.moment, moment
+    previous, _of_thread.moment = _of_thread.moment, moment
     try:
         return call(*args, **kwargs)
     finally:
-        _here.moment = previous
+        _of_thread.moment = previous

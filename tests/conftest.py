@@ -141,8 +141,8 @@ def fleet(register, settings) -> Callable[..., Fleet]:
 
     def fleet(processes: int, habits: Mapping[int, Habit | float] | None = None, pool: str = "default") -> Fleet:
         def habit(job: Job) -> Habit:
-            found = (habits or {}).get(job.tenant_id, 1.0)
-            return found if isinstance(found, Habit) else Habit(found)
+            known = (habits or {}).get(job.tenant_id, 1.0)
+            return known if isinstance(known, Habit) else Habit(known)
 
         return Fleet(register(concurrency=processes, pool=pool), processes, habit)
 

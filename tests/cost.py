@@ -39,7 +39,7 @@ def processor_seconds() -> float:
 def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:
     """Refuse a short run that has become a long one."""
     cases = Counter(folder(item.nodeid) for item in items if not item.get_closest_marker("long"))
-    over = {name: cases[name] for name, most in MOST_CASES.items() if cases[name] > most}
+    over = {name: cases[name] for name, limit in MOST_CASES.items() if cases[name] > limit}
     if over and not THOROUGH:
         # Not raised: that would end one of several processes, and nobody would read the reason.
         session.shouldfail = f"more cases in `make test` than tests/cost.py allows: {over}"

@@ -80,7 +80,7 @@ class ThingFactory(factory.django.DjangoModelFactory):
 def make_job(tenant: Tenant, status: Status = Status.CREATED, **fields: Any) -> Job:
     """A job in that status, out of thin air: with the witness, times and holder that such a job has."""
     now = timezone.now()
-    said: dict[str, Any] = {
+    values: dict[str, Any] = {
         "tenant": tenant,
         "queue": QueueFactory(),
         "status": status,
@@ -90,17 +90,17 @@ def make_job(tenant: Tenant, status: Status = Status.CREATED, **fields: Any) -> 
     }
     witness = next(column for column, statuses in WITNESSES.items() if status in statuses)
     free_slot = Job.objects.filter(tenant=tenant).count() + 1
-    said[witness] = free_slot if witness == "slot" else now
+    values[witness] = free_slot if witness == "slot" else now
     if status in HOLDING | FINAL:
-        said |= {"attempt": 1, "queued_at": now}
+        values |= {"attempt": 1, "queued_at": now}
     if status in {Status.RUNNING, Status.SUCCESS, Status.ERROR}:
-        said |= {"worker": uuid.uuid4(), "worker_pid": NO_PID, "start_time": now}
+        values |= {"worker": uuid.uuid4(), "worker_pid": NO_PID, "start_time": now}
     if status in HOLDING:
         begun = fields.get("start_time", fields.get("queued_at", now))
-        said["ticket"] = round((now if isinstance(begun, str) else begun).timestamp() * 1000)
+        values["ticket"] = round((now if isinstance(begun, str) else begun).timestamp() * 1000)
     if status == Status.DEAD:
-        said |= {"died_at": now, "error_key": key_of(shape(fields.get("last_error", "")))}
-    job = Job.objects.create(**said | fields)
+        values |= {"died_at": now, "error_key": key_of(shape(fields.get("last_error", "")))}
+    job = Job.objects.create(**values | fields)
     if status in WAITING:
         tell_the_door(job)
     if job.slot is not None:

@@ -67,7 +67,7 @@ class Fleet:
         while more:
             claimed = call_at(self.now, store.claim)
             more = claimed.more
-            for job in Job.objects.select_related("queue").in_bulk([one.id for one in claimed]).values():
+            for job in Job.objects.select_related("queue").in_bulk([job.id for job in claimed]).values():
                 self.claims[job.queue.name, job.tenant_id] += 1
                 if self._habit(job).end == "cancelled":
                     self._take(job, self._cancel)
@@ -108,9 +108,9 @@ class Fleet:
         worked: defaultdict[int, float] = defaultdict(float)
         for (name, tenant), seconds in self._lane_seconds.items():
             worked[tenant] += seconds * (name == queue)
-        for one in self._taken.values():
-            so_far = (self.now - one.since).total_seconds()
-            worked[one.job.tenant_id] += min(max(so_far, 0), one.habit.seconds) * (one.job.queue.name == queue)
+        for taken in self._taken.values():
+            so_far = (self.now - taken.since).total_seconds()
+            worked[taken.job.tenant_id] += min(max(so_far, 0), taken.habit.seconds) * (taken.job.queue.name == queue)
         return worked
 
     def _at(self, moment: datetime, event: Callable[[], bool]) -> None:

@@ -20,8 +20,8 @@ class Block(NamedTuple):
 def blocks(page: Path, *languages: str) -> list[Block]:
     """The blocks of these languages, in order."""
     text = page.read_text()
-    found = re.finditer(r"^ *```(\w+)\n(.*?)^ *```$", text, re.MULTILINE | re.DOTALL)
-    all_of_them = [Block(match[1], match[2], text[: match.start()].count("\n") + 2) for match in found]
+    matches = re.finditer(r"^ *```(\w+)\n(.*?)^ *```$", text, re.MULTILINE | re.DOTALL)
+    all_of_them = [Block(match[1], match[2], text[: match.start()].count("\n") + 2) for match in matches]
     return [block for block in all_of_them if block.language in languages]
 
 
@@ -39,5 +39,5 @@ def anchors(page: Path) -> set[str]:
 def table(page: Path, *columns: str) -> list[list[str]]:
     """The cells below the header with these columns."""
     header = re.escape("| " + " | ".join(columns) + " |")
-    [found] = re.findall(rf"^{header}\n\|[ |-]+\|\n((?:\|.*\n)+)", page.read_text(), re.MULTILINE)
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in found.splitlines()]
+    [body] = re.findall(rf"^{header}\n\|[ |-]+\|\n((?:\|.*\n)+)", page.read_text(), re.MULTILINE)
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in body.splitlines()]

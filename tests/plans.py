@@ -53,8 +53,8 @@ def fill(
 ) -> None:
     """So many waiting (or finished) jobs of each tenant in each queue; with `users`, each of another user."""
     queues = [queue] if isinstance(queue, int) else queue
-    said = {"queues": queues, "tenants": tenants, "count": count, "users": users, "finished": finished}
-    sql(FILL, said)
+    parameters = {"queues": queues, "tenants": tenants, "count": count, "users": users, "finished": finished}
+    sql(FILL, parameters)
 
 
 @dataclass(frozen=True)
@@ -93,8 +93,10 @@ def rows(plan: dict[str, Any]) -> int:
 
 def indexes_of_jobs(plan: dict[str, Any]) -> set[str]:
     """The indexes that `jobs` is read through; "none" for a scan without one."""
-    found = [scan for scan in scans(plan) if scan["Relation Name"] == "jobs" and scan["Node Type"] != "Tid Scan"]
-    return {scan.get("Index Name", "none") for scan in found}
+    scans_of_jobs = [
+        scan for scan in scans(plan) if scan["Relation Name"] == "jobs" and scan["Node Type"] != "Tid Scan"
+    ]
+    return {scan.get("Index Name", "none") for scan in scans_of_jobs}
 
 
 def values() -> str:
@@ -106,29 +108,29 @@ class Dispatcher:
     """A connection on which fold and claim are planned once, at the first pass, and then executed again and again."""
 
     def __init__(self) -> None:
-        self._own = psycopg.connect(**connection.get_connection_params())
+        self._session = psycopg.connect(**connection.get_connection_params())
         for name in ("fold", "claim"):
-            text = re.sub(r"%\((\w+)\)s", lambda found: f"${list(TYPES).index(found[1]) + 1}", statement(name))
-            self._own.execute(f"PREPARE {name} ({', '.join(TYPES.values())}) AS {text.replace('%%', '%')}".encode())
-        self._own.commit()
+            text = re.sub(r"%\((\w+)\)s", lambda match: f"${list(TYPES).index(match[1]) + 1}", statement(name))
+            self._session.execute(f"PREPARE {name} ({', '.join(TYPES.values())}) AS {text.replace('%%', '%')}".encode())
+        self._session.commit()
 
     def __enter__(self) -> "Dispatcher":
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._own.close()
+        self._session.close()
 
     def _enter(self) -> None:
-        self._own.execute(statement("knock"), OUT_OF_LINE)
-        self._own.execute(statement("enter"))
+        self._session.execute(statement("knock"), OUT_OF_LINE)
+        self._session.execute(statement("enter"))
 
     def fold(self) -> None:
         """Take note of everything that has arrived, for good."""
         more = True
         while more:
             self._enter()
-            more, *_ = self._own.execute(f"EXECUTE fold ({values()})").fetchone()
-            self._own.commit()
+            more, *_ = self._session.execute(f"EXECUTE fold ({values()})").fetchone()
+            self._session.commit()
 
     def claim(self) -> Read:
         """A pass, rolled back."""
@@ -136,9 +138,9 @@ class Dispatcher:
         reads = []
         for name in ("fold", "claim"):
             explain = "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON)"
-            found = self._own.execute(f"{explain} EXECUTE {name} ({values()})")
-            reads.append(found.fetchone()[0][0]["Plan"])
-        self._own.rollback()
+            cursor = self._session.execute(f"{explain} EXECUTE {name} ({values()})")
+            reads.append(cursor.fetchone()[0][0]["Plan"])
+        self._session.rollback()
         return Read(
             buffers=sum(map(buffers, reads)),
             rows=sum(map(rows, reads)),

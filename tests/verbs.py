@@ -22,8 +22,8 @@ BEGINNING = timezone.now() - timedelta(days=1)
 LATER = timezone.now() + timedelta(hours=1)
 
 
-def moved(job: Job, those: list) -> bool:
-    return job.pk in {one.id for one in those}
+def moved(job: Job, rows: list) -> bool:
+    return job.pk in {row.id for row in rows}
 
 
 def pause(job: Job) -> None:

@@ -29,33 +29,33 @@ IMPORTED = [
 
 def main(line: socket.socket) -> dict[str, Any]:
     """Serve until the line breaks; only in a new process this returns: what that one shall become."""
-    while said := line.recv(1 << 20):
-        asked = json.loads(said)
-        if "argv" in asked:
+    while message := line.recv(1 << 20):
+        order = json.loads(message)
+        if "argv" in order:
             pid = os.fork()
             if pid == 0:
-                return asked
+                return order
             answer: Any = pid
         else:
-            pid, status, used = os.wait4(asked["poll"], os.WNOHANG)
+            pid, status, used = os.wait4(order["poll"], os.WNOHANG)
             answer = [os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime] if pid else None
         line.send(json.dumps(answer).encode())
     sys.exit()
 
 
-def become(asked: dict[str, Any], parent: int) -> None:
+def become(order: dict[str, Any], parent: int) -> None:
     """Be what `python -m MODULE ARG...` or `python manage.py ARG...` is there, in a session of its own."""
     os.setsid()
-    die_with(parent, asked["death_signal"])
-    output = os.open(asked["log"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+    die_with(parent, order["death_signal"])
+    output = os.open(order["log"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
     os.dup2(output, 1)
     os.dup2(output, 2)
     os.close(output)
-    os.chdir(asked["cwd"])
+    os.chdir(order["cwd"])
     os.environ.clear()
-    os.environ.update(asked["env"])
-    sys.path[0] = asked["cwd"]
-    sys.argv = asked["argv"]
+    os.environ.update(order["env"])
+    sys.path[0] = order["cwd"]
+    sys.argv = order["argv"]
     if sys.argv[0] == "-m":
         del sys.argv[0]
         runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
@@ -77,6 +77,6 @@ if __name__ == "__main__":
     gc.collect()
     gc.freeze()  # what is shared is not written to
     line, ours = socket.socket(fileno=int(sys.argv[1])), os.getpid()
-    asked = main(line)
+    order = main(line)
     line.close()
-    become(asked, ours)
+    become(order, ours)

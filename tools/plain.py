@@ -37,10 +37,10 @@ NO_NOUN = re.compile(
 def faults(path: Path) -> list[str]:
     """Return `line: what is wrong` for each fault of a file."""
     text = path.read_text()
-    found = [(number, repr(word)) for number, line in enumerate(text.splitlines(), 1) for word in WORDS.findall(line)]
+    matches = [(number, repr(word)) for number, line in enumerate(text.splitlines(), 1) for word in WORDS.findall(line)]
     if path.suffix == ".py":
-        found += _docstrings(ast.parse(text))
-    return [f"{path}:{number}: {what}" for number, what in sorted(found)]
+        matches += _docstrings(ast.parse(text))
+    return [f"{path}:{number}: {what}" for number, what in sorted(matches)]
 
 
 def faults_of_names(path: Path) -> list[str]:
@@ -85,16 +85,18 @@ def main(*arguments: str) -> int:
     ]
     rules += [(path, faults_of_names) for path in sorted(Path("tests").rglob("*.py"))]
     wanted = [Path(argument) for argument in arguments if not argument.startswith("--")]
-    found = {str(path): rule(path) for path, rule in rules if not wanted or any(path.is_relative_to(w) for w in wanted)}
+    faults_by_path = {
+        str(path): rule(path) for path, rule in rules if not wanted or any(path.is_relative_to(w) for w in wanted)
+    }
     if wanted:
-        print("\n".join(fault for of_file in found.values() for fault in of_file))  # noqa: T201
+        print("\n".join(fault for of_file in faults_by_path.values() for fault in of_file))  # noqa: T201
         return 0
     may = allowed()
-    now = Counter({path: min(len(of_file), may.get(path, 0)) for path, of_file in found.items() if of_file})
+    now = Counter({path: min(len(of_file), may.get(path, 0)) for path, of_file in faults_by_path.items() if of_file})
     if "--shrink" in arguments:
         EXCEPTIONS.write_text("".join(f"{path} {number}\n" for path, number in sorted(now.items()) if number))
         return 0
-    over = [fault for path, of_file in found.items() if len(of_file) > may.get(path, 0) for fault in of_file]
+    over = [fault for path, of_file in faults_by_path.items() if len(of_file) > may.get(path, 0) for fault in of_file]
     stale = [
         f"{path}: {now[path]} faults, and the list allows {most}: type python -m tools.plain --shrink"
         for path, most in may.items()

@@ -64,8 +64,8 @@ def run(job_id: int) -> None:
 
 def claim() -> int | None:
     """Queue the next job; return its id."""
-    found = execute(CLAIM)
-    return found[0][0] if found else None
+    rows = execute(CLAIM)
+    return rows[0][0] if rows else None
 
 
 def dispatch() -> bool:

@@ -84,13 +84,13 @@ def run(name: str, seconds: float, rate: float, workers: int) -> bool:
             log = directory / "last.log"
             last = fleet.worker(POOL, workers, "last", {**theirs, bells.ADDRESS: os.environ[bells.ADDRESS]})
             processes.start("last", *last, log=log)
-            told = ended(environ[engines.DATABASE])
+            counts = ended(environ[engines.DATABASE])
     rates = [sum(Replica.samples[phase, "completion_rate"]) * 2 / seconds for phase in PHASES[1:]]
     waits = [max(Replica.samples["after", f"claim_p{percent}_ms"], default=0.0) for percent in (50, 95, 99)]
-    line = f"{name:12} load {os.getloadavg()[0]:4.1f}  done/s {' '.join(f'{one:5.1f}' for one in rates)}"
-    sys.stdout.write(f"{line}  waits after, ms {' '.join(f'{one:,.0f}' for one in waits)}  {told}\n")
+    line = f"{name:12} load {os.getloadavg()[0]:4.1f}  done/s {' '.join(f'{rate:5.1f}' for rate in rates)}"
+    sys.stdout.write(f"{line}  waits after, ms {' '.join(f'{wait:,.0f}' for wait in waits)}  {counts}\n")
     sys.stdout.flush()
-    return not (told["failed"] or told["waiting"] or (told["twice"] and name not in DEADLY))
+    return not (counts["failed"] or counts["waiting"] or (counts["twice"] and name not in DEADLY))
 
 
 def ended(url: str) -> dict[str, int]:

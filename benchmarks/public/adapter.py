@@ -78,14 +78,14 @@ def produce(thing: object, counts: Counts, stopped: threading.Event) -> None:
     """Submit at the rate, credited by the time that has passed; or so many that as many wait as shall."""
     from django.db import DatabaseError, InterfaceError, connection
 
-    rate, most = number("PRODUCER_RATE", 100), int(number("PRODUCER_BATCH_MAX", 128))
+    rate, largest_batch = number("PRODUCER_RATE", 100), int(number("PRODUCER_BATCH_MAX", 128))
     depth = int(number("TARGET_DEPTH", 0)) if os.environ.get("PRODUCER_MODE") == "depth-target" else 0
     credit, last = 0.0, time.monotonic()
     while not stopped.wait(number("PRODUCER_BATCH_MS", 25) / 1000):
         now = time.monotonic()
         credit, last = min(credit + rate * (now - last), 10 * rate), now
         try:
-            count = min(most, max(0, depth - waiting()) if depth else int(credit))
+            count = min(largest_batch, max(0, depth - waiting()) if depth else int(credit))
             if count:
                 submit(thing, count)
                 counts.submitted += count
@@ -116,13 +116,13 @@ def sample(counts: Counts, stopped: threading.Event) -> None:
 
     from benchmarks import bells
 
-    every, told, depth = number("SAMPLE_EVERY_S", 5), 0, 0
+    every, reported, depth = number("SAMPLE_EVERY_S", 5), 0, 0
     while not stopped.wait(every - time.time() % every):
         rings = bells.heard()
         bells.forget()
         begun = [ring for ring in rings if ring.words[0] == "begin"]
         counts.latencies.extend((ring.moment, max(0.0, ring.moment - int(ring.words[2]) / 1e6)) for ring in begun)
-        submitted, told = counts.submitted - told, counts.submitted
+        submitted, reported = counts.submitted - reported, counts.submitted
         try:
             depth = waiting()
         except (DatabaseError, InterfaceError):
@@ -131,13 +131,13 @@ def sample(counts: Counts, stopped: threading.Event) -> None:
         values |= {"enqueue_rate": (submitted / every, every), "queue_depth": (depth, 0)}
         values |= {"completion_rate": ((len(rings) - len(begun)) / every, every)}
         for metric, (value, window) in values.items():
-            of = {"subject_kind": "adapter", "subject": "", "metric": metric}
+            labels = {"subject_kind": "adapter", "subject": "", "metric": metric}
             tell(
                 {
                     "t": moment(),
                     "system": MANIFEST["system"],
                     "kind": "adapter",
-                    **of,
+                    **labels,
                     "value": value,
                     "window_s": window,
                 }

@@ -101,13 +101,13 @@ def _submit(side: Side, jobs: Sequence[Arrival], since: float) -> dict[int, floa
 
 def waits(pickups: Sequence[Pickup], *, noisy: bool) -> dict[str, float]:
     """Quantiles of the waits in ms: of all, or of the quiet tenants and the noisy one."""
-    groups = {"all": [one.seconds for one in pickups]}
+    groups = {"all": [pickup.seconds for pickup in pickups]}
     if noisy:
-        groups = {"quiet": [one.seconds for one in pickups if one.tenant]}
-        groups["noisy"] = [one.seconds for one in pickups if not one.tenant]
-    return {f"{name}, p{p} ms": quantile(of, p) * 1000 for name, of in groups.items() for p in (50, 95, 99)}
+        groups = {"quiet": [pickup.seconds for pickup in pickups if pickup.tenant]}
+        groups["noisy"] = [pickup.seconds for pickup in pickups if not pickup.tenant]
+    return {f"{name}, p{p} ms": quantile(seconds, p) * 1000 for name, seconds in groups.items() for p in (50, 95, 99)}
 
 
-def quantile(of: Sequence[float], percent: int) -> float:
+def quantile(values: Sequence[float], percent: int) -> float:
     """The least value that so many percent do not exceed."""
-    return sorted(of)[max(0, -(-len(of) * percent // 100) - 1)] if of else float("inf")
+    return sorted(values)[max(0, -(-len(values) * percent // 100) - 1)] if values else float("inf")

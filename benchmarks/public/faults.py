@@ -48,10 +48,10 @@ def sessions(scene: Scene, seconds: float) -> None:
     end = time.monotonic() + seconds
     with psycopg.connect(scene.url, autocommit=True) as server:
         while time.monotonic() < end:
-            found = server.execute(
+            pids = server.execute(
                 "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
             ).fetchall()
-            for (pid,) in random.sample(found, min(2, len(found))):
+            for (pid,) in random.sample(pids, min(2, len(pids))):
                 server.execute("SELECT pg_terminate_backend(%s)", [pid])
             time.sleep(1)
 
@@ -60,9 +60,11 @@ def connections(scene: Scene, seconds: float) -> None:
     """As many idle connections are held as the server allows but ten."""
     with contextlib.ExitStack() as held:
         first = held.enter_context(psycopg.connect(scene.url))
-        [[most]] = first.execute("SELECT setting::int FROM pg_settings WHERE name = 'max_connections'").fetchall()
+        [[max_connections]] = first.execute(
+            "SELECT setting::int FROM pg_settings WHERE name = 'max_connections'"
+        ).fetchall()
         [[used]] = first.execute("SELECT count(*) FROM pg_stat_activity").fetchall()
-        for _ in range(max(0, most - used - 10)):
+        for _ in range(max(0, max_connections - used - 10)):
             held.enter_context(psycopg.connect(scene.url))
         time.sleep(seconds)
 

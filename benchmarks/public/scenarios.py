@@ -55,7 +55,7 @@ def arrivals(scenario: Scenario) -> Iterator[Arrival]:
     draw = random.Random(scenario.seed)  # noqa: S311 - no secret
     at = 0.0
     while at < scenario.seconds:
-        kind = draw.choices(scenario.mix, [one.weight for one in scenario.mix])[0]
+        kind = draw.choices(scenario.mix, [kind.weight for kind in scenario.mix])[0]
         seconds = draw.randint(kind.shortest, kind.longest) / 1000
         yield Arrival(at, _tenant(scenario, draw), seconds, draw.randint(kind.smallest, kind.largest))
         begin, end, times = scenario.burst or (0.0, 0.0, 1.0)

@@ -92,8 +92,8 @@ def _queues() -> dict[str, float]:
     tenants = fill.tenants(TENANTS, slots=SLOTS)
     fill.arriving(tenants, SIZES[0])
     for count, what in zip(QUEUES, OF_QUEUES, strict=True):
-        for one in Queue.objects.bulk_create(Queue(name=f"q{n}", pool=POOL) for n in range(there, count)):
-            fill.arriving(tenants, 10 * TENANTS, queue=one.name)
+        for queue in Queue.objects.bulk_create(Queue(name=f"q{n}", pool=POOL) for n in range(there, count)):
+            fill.arriving(tenants, 10 * TENANTS, queue=queue.name)
         fill.settle()
         there = count
         costs[what] = steady.cost()

@@ -25,7 +25,8 @@ from django.test import Client
 
 from benchmarks import cpu, installation
 from benchmarks.bars import Bar, Figures
-from jobs.console.ops import history_charts, live, snapshot
+from jobs.console.ops.overview import reads
+from jobs.console.ops.shared import history, live, snapshot
 from jobs.contrib.metrics.views import everything
 from jobs.recording import may_run, record, sample
 
@@ -123,9 +124,9 @@ def _recorder() -> dict[str, float]:
     for name, duty in (duties | {"look": may_run.MayRun().look}).items():
         begins, meter = time.perf_counter(), cpu.Meter(os.getpid())
         duty()
-        spent[name], used[name] = time.perf_counter() - begins, _both(meter, 1) / 1000
-    found = {f"recorder, {name}, ms": seconds * 1000 for name, seconds in spent.items()}
-    return found | {RECORDER: _in_a_minute(spent), RECORDER_CPU: _in_a_minute(used)}
+        spent[name], used[name] = time.perf_counter() - begins, _cpu_of_both(meter, 1) / 1000
+    costs = {f"recorder, {name}, ms": seconds * 1000 for name, seconds in spent.items()}
+    return costs | {RECORDER: _in_a_minute(spent), RECORDER_CPU: _in_a_minute(used)}
 
 
 def _in_a_minute(seconds: dict[str, float]) -> float:
@@ -154,20 +155,20 @@ def _refresh(client: Client) -> dict[str, float]:
     for kept in (
         snapshot.current,
         live.facts,
-        history_charts.drawn,
-        history_charts.failing_in,
-        history_charts.use_of_last_hour,
-        history_charts.fairness,
+        reads.ended_chart,
+        reads.failing_types,
+        history.use_of_last_hour,
+        history.fairness,
     ):
         kept.seconds = 3600.0
     page = client.get("/ops/").content.decode()
     known = [f"{name}={version}" for name, version in re.findall(r'data-region="(\w+)" data-v="(\w+)"', page)]
     used = cpu.Meter(os.getpid())
     with metered() as meter:
-        times = [_asked(client, "/ops/", Live=" ".join(known)) for _ in range(TIMES)]
-    spent = _both(used, TIMES)
-    others = [one for one in known if not one.startswith("busiest=")]
-    size = len(client.get("/ops/", headers={"Live": " ".join(others)}).content)
+        times = [_time_of_page(client, "/ops/", Live=" ".join(known)) for _ in range(TIMES)]
+    spent = _cpu_of_both(used, TIMES)
+    requested = [region for region in known if not region.startswith("busiest=")]
+    size = len(client.get("/ops/", headers={"Live": " ".join(requested)}).content)
     return {
         REFRESH: size / 1000,
         REFRESH_MS: _p95(times),
@@ -178,15 +179,15 @@ def _refresh(client: Client) -> dict[str, float]:
 
 def _pages(client: Client) -> dict[str, float]:
     """Each page with a fresh snapshot: what a viewer waits for while another one pays for the looks."""
-    found = {}
+    figures = {}
     for name, path in PAGES.items():
         client.get(f"/ops/{path}")
         used = cpu.Meter(os.getpid())
         with metered() as meter:
-            times = [_asked(client, f"/ops/{path}") for _ in range(TIMES)]
-        found |= {P95.format(name): _p95(times), CPU.format(name): _both(used, TIMES)}
-        found[STATEMENTS.format(name)] = meter.statements / TIMES
-    return found
+            times = [_time_of_page(client, f"/ops/{path}") for _ in range(TIMES)]
+        figures |= {P95.format(name): _p95(times), CPU.format(name): _cpu_of_both(used, TIMES)}
+        figures[STATEMENTS.format(name)] = meter.statements / TIMES
+    return figures
 
 
 def _snapshot() -> dict[str, float]:
@@ -201,8 +202,8 @@ def _snapshot() -> dict[str, float]:
     with metered() as meter:
         everything.forget()
         everything()
-    found = {LOOKS: float(looks), ONE_LOOK: _p95(spent), METRICS_MS: meter.seconds * 1000, **_each_two_seconds()}
-    return found | {ONE: _looked(1), MANY: _looked(VIEWERS)}
+    figures = {LOOKS: float(looks), ONE_LOOK: _p95(spent), METRICS_MS: meter.seconds * 1000, **_each_two_seconds()}
+    return figures | {ONE: _looked(1), MANY: _looked(VIEWERS)}
 
 
 def _each_two_seconds() -> dict[str, float]:
@@ -240,7 +241,7 @@ def _looked(viewers: int) -> float:
     return float(len(looks))
 
 
-def _asked(client: Client, path: str, **headers: str) -> float:
+def _time_of_page(client: Client, path: str, **headers: str) -> float:
     begins = time.perf_counter()
     response = client.get(path, headers=headers)
     if response.status_code not in (200, 204):
@@ -248,7 +249,7 @@ def _asked(client: Client, path: str, **headers: str) -> float:
     return time.perf_counter() - begins
 
 
-def _both(used: cpu.Meter, count: int) -> float:
+def _cpu_of_both(used: cpu.Meter, count: int) -> float:
     """CPU milliseconds of this process and of the database, for each of so many."""
     web, database = used.read(count)
     return web + (database or 0.0)

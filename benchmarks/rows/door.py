@@ -32,13 +32,13 @@ class Setting:
     running: int
     tenants: int
     slots: int
-    told: str = ""
+    label: str = ""
 
 
 SETTINGS = (
     Setting(8, 0, tenants=100, slots=8),
-    Setting(32, 1_000, tenants=100, slots=20, told=", 32 + 1,000"),
-    Setting(64, 4_000, tenants=400, slots=20, told=", 64 + 4,000"),
+    Setting(32, 1_000, tenants=100, slots=20, label=", 32 + 1,000"),
+    Setting(64, 4_000, tenants=400, slots=20, label=", 64 + 4,000"),
 )
 BACKLOG = 100_000
 WINDOW = 12.0  # seconds
@@ -46,7 +46,7 @@ WINDOW = 12.0  # seconds
 RATE, BATCH = "jobs decided/s", "jobs per pass"  # of passes that found any
 DATABASE, OUTSIDE = "CPU ms/job, database", "CPU ms/job, outside"
 DEAD = "dead rows/job"
-BARS = [Bar(of=(RATE + setting.told, "ours"), at_least=800) for setting in SETTINGS if setting.running]
+BARS = [Bar(of=(RATE + setting.label, "ours"), at_least=800) for setting in SETTINGS if setting.running]
 
 fork = multiprocessing.get_context("fork")
 
@@ -56,7 +56,7 @@ def measure(directory: Path) -> Figures:
     figures: Figures = {}
     for setting in SETTINGS:
         databases.empty()
-        figures |= {what + setting.told: {"ours": value} for what, value in _decided(setting).items()}
+        figures |= {what + setting.label: {"ours": value} for what, value in _decided(setting).items()}
     return figures
 
 

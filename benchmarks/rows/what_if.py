@@ -83,31 +83,37 @@ def measure(directory: Path) -> Figures:
     runs = {case: _run(ours, directory, f"what-if-{n}", case, seconds) for n, case in enumerate(cases)}
     figures: Figures = {}
     for name, (before, after) in chosen.items():
-        for way, one, truth in ((THERE, before, after), (BACK, after, before)):
-            for what, value in compared(runs[one], runs[truth]).items():
+        for way, changed, truth in ((THERE, before, after), (BACK, after, before)):
+            for what, value in compared(runs[changed], runs[truth]).items():
                 figures.setdefault(what, {})[name + way] = value
     return figures
 
 
-def compared(one: Run, truth: Run) -> dict[str, float]:
+def compared(run: Run, truth: Run) -> dict[str, float]:
     """What the replay of the one says of the limits of the other, against what happened there."""
     real = {line.tenant_id: line.recorded for line in truth.what_if({}).lines}
-    would_be = one.what_if(truth.limits)
-    said = {line.tenant_id: line.changed or line.replayed for line in would_be.lines}
+    would_be = run.what_if(truth.limits)
+    predicted = {line.tenant_id: line.changed or line.replayed for line in would_be.lines}
     was = {line.tenant_id: line.recorded for line in would_be.lines}
     replayed = {line.tenant_id: line.replayed for line in would_be.lines}
     shares = {line.tenant_id: line.attempts / would_be.attempts for line in would_be.lines}
 
-    def off(found: Mapping[int, Waits], name: str = "mean") -> float:
-        pairs = ((share, getattr(found[pk], name), getattr(real[pk], name)) for pk, share in shares.items())
-        return sum(share * relative(1e9 if told is None else told, true) for share, told, true in pairs)
+    def off(waits: Mapping[int, Waits], name: str = "mean") -> float:
+        pairs = ((share, getattr(waits[pk], name), getattr(real[pk], name)) for pk, share in shares.items())
+        return sum(share * relative(1e9 if estimate is None else estimate, true) for share, estimate, true in pairs)
 
     itself = would_be.error.mean if would_be.error else 1.0
-    return {OFF: off(said), NOTHING: off(was), UNCHANGED: off(replayed), P95: off(said, "p95"), ITSELF: itself}
+    return {
+        OFF: off(predicted),
+        NOTHING: off(was),
+        UNCHANGED: off(replayed),
+        P95: off(predicted, "p95"),
+        ITSELF: itself,
+    }
 
 
 def _run(ours: Ours, directory: Path, name: str, case: Case, seconds: float) -> Run:
-    limits = {one.pk: dict(OTHERS if place else SMALL) for place, one in enumerate(ours.tenants)}
+    limits = {tenant.pk: dict(OTHERS if place else SMALL) for place, tenant in enumerate(ours.tenants)}
     limits[ours.tenants[case.tenant].pk] |= case.limits
     for pk, row in limits.items():
         TenantQueue.objects.filter(tenant_id=pk).update(**row)

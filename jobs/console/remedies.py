@@ -59,8 +59,8 @@ class Switch:
 
 def switch_for(request: HttpRequest, gate: Gate, job: JobRow) -> Switch | None:
     """Return the switch of this gate; None if it has none, or if the user lacks the permission for it."""
-    found = _switch(gate, job)
-    return found if found is not None and request.user.has_perm(named(found.permission)) else None
+    switch = _switch(gate, job)
+    return switch if switch is not None and request.user.has_perm(named(switch.permission)) else None
 
 
 def _switch(gate: Gate, job: JobRow) -> Switch | None:

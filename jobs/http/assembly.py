@@ -113,7 +113,7 @@ def _without_unknown_names(view: View) -> View:
             allowed = f"allowed: {', '.join(known)}" if known else "this address takes none"
             message = f"unknown parameter; {allowed}"
             raise problems.ProblemError.unfit(dict.fromkeys(sorted(unknown), message))
-        if unfit := {name: said for name, values in request.GET.lists() if (said := _unfit(values))}:
+        if unfit := {name: problem for name, values in request.GET.lists() if (problem := _unfit(values))}:
             raise problems.ProblemError.unfit(unfit)
         return view(request, **values)
 
@@ -172,9 +172,9 @@ class DocsPage(Swagger):
     """
 
     def render_page(self, request: HttpRequest, api: NinjaAPI, **kwargs: Any) -> HttpResponse:
-        said = json.dumps(self.settings | {"url": self.get_openapi_url(api, kwargs)}, indent=1)
+        swagger_settings = json.dumps(self.settings | {"url": self.get_openapi_url(api, kwargs)}, indent=1)
         try:
-            return page(request, self.template, {"swagger_settings": said, "api": api, "add_csrf": True})
+            return page(request, self.template, {"swagger_settings": swagger_settings, "api": api, "add_csrf": True})
         except TemplateDoesNotExist:
             return super().render_page(request, api, **kwargs)
 

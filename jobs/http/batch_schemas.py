@@ -45,8 +45,8 @@ class Batch(Schema):
     @classmethod
     def of(cls, progress: Progress) -> "Batch":
         counts = ("total", "waiting", "running", "success", "error", "dead", "cancelled", "share")
-        same = ("id", "name", "created_at", "closed_at", "cancelling", "oldest", *counts)
-        values = {name: getattr(progress, name) for name in same}
+        names = ("id", "name", "created_at", "closed_at", "cancelling", "oldest", *counts)
+        values = {name: getattr(progress, name) for name in names}
         return cls(user=progress.user_key, complete=progress.is_complete, **values)
 
 

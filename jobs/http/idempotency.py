@@ -69,14 +69,14 @@ def _once(request: CallerRequest, key: str, answer: Callable[[], HttpResponse]) 
     if not re.fullmatch(KEY, key):
         raise ProblemError.unfit({HEADER: "must be 1 to 255 ASCII characters without spaces"})
     tenant_id = request.auth.tenant.pk
-    asked = f"{request.path}\n{request.auth.user_key}\n".encode() + request.body
-    digest = hashlib.sha256(asked).hexdigest()
+    content = f"{request.path}\n{request.auth.user_key}\n".encode() + request.body
+    digest = hashlib.sha256(content).hexdigest()
     with transaction.atomic():
         answer_id = answers.reserve(tenant_id, key, digest)
         if answer_id is not None:
             response = answer()
-            said = {"location": response.get("Location", ""), "body": response.content.decode()}
-            KeptAnswer.objects.filter(pk=answer_id).update(status=response.status_code, **said)
+            kept = {"location": response.get("Location", ""), "body": response.content.decode()}
+            KeptAnswer.objects.filter(pk=answer_id).update(status=response.status_code, **kept)
             return response
     before = KeptAnswer.objects.get(tenant=tenant_id, key=key)
     if before.digest != digest:

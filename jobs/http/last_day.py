@@ -69,9 +69,10 @@ class LastDay(Schema):
 
     @classmethod
     def of(cls, day: last_day.LastDay) -> Self:
-        queues = [QueueDay(**_summary(one), queue=name) for (name,), one in day.queues.items()]
+        queues = [QueueDay(**_summary(summary), queue=name) for (name,), summary in day.queues.items()]
         types = [
-            TypeDay(**_summary(one), source_type=of, source_method=method) for (of, method), one in day.types.items()
+            TypeDay(**_summary(summary), source_type=source_type, source_method=method)
+            for (source_type, method), summary in day.types.items()
         ]
         return cls(since=day.since, counted_at=day.counted_at, queues=queues, types=types)
 
@@ -83,5 +84,5 @@ class QueuesLastDay(LastDay):
     types: list[TypeCounted]  # type: ignore[assignment]
 
 
-def _summary(one: Summary) -> dict[str, Any]:
-    return vars(one) | {"run": vars(one.run), "wait": vars(one.wait)}
+def _summary(summary: Summary) -> dict[str, Any]:
+    return vars(summary) | {"run": vars(summary.run), "wait": vars(summary.wait)}

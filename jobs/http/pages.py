@@ -9,7 +9,7 @@ from pydantic import BaseModel
 Row = TypeVar("Row", bound=Model)
 
 
-def page(found: QuerySet[Row], address: str, wanted: Any, by: str = "pk") -> tuple[list[Row], str | None]:
+def page(matching: QuerySet[Row], address: str, wanted: Any, by: str = "pk") -> tuple[list[Row], str | None]:
     """Return the first `wanted.limit` rows, and the address of the next page; None if this is the last page.
 
     The rows are ordered by the field `by`. If `wanted` has `before`: the highest first, only rows below `before`. Else
@@ -18,8 +18,9 @@ def page(found: QuerySet[Row], address: str, wanted: Any, by: str = "pk") -> tup
     falls = hasattr(wanted, "before")
     edge, beyond = ("before", "lt") if falls else ("after", "gt")
     if (end := getattr(wanted, edge)) is not None:
-        found = found.filter(**{f"{by}__{beyond}": end})
-    rows = list(found.order_by(f"-{by}" if falls else by)[: wanted.limit + 1])  # one more row: there is a next page
+        matching = matching.filter(**{f"{by}__{beyond}": end})
+    # One more row: there is a next page.
+    rows = list(matching.order_by(f"-{by}" if falls else by)[: wanted.limit + 1])
     if len(rows) <= wanted.limit:
         return rows, None
     del rows[-1]

@@ -21,7 +21,7 @@ from tenants.tenant_model import get_tenant_model
 MEDIA_TYPE = "application/problem+json"
 MOST_ERRORS = 20  # in one answer
 NO_SUCH_ADDRESS = "This address does not exist; see the API's docs page."
-Found = TypeVar("Found")
+Value = TypeVar("Value")
 LONGEST_FIELD, LONGEST_MESSAGE = 100, 1_000  # characters: both may quote the input
 
 
@@ -65,18 +65,18 @@ def respond(problem: ProblemError) -> HttpResponse:
     return HttpResponse(json.dumps(document), content_type=MEDIA_TYPE, status=problem.status, headers=problem.headers)
 
 
-def existing(found: Found | None, what: str) -> Found:
-    """Return what was found. Raises a problem if nothing was found.
+def existing(value: Value | None, what: str) -> Value:
+    """Return the value. Raises a problem if it is None.
 
     The problem is the same, byte for byte, if there is nothing and if it belongs to another tenant.
     """
-    if found is None:
+    if value is None:
         raise _missing(what)
-    return found
+    return value
 
 
-def _missing(what: str) -> ProblemError:
-    return ProblemError(404, f"There is no such {what}.")
+def _missing(kind: str) -> ProblemError:
+    return ProblemError(404, f"There is no such {kind}.")
 
 
 @csrf_exempt  # otherwise a POST would get an error about its token, not about the address

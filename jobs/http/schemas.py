@@ -95,7 +95,7 @@ class Job(ListedJob):
 
     @classmethod
     def of(cls, job: models.JobRow) -> Self:
-        return cls(**read(job))
+        return cls(**read_job_values(job))
 
 
 class SubmittedJob(Job):
@@ -156,20 +156,20 @@ def text(document: dict[str, Any]) -> str:
     return json.dumps(document, cls=DjangoJSONEncoder)
 
 
-def read(job: models.JobRow) -> dict[str, Any]:
+def read_job_values(job: models.JobRow) -> dict[str, Any]:
     """Return the values of a `Job` by field. While the job waits, one statement reads the forecast of its start."""
-    said = starts([job]).get(job.pk)
-    return shown(job, starts=said and asdict(said))
+    prediction = starts([job]).get(job.pk)
+    return job_values(job, starts=prediction and asdict(prediction))
 
 
-def shown(job: models.JobRow, **more: Any) -> dict[str, Any]:
+def job_values(job: models.JobRow, **more: Any) -> dict[str, Any]:
     """Return the values of a `Job` by field, without any statement.
 
     more: values that are not in the job's row, such as the forecast.
     """
     rows = job.stats.get("rows")
     counted = rows if is_whole(rows) else None
-    return listed(job) | {"args": job.args, "stats": job.stats, "starts": None, "rows": counted} | more
+    return listed_values(job) | {"args": job.args, "stats": job.stats, "starts": None, "rows": counted} | more
 
 
 OWN = frozenset(  # fields that are not columns of that name
@@ -178,7 +178,7 @@ OWN = frozenset(  # fields that are not columns of that name
 COLUMNS = [name for name in ListedJob.model_fields if name not in OWN]
 
 
-def listed(job: models.JobRow) -> dict[str, Any]:
+def listed_values(job: models.JobRow) -> dict[str, Any]:
     """Return the values of a `ListedJob` by field."""
     now = timezone.now()
     return {name: getattr(job, name) for name in COLUMNS} | {

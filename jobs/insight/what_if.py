@@ -29,7 +29,7 @@ from tenants.models import TenantQueue
 from tenants.tenant_model import slugs_of
 
 HOUR = timedelta(hours=1)
-MOST = 200_000  # attempts of a window that a page or the API may ask for
+MOST_ATTEMPTS = 200_000  # attempts of a window that a page or the API may ask for
 POOLS = "pools"
 KINDS = {TENANTS: TENANT, QUEUES: QUEUE, POOLS: POOL}
 LIMITS: Mapping[str, Sequence[str]] = {**questions.LIMITS, POOLS: ["processes"]}  # that a question can change
@@ -62,8 +62,8 @@ class Question:
             if at > now:
                 raise InvalidRequest(name, "must not be in the future")
         if since >= until:
-            both = f"{since:%Y-%m-%dT%H:%M} and {until:%Y-%m-%dT%H:%M}"
-            raise InvalidRequest("since", f"must be before until; they are {both}")
+            given = f"{since:%Y-%m-%dT%H:%M} and {until:%Y-%m-%dT%H:%M}"
+            raise InvalidRequest("since", f"must be before until; they are {given}")
         if since < now - log_kept():
             raise InvalidRequest(
                 "since", f"must be within the last {log_kept().days} days: older attempts are not kept"
@@ -74,12 +74,12 @@ class Question:
 
     def hypothesis(self) -> Hypothesis:
         """Return the other limits by their subjects: tenants and queues by id, pools by name. Raises InvalidRequest."""
-        found: dict[tuple[str, int | str], dict[str, Any]] = {}
+        limits_by_subject: dict[tuple[str, int | str], dict[str, Any]] = {}
         for kind, named in self.changes.items():
             for name, given in named.items():
                 subject, limits = _limits(kind, name, given)
-                found[KINDS[kind], subject] = limits
-        return found
+                limits_by_subject[KINDS[kind], subject] = limits
+        return limits_by_subject
 
 
 def read(lines: Iterable[tuple[str, str, str, str]]) -> Changes:
@@ -87,12 +87,12 @@ def read(lines: Iterable[tuple[str, str, str, str]]) -> Changes:
 
     lines: kind, name, limit and value of each, as an operator wrote them
     """
-    found: dict[str, dict[str, dict[str, Any]]] = {}
+    changes: dict[str, dict[str, dict[str, Any]]] = {}
     for kind, name, limit, value in lines:
         if kind not in LIMITS:
             raise InvalidRequest("kind", f"must be one of {', '.join(LIMITS)}")
-        found.setdefault(kind, {}).setdefault(name, {})[limit] = WORDS.get(value, value)
-    return found
+        changes.setdefault(kind, {}).setdefault(name, {})[limit] = WORDS.get(value, value)
+    return changes
 
 
 def ask(question: Question, by: str) -> WhatIf:
@@ -107,11 +107,11 @@ def ask(question: Question, by: str) -> WhatIf:
 
 def stored(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return the document with the types of JSON."""
-    found: dict[str, Any] = json.loads(json.dumps(document, cls=DjangoJSONEncoder))
-    return found
+    plain: dict[str, Any] = json.loads(json.dumps(document, cls=DjangoJSONEncoder))
+    return plain
 
 
-def told(question: Question, most: int = MOST) -> dict[str, Any]:
+def answer_document(question: Question, most: int = MOST_ATTEMPTS) -> dict[str, Any]:
     """Return the answer as a document. Raises InvalidRequest if the window has more than `most` attempts."""
     try:
         record = replay.read(question.since, question.until, most)
@@ -120,35 +120,35 @@ def told(question: Question, most: int = MOST) -> dict[str, Any]:
             "since", f"there are more than {most:,} attempts since then: ask for a shorter time"
         ) from None
     gaps = idle_gaps(record.past)
-    found = compare(record, gaps, question.hypothesis())
+    result = compare(record, gaps, question.hypothesis())
     return {
         **asdict(question),
-        "attempts": found.attempts,
-        "not_replayed": found.unreplayed,
-        "error": None if found.error is None else asdict(found.error),
-        "knows": found.knows,
-        "told": sentence(found),
+        "attempts": result.attempts,
+        "not_replayed": result.unreplayed,
+        "error": None if result.error is None else asdict(result.error),
+        "knows": result.knows,
+        "told": sentence(result),
         "unknown": [asdict(gap) for gap in replay.gaps(record, question.since)],
         "pauses": asdict(gaps),
-        "lines": list(_lines(found)),
+        "lines": list(_lines(result)),
     }
 
 
-def sentence(found: Comparison) -> str:
+def sentence(result: Comparison) -> str:
     """Return how accurate the answer is, for people."""
-    if found.error is None:
+    if result.error is None:
         return "No attempt of this time can be replayed."
-    off = f"Accuracy: replaying the real limits misses the mean wait by {percent(found.error.mean, 1)}"
-    if not found.knows:
+    off = f"Accuracy: replaying the real limits misses the mean wait by {percent(result.error.mean, 1)}"
+    if not result.knows:
         return f"{off}, more than {percent(MOST_ERROR, 1)}: too much to answer the question."
-    both = f"{off}, the p95 by {percent(found.error.p95, 1)}"
-    return f"{both}. The replay assumes that the same jobs come, and run as long as they did."
+    errors = f"{off}, the p95 by {percent(result.error.p95, 1)}"
+    return f"{errors}. The replay assumes that the same jobs come, and run as long as they did."
 
 
-def _lines(found: Comparison) -> Iterator[dict[str, Any]]:
-    slugs = slugs_of({line.tenant_id for line in found.lines})
-    queues = dict(Queue.objects.filter(pk__in={line.queue_id for line in found.lines}).values_list("pk", "name"))
-    for line in found.lines:
+def _lines(result: Comparison) -> Iterator[dict[str, Any]]:
+    slugs = slugs_of({line.tenant_id for line in result.lines})
+    queues = dict(Queue.objects.filter(pk__in={line.queue_id for line in result.lines}).values_list("pk", "name"))
+    for line in result.lines:
         waits = asdict(line)
         named = {"tenant": slugs.get(waits.pop("tenant_id")), "queue": queues.get(waits.pop("queue_id"))}
         yield named | waits | {"clear": line.clear}

@@ -20,11 +20,11 @@ def answer(pk: int) -> None:
 
     row = WhatIf.objects.get(pk=pk)
     try:
-        asked = row.question
-        question = what_if.Question.of(asked["since"], asked["until"], asked["changes"], now=store.database_now())
+        stored = row.question
+        question = what_if.Question.of(stored["since"], stored["until"], stored["changes"], now=store.database_now())
         if not replay.begin_alone():
             raise InvalidRequest("what-if", "another one is being replayed; ask again in a minute")
-        row.answer = what_if.stored(what_if.told(question))
+        row.answer = what_if.stored(what_if.answer_document(question))
     except InvalidRequest as refused:
         row.refused = str(refused)[:500]
     except MemoryError:

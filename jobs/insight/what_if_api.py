@@ -64,24 +64,24 @@ class Replayed(Schema):
 
 
 @router.post("what-if", response={202: Replayed})
-def ask_what_if(request: OperatorRequest, asked: Asked) -> HttpResponse:
+def ask_what_if(request: OperatorRequest, wanted: Asked) -> HttpResponse:
     """Ask what other limits would have done. A process of its own replays that time of the past."""
     changes = {
-        kind: {name: limits.model_dump(exclude_unset=True) for name, limits in getattr(asked, kind).items()}
+        kind: {name: limits.model_dump(exclude_unset=True) for name, limits in getattr(wanted, kind).items()}
         for kind in (TENANTS, QUEUES, POOLS)
     }
-    question = Question.of(asked.since, asked.until, changes, now=store.database_now())
+    question = Question.of(wanted.since, wanted.until, changes, now=store.database_now())
     row = what_if.ask(question, request.auth.get_username())
     row.refresh_from_db()
-    return answer(202, _shown(row), f"{request.path}/{row.pk}")
+    return answer(202, _as_document(row), f"{request.path}/{row.pk}")
 
 
 @router.get("what-if/{pk}", response=Replayed)
 def read_what_if(request: OperatorRequest, pk: PathId) -> dict[str, Any]:
     """Read the answer; it is kept for a day. While the state is `replaying`, ask again after a second or two."""
-    return _shown(existing(WhatIf.objects.filter(pk=pk).first(), "what-if"))
+    return _as_document(existing(WhatIf.objects.filter(pk=pk).first(), "what-if"))
 
 
-def _shown(row: WhatIf) -> dict[str, Any]:
+def _as_document(row: WhatIf) -> dict[str, Any]:
     facts = {name: getattr(row, name) for name in ("id", "asked_at", "question", "answer", "refused")}
     return facts | {"state": state_of(row.asked_at, row.ended_at, row.refused, store.database_now())}

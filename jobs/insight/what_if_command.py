@@ -14,14 +14,14 @@ from jobs.insight.what_if import LIMITS, Question
 MOST = 5_000_000  # attempts, for which a process needs some GB
 
 
-def _waits(title: str, of: str, *, wide: bool = False) -> Iterator[Column]:
+def _waits(title: str, field: str, *, wide: bool = False) -> Iterator[Column]:
     """Yield the columns for the mean, the median and the 95th percentile of a kind of waits."""
-    yield Column(title, lambda line: line[of] and length(line[of]["mean"]), right=True, wide=wide)
-    yield Column("P50", lambda line: line[of] and length(line[of]["p50"]), right=True, wide=True)
-    yield Column("P95", lambda line: line[of] and length(line[of]["p95"]), right=True, wide=wide)
+    yield Column(title, lambda line: line[field] and length(line[field]["mean"]), right=True, wide=wide)
+    yield Column("P50", lambda line: line[field] and length(line[field]["p50"]), right=True, wide=True)
+    yield Column("P95", lambda line: line[field] and length(line[field]["p95"]), right=True, wide=wide)
 
 
-def _said(line: dict[str, Any]) -> str:
+def _verdict(line: dict[str, Any]) -> str:
     if line["never"]:
         return f"{line['never']:,} would not start"
     return "" if line["clear"] or line["changed"] is None else "no clear difference"
@@ -35,7 +35,7 @@ COLUMNS = [
     *_waits("WAITED", "recorded", wide=True),
     *_waits("REPLAYED", "replayed"),
     *_waits("WOULD BE", "changed"),
-    Column("", _said, flexible=True),
+    Column("", _verdict, flexible=True),
 ]
 
 
@@ -69,11 +69,11 @@ ARGUMENTS = (
 def run(options: Options, screen: Screen) -> None:
     changes = what_if.read((kind, *line) for kind in LIMITS for line in options[kind])
     question = Question.of(options["since"], options["until"], changes, now=store.database_now())
-    found = what_if.told(question, MOST)
-    screen.document(found)
-    screen.table(COLUMNS, found["lines"])
-    screen.say(found["told"])
-    for gap in found["unknown"]:
+    document = what_if.answer_document(question, MOST)
+    screen.document(document)
+    screen.table(COLUMNS, document["lines"])
+    screen.say(document["told"])
+    for gap in document["unknown"]:
         screen.say(gap["told"])
 
 

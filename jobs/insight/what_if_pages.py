@@ -9,9 +9,9 @@ from django.urls import path, reverse
 
 from jobs import store
 from jobs.calls.refusals import InvalidRequest
-from jobs.console.ops import live
-from jobs.console.ops.access import action_for, page_for
-from jobs.console.ops.answers import sentence
+from jobs.console.ops.shared import live
+from jobs.console.ops.shared.access import action_for, page_for
+from jobs.console.ops.shared.answers import sentence
 from jobs.insight import what_if
 from jobs.insight.what_if import LIMITS, SUBJECTS, Question
 from jobs.insight.what_if_process import State, state_of
@@ -44,15 +44,15 @@ def show(request: HttpRequest) -> HttpResponse:
 
 
 @page_for("tenants.view_tenantqueue")
-def one(request: HttpRequest, pk: int) -> HttpResponse:
+def answer(request: HttpRequest, pk: int) -> HttpResponse:
     found = WhatIf.objects.filter(pk=pk).first()
     row = existing(found, "There is no such question, or it is older than a day.")
     state = state_of(row.asked_at, row.ended_at, row.refused, store.database_now())
     asked = row.question
     moments = [datetime.fromisoformat(asked[name]).astimezone(UTC) for name in ("since", "until")]
     since, until = (f"{moment:%Y-%m-%dT%H:%M:%S}" for moment in moments)
-    shown = {"state": state, "answer": row.answer, "wrong": row.refused}
-    page = _form(request, list(_given(asked["changes"])), since, until, **shown)
+    context = {"state": state, "answer": row.answer, "wrong": row.refused}
+    page = _form(request, list(_given(asked["changes"])), since, until, **context)
     if state is State.REPLAYING:
         page["Refresh"] = str(AGAIN)
     return page
@@ -64,7 +64,7 @@ def _form(request: HttpRequest, given: Sequence[Change], since: str = "", until:
     given, since, until: the values in the form
     more: `wrong`, the reason for a refusal; or an answer and its state
     """
-    shown = {
+    context = {
         "rows": given or [NONE],
         "room": [NONE] * ROOM,
         "kinds": list(LIMITS),
@@ -73,7 +73,7 @@ def _form(request: HttpRequest, given: Sequence[Change], since: str = "", until:
         "until": until,
         **more,
     }
-    return live.page(request, "what_if", "What if", (), shown, every=0)
+    return live.page(request, "what_if", "What if", (), context, every=0)
 
 
 def _given(changes: Mapping[str, Any]) -> Iterator[Change]:
@@ -100,5 +100,5 @@ def ask(request: HttpRequest) -> HttpResponse:
 urlpatterns = [
     path("what-if/", show, name="what-if"),
     path("what-if/ask", ask, name="ask-what-if"),
-    path("what-if/<int:pk>/", one, name="what-if-answer"),
+    path("what-if/<int:pk>/", answer, name="what-if-answer"),
 ]

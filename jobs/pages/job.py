@@ -7,28 +7,30 @@ from django.http import HttpRequest
 
 from jobs.lifecycle import FINAL, Status
 from jobs.models import HELD_UNTIL, AnyJob
-from jobs.pages.as_said import how_often_held, said_of
 from jobs.pages.attempts_chart import pieces
+from jobs.pages.prediction_accuracy import accuracy_for, seen_prediction
 from jobs.reading import queries
 from jobs.reading.explain.explanation import Explanation
 from jobs.reading.explain.reads import MAX_COUNTED_PLACE
 from jobs.reading.predictor import starts
 
 
-def shown(request: HttpRequest, job: AnyJob, why: Explanation, moments: Iterable[tuple[str, str]]) -> dict[str, Any]:
+def job_context(
+    request: HttpRequest, job: AnyJob, why: Explanation, moments: Iterable[tuple[str, str]]
+) -> dict[str, Any]:
     """Return the context for a page of the job. Its `failed` has the failed attempts, the last one first.
 
     moments: the names of times, and their columns.
     """
-    failed, said = queries.failed_attempts(job), starts([job]).get(job.pk)
+    failed, prediction = queries.failed_attempts(job), starts([job]).get(job.pk)
     return {
         "job": job,
         "now": why.now,
         "why": why,
         "far": why.place is not None and why.place > MAX_COUNTED_PLACE,
-        "starts": said,
-        "held": how_often_held(said),
-        "said": said_of(request, job),
+        "starts": prediction,
+        "accuracy": accuracy_for(prediction),
+        "seen_prediction": seen_prediction(request, job),
         "failed": failed[::-1],
         "pieces": pieces(job, failed, why.now),
         "moments": [(name, at) for name, column in moments if (at := getattr(job, column)) and at != HELD_UNTIL],

@@ -58,12 +58,12 @@ def reason(why: Explanation) -> str:
         case Gate.ENDED:
             return ENDS[why.status]
         case Gate.SCHEDULED if why.used is not None:  # a retry
-            return f"It failed, and will be tried again (retry {why.used}{_of(why.limit)})."
+            return f"It failed, and will be tried again (retry {why.used}{_of_limit(why.limit)})."
         case gate:
             return REASONS[gate].format(used=why.used, limit=why.limit)
 
 
-def _of(limit: int | None) -> str:
+def _of_limit(limit: int | None) -> str:
     return "" if limit is None else f" of {limit}"
 
 

@@ -1,4 +1,4 @@
-"""`{% load jobs_members %}`: filters of the members' templates, beside those of `jobs/console/ops/tags.py`."""
+"""`{% load jobs_members %}`: filters of the members' templates, beside those of `jobs/console/ops/shared/tags.py`."""
 
 from collections.abc import Mapping
 

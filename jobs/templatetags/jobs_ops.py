@@ -1,5 +1,5 @@
 """`{% load jobs_ops %}`: Django looks for tags here."""
 
-from jobs.console.ops.tags import register
+from jobs.console.ops.shared.tags import register
 
 __all__ = ["register"]

@@ -33,9 +33,9 @@ class Searched:
 
     def get_autocomplete_fields(self, request: HttpRequest) -> list[str]:
         page: Any = self  # a ModelAdmin
-        of = {name: page.model._meta.get_field(name).related_model for name in self.searched}
+        models = {name: page.model._meta.get_field(name).related_model for name in self.searched}
         registered = page.admin_site._registry
-        return [name for name, model in of.items() if model in registered and registered[model].search_fields]
+        return [name for name, model in models.items() if model in registered and registered[model].search_fields]
 
 
 class Kept(ModelAdmin):

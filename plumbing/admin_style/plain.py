@@ -39,5 +39,5 @@ class UncountedPaginator(Paginator):  # type: ignore[type-arg]
 
 def display(*, label: object = None, **options: Any) -> Callable[[Any], Any]:
     """Return Django's decorator, with unfold's parameter `label`, which is ignored: labels have no colours here."""
-    shown: Callable[[Any], Any] = admin.display(**options)
-    return shown
+    decorator: Callable[[Any], Any] = admin.display(**options)
+    return decorator

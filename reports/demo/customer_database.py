@@ -46,11 +46,11 @@ def remove(tenant_id: int) -> None:
         server.execute(SQL("DROP ROLE IF EXISTS {}").format(name))
 
 
-def _connect(**other: str) -> Connection:
+def _connect(**options: str) -> Connection:
     """Return a connection like the scheduler's own, in autocommit: CREATE DATABASE cannot run in a transaction."""
     scheduler.ensure_connection()
     info = scheduler.connection.info
-    parameters = {**info.get_parameters(), "password": info.password, **other}
+    parameters = {**info.get_parameters(), "password": info.password, **options}
     return psycopg.connect(**parameters, autocommit=True)
 
 

@@ -82,13 +82,13 @@ class Observer:
         with connection.cursor() as cursor:
             cursor.execute(SLOTS, [list(self.sights)])
             for tenant_id, limit, in_use in cursor.fetchall():
-                seen = self.sights[tenant_id]
+                sight = self.sights[tenant_id]
                 self.sights[tenant_id] = replace(
-                    seen,
+                    sight,
                     limit=limit,
                     in_use=in_use,
-                    greatest=max(seen.greatest, in_use),
-                    over_limit=seen.over_limit + (in_use > limit),
+                    greatest=max(sight.greatest, in_use),
+                    over_limit=sight.over_limit + (in_use > limit),
                 )
         self.looks += 1
 

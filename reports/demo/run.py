@@ -40,7 +40,7 @@ def parties() -> Iterator[list[Party]]:
     tenants = {customer.slug: Tenant.objects.get(slug=customer.slug) for customer in CUSTOMERS}
     keys = {slug: auth.issue(tenant, "demo run") for slug, tenant in tenants.items()}
     try:
-        yield [Party(it, tenants[it.slug], keys[it.slug][1]) for it in CUSTOMERS]
+        yield [Party(customer, tenants[customer.slug], keys[customer.slug][1]) for customer in CUSTOMERS]
     finally:
         for key, _ in keys.values():
             auth.revoke(key)

@@ -107,10 +107,10 @@ def installation(directory: Path, *, session: str, synchronous: bool = False) ->
         url = pair.url(session)
         ours = {**os.environ, **QUICK, "DATABASE_URL": url, "CHAOS_EVIDENCE": str(evidence)}
         with pytest.MonkeyPatch.context() as patch, own_engines.on(url, patch):
-            here = Installation(directory, ours, processes, pair, evidence)
+            installation_here = Installation(directory, ours, processes, pair, evidence)
             try:
-                yield here
+                yield installation_here
             finally:
-                for worker in here.workers:  # nobody need wait for a stop in good order
+                for worker in installation_here.workers:  # nobody need wait for a stop in good order
                     worker.restart = False
                     worker.signal_group(signal.SIGKILL)

@@ -84,8 +84,8 @@ def processes(tmp_path: Path) -> Iterator[Processes]:
         for process in processes:  # the test is over: nobody need wait for a stop in good order
             process.signal_group(signal.SIGKILL)
     # The server goes on with what they had asked, for as long as that takes; and nobody could drop the database.
-    with suppress(psycopg.OperationalError), psycopg.connect(**connection.get_connection_params()) as own:
-        own.execute(
+    with suppress(psycopg.OperationalError), psycopg.connect(**connection.get_connection_params()) as session:
+        session.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
             " WHERE datname = current_database() AND application_name LIKE 'jobs:%'"
         )
@@ -200,7 +200,9 @@ def context_of(browser, web, problems):
         made.add_cookies([{"name": "sessionid", "value": session.cookies["sessionid"].value, "url": web.url}])
         made.on("weberror", lambda error: problems.append(str(error.error)))
         made.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
-        made.on("request", lambda asked: asked.url.startswith((web.url, "data:")) or problems.append(asked.url))
+        made.on(
+            "request", lambda requested: requested.url.startswith((web.url, "data:")) or problems.append(requested.url)
+        )
         return made
 
     return context_of

@@ -61,8 +61,8 @@ def build() -> list[str]:
     batches = ("batches/", *(f"batches/{_batch(tenant)}/" for tenant in (plain, long)))
     _webhooks(plain, long, now)
     bills = ("usage/", "usage/?by=tenant,queue,type,outcome", "webhooks/")
-    others = ("queues/", "dead/", "dead/?error=none", "workers/", "schedules/", "health/")
-    return ["", *tenants, *jobs, *others, *runs, *batches, *bills, _what_if(long)]
+    further = ("queues/", "dead/", "dead/?error=none", "workers/", "schedules/", "health/")
+    return ["", *tenants, *jobs, *further, *runs, *batches, *bills, _what_if(long)]
 
 
 def _what_if(tenant: Tenant) -> str:
@@ -74,18 +74,22 @@ def _what_if(tenant: Tenant) -> str:
         | {"recorded": waits, "replayed": waits, "changed": changed, "never": never, "clear": changed is shorter}
         for slug, changed, never in ((tenant.slug, shorter, 0), ("alder", unclear, 0), (None, shorter, 4000))
     ]
-    told = "Accuracy: replaying the real limits misses the mean wait by 12 %, the p95 by 9 %."
-    answer = {"told": told, "lines": lines, "unknown": [{"code": "left", "told": "Jobs of it that left the line: 9."}]}
+    accuracy = "Accuracy: replaying the real limits misses the mean wait by 12 %, the p95 by 9 %."
+    answer = {
+        "told": accuracy,
+        "lines": lines,
+        "unknown": [{"code": "left", "told": "Jobs of it that left the line: 9."}],
+    }
     changes = {"tenants": {tenant.slug: {"num_slots": 4, "rate_limit": None}}}
     question = {"since": "2030-01-31T14:00:00+00:00", "until": "2030-01-31T15:00:00+00:00", "changes": changes}
-    asked = WhatIf.objects.create(asked_by="ines", question=question, answer=answer, ended_at=timezone.now())
-    return f"what-if/{asked.pk}/"
+    stored = WhatIf.objects.create(asked_by="ines", question=question, answer=answer, ended_at=timezone.now())
+    return f"what-if/{stored.pk}/"
 
 
 def _run(tenant: Tenant, job: Job) -> uuid.UUID:
     bulk = uuid.uuid4()
-    of = {"kind": "jobs.job", "subject_id": str(job.pk), "subject": f"job {job.pk}", "tenant_id": tenant.pk}
-    change = Change.objects.create(who="w" * 200, verb="revived", bulk=bulk, values={"filter": MARKUP * 20}, **of)
+    subject = {"kind": "jobs.job", "subject_id": str(job.pk), "subject": f"job {job.pk}", "tenant_id": tenant.pk}
+    change = Change.objects.create(who="w" * 200, verb="revived", bulk=bulk, values={"filter": MARKUP * 20}, **subject)
     change.subjects.create(subject_id=job.pk)
     return bulk
 
@@ -168,8 +172,8 @@ def _statistics(tenant: Tenant, queue: Queue, now: datetime) -> None:
             buckets = [0] * BUCKETS
             buckets[step % 12 + 8] = attempts
             seconds = {"run_seconds": 1.5 * attempts, "wait_seconds": 1.0 * attempts}
-            both = {"run_buckets": buckets, "wait_buckets": buckets}
-            tally = {**CALL, **seconds, **both, "outcome": outcome, "attempts": attempts, "queue_id": queue.pk}
+            histograms = {"run_buckets": buckets, "wait_buckets": buckets}
+            tally = {**CALL, **seconds, **histograms, "outcome": outcome, "attempts": attempts, "queue_id": queue.pk}
             minutes.append(JobMinute(minute=minute - timedelta(minutes=step), **tally))
             hours.append(TenantHour(tenant_id=tenant.pk, hour=hour - timedelta(hours=step), **tally))
     JobMinute.objects.bulk_create(minutes)
@@ -181,8 +185,13 @@ def _statistics(tenant: Tenant, queue: Queue, now: datetime) -> None:
 def _forecasts(tenant: Tenant, queue: Queue, now: datetime) -> None:
     """Of one queue a moment tomorrow; of the other no more than an early one."""
     end = 11 << 58  # behind all in line
-    for of, said in ((queue, [90_000.0, 95_000.0, 0.0, None]), (QueueFactory(), [None, None, 900.0, "unsure"])):
-        Forecast.objects.create(tenant_id=tenant.pk, queue_id=of.pk, user_key="", made_at=now, places=[[end, *said]])
+    for predicted, forecast in (
+        (queue, [90_000.0, 95_000.0, 0.0, None]),
+        (QueueFactory(), [None, None, 900.0, "unsure"]),
+    ):
+        Forecast.objects.create(
+            tenant_id=tenant.pk, queue_id=predicted.pk, user_key="", made_at=now, places=[[end, *forecast]]
+        )
 
 
 def _sample(tenant: Tenant, queue: Queue, minute: datetime, step: int) -> Sample:

@@ -51,8 +51,8 @@ class Watched:
 
     def address(self) -> int:
         """The port of the present master, as the sentinels say."""
-        with redis.Redis(port=self.sentinels[0]) as one:
-            return int(one.execute_command("SENTINEL", "get-master-addr-by-name", MASTER)[1])
+        with redis.Redis(port=self.sentinels[0]) as connection:
+            return int(connection.execute_command("SENTINEL", "get-master-addr-by-name", MASTER)[1])
 
     def kill_master(self) -> None:
         """Kill it; return when the replica is the master."""
@@ -72,8 +72,8 @@ def running(directory: Path) -> Iterator[Watched]:
             wait_until(lambda: replica.info("replication")["master_link_status"] == "up", "the replica follows")
         watching = [_started(processes, directory, f"sentinel{n}", SENTINEL, first=first)[0] for n in range(COUNT)]
         for port in watching:
-            with redis.Redis(port=port) as one:
-                wait_until(lambda one=one: _knows_all(one), "the sentinels have met")
+            with redis.Redis(port=port) as connection:
+                wait_until(lambda connection=connection: _knows_all(connection), "the sentinels have met")
         yield Watched(watching, master)
         for process in processes:
             process.signal_group(signal.SIGKILL)  # their data is thrown away

@@ -122,13 +122,13 @@ class TestOf32Bits:
 
     def test_a_command_names_it(self) -> None:
         shop(), shop("bridge")
-        told = StringIO()
-        call_command("tenants", "slots", "--json", stdout=told)
-        assert [(line["tenant"], line["name"]) for line in json.loads(told.getvalue())["tenants"]] == [
+        output = StringIO()
+        call_command("tenants", "slots", "--json", stdout=output)
+        assert [(line["tenant"], line["name"]) for line in json.loads(output.getvalue())["tenants"]] == [
             ("bridge", "Bridge"),
             ("corner", "Corner"),
         ]
-        call_command("tenants", "slots", "corner", "--set", "5", stdout=told)
+        call_command("tenants", "slots", "corner", "--set", "5", stdout=output)
         assert Shop.objects.get(string_id="corner").jobs_queue.num_slots == 5
 
     def test_is_a_tenant_whatever_its_manager_hides(self, admin_client) -> None:
@@ -146,14 +146,17 @@ def thing(request) -> Line | Order | Parcel | Shop:
     corner = shop()
     order = Order.objects.create(shop=corner)
     made = (corner, order, Line.objects.create(order=order), Parcel.objects.create(shop=corner))
-    return next(one for one in made if isinstance(one, request.param))
+    return next(thing for thing in made if isinstance(thing, request.param))
 
 
 class TestAPathToTheTenant:
     def test_leads_to_it_and_a_strangers_job_finds_nothing(self, thing, django_assert_num_queries) -> None:
         corner, stranger = Shop.objects.get(), shop("stranger")
         target = registry.target(type(thing), registry.methods(type(thing))[0])
-        for find in (sources.find, sources.find_all([(type(thing), thing.pk, one.pk) for one in (corner, stranger)])):
+        for find in (
+            sources.find,
+            sources.find_all([(type(thing), thing.pk, tenant.pk) for tenant in (corner, stranger)]),
+        ):
             for _ in range(3):  # planned anew, and from the plan that was kept
                 assert find(target, str(thing.pk), corner.pk) == thing
                 assert find(target, str(thing.pk), stranger.pk) is None
@@ -182,8 +185,8 @@ class TestAPathToTheTenant:
         line = Line.objects.create(order=Order.objects.create(shop=corner))
         body = {"source_type": "shop.line", "source_id": line.pk, "source_method": "pack"}
         answers = [
-            Client(headers={"authorization": f"Bearer {auth.issue(one, 'it')[1]}"}).post("/api/v1/jobs", body, JSON)
-            for one in (corner, stranger)
+            Client(headers={"authorization": f"Bearer {auth.issue(tenant, 'it')[1]}"}).post("/api/v1/jobs", body, JSON)
+            for tenant in (corner, stranger)
         ]
         assert [answer.status_code for answer in answers] == [202, 422]
 

@@ -44,26 +44,26 @@ def guards(repository: Path) -> Iterator[Guard]:
         for number, line in enumerate(lines, 1):
             if named := NAME.fullmatch(f"{line}\n"):
                 name = named[1]
-            if found := GUARD.fullmatch(line):
+            if match := GUARD.fullmatch(line):
                 first = next(n for n in range(number, 0, -1) if BEGIN.match(lines[n - 1]))
-                code = " ".join(part.strip() for part in [*lines[first - 1 : number - 1], found["code"]])
-                invariant = (found["invariant"] or "").strip()
+                code = " ".join(part.strip() for part in [*lines[first - 1 : number - 1], match["code"]])
+                invariant = (match["invariant"] or "").strip()
                 yield Guard(path.relative_to(repository), first, number, code, invariant, name)
 
 
 def whole(guard: Guard, repository: Path, text: str) -> str:
     """The statement of the guard, or the first with its chapter, with this text for the guard's file."""
     path = repository / guard.path
-    seen: set[Path] = set()
+    files_read: set[Path] = set()
 
     def read(file: Path) -> str:
-        seen.add(file)
+        files_read.add(file)
         return text if file == path else file.read_text(encoding="utf-8")
 
     if path in files().values():
         return with_chapters(guard.statement, read)
     statements = (with_chapters(name, read) for name in files())
-    return next(statement for statement in statements if path in seen)
+    return next(statement for statement in statements if path in files_read)
 
 
 def without(text: str, guard: Guard) -> str:
@@ -72,8 +72,8 @@ def without(text: str, guard: Guard) -> str:
     Raises ValueError for a line of a kind that is not known here.
     """
     for shape, rest in WHERE_IT_STANDS:
-        if found := shape.fullmatch(guard.code):
+        if match := shape.fullmatch(guard.code):
             lines = text.splitlines(keepends=True)
-            lines[guard.first - 1 : guard.line] = [f"{found.expand(rest)}\n"]
+            lines[guard.first - 1 : guard.line] = [f"{match.expand(rest)}\n"]
             return "".join(lines)
     raise ValueError(f"{guard}: how is this guard removed? {guard.code}")

@@ -22,12 +22,12 @@ def infer(node: ast.AST | None, scope: Scope) -> Value | None:
     if id(node) in _known:
         return _known[id(node)]
     _known[id(node)] = None
-    found = _inferred(node, scope)
-    if found is None:
+    value = _inferred(node, scope)
+    if value is None:
         del _known[id(node)]
     else:
-        _known[id(node)] = found
-    return found
+        _known[id(node)] = value
+    return value
 
 
 def _inferred(node: ast.AST | None, scope: Scope) -> Value | None:  # noqa: C901, PLR0911 - a table
@@ -37,12 +37,12 @@ def _inferred(node: ast.AST | None, scope: Scope) -> Value | None:  # noqa: C901
         case ast.Attribute(value=inner, attr=name):
             return member(infer(inner, scope), name)
         case ast.Call(func=ast.Name(id=name), args=[first, *_]) if name in PASSED_ON:
-            found = infer(first, scope)
-            return _element(found) if name == "next" else found
+            element = infer(first, scope)
+            return _element(element) if name == "next" else element
         case ast.Call(func=function):
             return _called(infer(function, scope))
         case ast.BoolOp(values=values):
-            return next((found for one in values if (found := infer(one, scope))), None)
+            return next((element for operand in values if (element := infer(operand, scope))), None)
         case ast.IfExp(body=body, orelse=other):
             return infer(body, scope) or infer(other, scope)
         case ast.Await(value=inner) | ast.NamedExpr(value=inner) | ast.Starred(value=inner):
@@ -74,29 +74,29 @@ def annotated(node: ast.AST | None, module: str) -> Value | None:  # noqa: PLR09
             match resolve(module, name):
                 case Constant(module=source, value=alias):
                     return annotated(alias, source)
-                case Value(kind="class") as found:
-                    return Value("instance", found.module, found.node)
+                case Value(kind="class") as value:
+                    return Value("instance", value.module, value.node)
         case ast.Attribute():
-            return _called(found) if (found := infer(node, Scope(module))) and found.kind == "class" else None
+            return _called(value) if (value := infer(node, Scope(module))) and value.kind == "class" else None
     return None
 
 
-def _constant(found: Value | Constant | None) -> Value | None:
-    return infer(found.value, Scope(found.module)) if isinstance(found, Constant) else found
+def _constant(value: Value | Constant | None) -> Value | None:
+    return infer(value.value, Scope(value.module)) if isinstance(value, Constant) else value
 
 
-def _element(found: Value | None) -> Value | None:
-    return found.of if found and found.kind == "many" else found
+def _element(value: Value | None) -> Value | None:
+    return value.of if value and value.kind == "many" else value
 
 
-def _called(found: Value | None) -> Value | None:
-    match found:
+def _called(value: Value | None) -> Value | None:
+    match value:
         case Value(kind="class"):
-            return Value("instance", found.module, found.node)
+            return Value("instance", value.module, value.node)
         case Value(kind="returns"):
-            return found.of
+            return value.of
         case Value(kind="function" | "local"):
-            return annotated(getattr(found.node, "returns", None), found.module)
+            return annotated(getattr(value.node, "returns", None), value.module)
     return None
 
 
@@ -108,9 +108,11 @@ def member(base: Value | None, name: str) -> Value | None:
         case Value(kind="many") if name in ("get", "values", "pop", "copy", "items"):
             return base
         case Value(kind="class" | "instance"):
-            found = method(base, name)
-            is_property = found and any("property" in ast.unparse(one) for one in found.node.decorator_list)
-            return _called(found) if is_property else found or _field(base, name)
+            attribute = method(base, name)
+            is_property = attribute and any(
+                "property" in ast.unparse(decorator) for decorator in attribute.node.decorator_list
+            )
+            return _called(attribute) if is_property else attribute or _field(base, name)
     return None
 
 
@@ -129,8 +131,8 @@ def _field(base: Value, name: str) -> Value | None:
             if isinstance(node, ast.AnnAssign) and getattr(node.target, "id", "") == name:
                 return annotated(node.annotation, owner.module) or infer(node.value, Scope(owner.module))
         for value, maker in assigned(owner.node).get(name, ()):
-            if found := infer(value, Scope(owner.module, owner.node, (maker,))):
-                return found
+            if field := infer(value, Scope(owner.module, owner.node, (maker,))):
+                return field
     return None
 
 
@@ -138,21 +140,21 @@ def lineage(base: Value) -> Iterator[Value]:
     """The class and its base classes in `jobs`."""
     yield base
     for parent in base.node.bases:
-        found = infer(parent.value if isinstance(parent, ast.Subscript) else parent, Scope(base.module))
-        if found and found.kind == "class":
-            yield from lineage(found)
+        parent_class = infer(parent.value if isinstance(parent, ast.Subscript) else parent, Scope(base.module))
+        if parent_class and parent_class.kind == "class":
+            yield from lineage(parent_class)
 
 
 @cache
 def assigned(owner: ast.ClassDef) -> dict[str, list[tuple[ast.expr, ast.FunctionDef]]]:
     """What the methods of a class assign to attributes of `self`, with the method."""
-    found: dict[str, list[tuple[ast.expr, ast.FunctionDef]]] = {}
+    attributes: dict[str, list[tuple[ast.expr, ast.FunctionDef]]] = {}
     for maker in [node for node in owner.body if isinstance(node, ast.FunctionDef)]:
         for node in ast.walk(maker):
             for target, value in _pairs(node):
                 if isinstance(target, ast.Attribute) and getattr(target.value, "id", "") == "self":
-                    found.setdefault(target.attr, []).append((value, maker))
-    return found
+                    attributes.setdefault(target.attr, []).append((value, maker))
+    return attributes
 
 
 def _pairs(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
@@ -170,8 +172,8 @@ def local(name: str, scope: Scope) -> Value | None:
     """What a parameter or a local name is, from the innermost function outwards."""
     for depth in range(len(scope.functions), 0, -1):
         for meaning in _locals(scope.functions[depth - 1]).get(name, ()):
-            if found := meaning(Scope(scope.module, scope.owner, scope.functions[:depth])):
-                return found
+            if value := meaning(Scope(scope.module, scope.owner, scope.functions[:depth])):
+                return value
     return None
 
 
@@ -185,21 +187,21 @@ def _itself(scope: Scope) -> Value | None:
 @cache
 def _locals(function: ast.AST) -> dict[str, list[Meaning]]:
     """How each local name of a function or a comprehension gets its value."""
-    found: dict[str, list[Meaning]] = {}
+    meanings: dict[str, list[Meaning]] = {}
     for target, meaning in _bound(function):
-        for one in target.elts if isinstance(target, ast.Tuple) else [target]:
-            if isinstance(one, ast.Name):
-                found.setdefault(one.id, []).append(meaning)
-    return found
+        for variable in target.elts if isinstance(target, ast.Tuple) else [target]:
+            if isinstance(variable, ast.Name):
+                meanings.setdefault(variable.id, []).append(meaning)
+    return meanings
 
 
 def _bound(function: ast.AST) -> Iterator[tuple[ast.expr, Meaning]]:
     if not isinstance(function, ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp):
         arguments = function.args
-        for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
-            hinted = lambda scope, one=one: annotated(one.annotation, scope.module)  # noqa: E731 - of this parameter
-            yield ast.Name(one.arg), _itself if one.arg == "self" else hinted
-    for node in own(function):
+        for parameter in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+            hinted = lambda scope, parameter=parameter: annotated(parameter.annotation, scope.module)  # noqa: E731 - of this parameter
+            yield ast.Name(parameter.arg), _itself if parameter.arg == "self" else hinted
+    for node in nodes_of(function):
         for target, value in _pairs(node):
             hint = node.annotation if isinstance(node, ast.AnnAssign) else None
             yield target, lambda scope, a=hint, v=value: annotated(a, scope.module) or infer(v, scope)
@@ -221,10 +223,10 @@ def _late(whence: Imported) -> Value | None:
     return _constant(resolve(whence.module, whence.name))
 
 
-def own(node: ast.AST) -> Iterator[ast.AST]:
+def nodes_of(node: ast.AST) -> Iterator[ast.AST]:
     """The nodes of a function, without those of the functions in it."""
     children: Iterable[ast.AST] = ast.iter_child_nodes(node)
     for child in children:
         yield child
         if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            yield from own(child)
+            yield from nodes_of(child)

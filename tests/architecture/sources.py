@@ -32,15 +32,15 @@ class Module:
 
 @cache
 def modules() -> dict[str, Module]:
-    found = {}
+    modules_by_name = {}
     for path in sorted((ROOT / "jobs").rglob("*.py")):
-        shown = path.relative_to(ROOT)
-        parts = shown.with_suffix("").parts
+        relative = path.relative_to(ROOT)
+        parts = relative.with_suffix("").parts
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-        found[name] = Module(name, shown.as_posix(), ast.parse(path.read_text()))
-    for module in found.values():
-        _read_names(module, module.tree.body, found)
-    return found
+        modules_by_name[name] = Module(name, relative.as_posix(), ast.parse(path.read_text()))
+    for module in modules_by_name.values():
+        _read_names(module, module.tree.body, modules_by_name)
+    return modules_by_name
 
 
 def _read_names(module: Module, statements: list[ast.stmt], known: dict[str, Module]) -> None:
@@ -60,12 +60,12 @@ def imported(node: ast.Import | ast.ImportFrom, known: dict[str, Module]) -> dic
     """What the names of an import statement mean."""
     if isinstance(node, ast.Import):
         return {alias.asname or alias.name: Imported(alias.name) for alias in node.names}
-    found = {}
+    names = {}
     for alias in node.names:
         inner = f"{node.module}.{alias.name}"
         whole = Imported(inner) if inner in known else Imported(str(node.module), alias.name)
-        found[alias.asname or alias.name] = whole
-    return found
+        names[alias.asname or alias.name] = whole
+    return names
 
 
 @dataclass(frozen=True)
@@ -104,8 +104,8 @@ class Scope:
 
 def resolve(module: str, name: str) -> Value | Constant | None:
     """What a name of a module means."""
-    here = modules().get(module)
-    match here.names.get(name) if here else None:
+    where = modules().get(module)
+    match where.names.get(name) if where else None:
         case Imported(module=source, name=None):
             return Value("module", source) if source in modules() else None
         case Imported(module=source, name=str(attribute)):

@@ -50,22 +50,21 @@ def test_no_other_statement_moves_a_job():
 
 
 def test_a_statement_lies_in_the_folder_of_the_one_module_that_runs_it(subtests):
-    packages = ("deaths", "explain", "forecasts", "health", "recording", "ops")  # their modules run all
+    packages = ("deaths", "explain", "forecasts", "health", "recording")  # their modules run all
     others = (
         "reading/looking",
         "reading/queries",
-        "insight/starts",
+        "reading/starts",
         "reading/usage",
-        "insight/replay",
+        "reading/replay",
         "reading/explain/reads",
         "reading/health/looks",
     )
     others += (
         *(f"recording/{name}" for name in ("statements", "record", "close", "sample")),
-        *("insight/forecasts/statements", "console/ops/history_charts"),
+        "insight/forecasts/statements",
     )
     others += (
-        "console/ops/present_queries",
         "engine/deaths/notify",
         "engine/upkeep/prune",
         "engine/attempt/memory",
@@ -78,6 +77,9 @@ def test_a_statement_lies_in_the_folder_of_the_one_module_that_runs_it(subtests)
         (module.parent.name if module.parent.name in packages else module.stem, module.read_text(encoding="utf-8"))
         for module in modules
     ]
+    pages = [page.read_text(encoding="utf-8") for page in (JOBS / "console" / "ops").rglob("*.py")]
+    looks = [line for page in pages for line in page.splitlines() if re.search(r"\blook(_objects)?\(", line)]
+    sources.append(("ops", "\n".join(looks)))
     for name, path in files().items():
         names = re.compile(rf"""[(=]\s*(?:\w+, )?"{name}\"""")
         with subtests.test(name):

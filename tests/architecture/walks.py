@@ -66,38 +66,38 @@ class Walk:
     def begin(self, start: str) -> None:
         """Walk from `module:function` or `module:Class.method`. Raises ValueError if there is none."""
         module, _, path = start.partition(":")
-        found: Value | None = Value("module", module)
+        value: Value | None = Value("module", module)
         for part in path.split("."):
-            found = member(found, part)
-        if found is None or found.kind != "function":
+            value = member(value, part)
+        if value is None or value.kind != "function":
             raise ValueError(f"no function {start}")
-        self._enter(found, module)
+        self._enter(value, module)
 
-    def _enter(self, found: Value, caller: str) -> None:
+    def _enter(self, function: Value, caller: str) -> None:
         """Read a function, or make an instance of a class."""
-        node, module = found.node, found.module
+        node, module = function.node, function.module
         if isinstance(node, ast.ClassDef):
             for name in ("__init__", "__post_init__"):
-                if maker := method(found, name):
+                if maker := method(function, name):
                     self._enter(maker, caller)
             self._read.add(id(node))
             self._open(module)
             return
         name = getattr(node, "name", "a lambda")
-        label = f"{module}:{found.owner.name}.{name}" if found.owner else f"{module}:{name}"
+        label = f"{module}:{function.owner.name}.{name}" if function.owner else f"{module}:{name}"
         if module.startswith(LEAVES) or label in self.beyond or id(node) in self._read:
             return
         if module != caller:
             self._step(caller, module)
-            known = module.startswith(LOOKED_UP) or id(found.owner or node) in self._read
+            known = module.startswith(LOOKED_UP) or id(function.owner or node) in self._read
             if modules()[module].path in self.files and not known:
                 self.returns.append((caller, module, name))
-        self._read |= {id(node), id(found.owner or node)}
+        self._read |= {id(node), id(function.owner or node)}
         self._open(module)
-        for other in implementations(found) if found.owner else ():
+        for other in implementations(function) if function.owner else ():
             if not other.module.startswith(self.elsewhere):
                 self._enter(other, module)
-        self._follow(node, Scope(module, found.owner))
+        self._follow(node, Scope(module, function.owner))
 
     def _step(self, caller: str, module: str) -> None:
         if floor(module) > floor(caller) and (caller, module) not in self.climbs:
@@ -130,32 +130,32 @@ class Walk:
 
     def _call(self, node: ast.Call, scope: Scope) -> None:
         made, arguments = infer(node.func, scope), [*node.args, *(word.value for word in node.keywords)]
-        self._read |= {id(one) for one in arguments}  # as hooks: they are read here
+        self._read |= {id(argument) for argument in arguments}  # as hooks: they are read here
         if made and made.kind == "class":
             self._enter(made, scope.module)
         if scope.module.startswith(RUN_SQL) and getattr(node.func, "id", "") not in LOG:
-            for one in arguments:
-                if isinstance(one, ast.Constant) and one.value in statements():
-                    self._statement(statements()[one.value])
+            for argument in arguments:
+                if isinstance(argument, ast.Constant) and argument.value in statements():
+                    self._statement(statements()[argument.value])
 
-    def _use(self, found: Value | Constant | None, scope: Scope) -> None:
+    def _use(self, value: Value | Constant | None, scope: Scope) -> None:
         """A name that is read."""
-        if isinstance(found, Constant):
-            if id(found.value) not in self._read and not found.module.startswith(LEAVES):
-                self._read.add(id(found.value))
-                if not isinstance(found.value, ast.Constant):
-                    self._open(found.module)
-                self._follow(found.value, Scope(found.module))
-        elif found and found.kind == "function":
-            self._enter(found, scope.module)
+        if isinstance(value, Constant):
+            if id(value.value) not in self._read and not value.module.startswith(LEAVES):
+                self._read.add(id(value.value))
+                if not isinstance(value.value, ast.Constant):
+                    self._open(value.module)
+                self._follow(value.value, Scope(value.module))
+        elif value and value.kind == "function":
+            self._enter(value, scope.module)
 
     def _attribute(self, base: Value | None, name: str, scope: Scope) -> None:
         if base is None or base.kind not in ("module", "class", "instance"):
             return
         if base.kind == "module":
             self._use(resolve(base.module, name), scope)
-        elif found := method(base, name):
-            self._enter(found, scope.module)
+        elif function := method(base, name):
+            self._enter(function, scope.module)
         else:
             for given, there in hooks(base, name):
                 if id(given) not in self._read and not there.module.startswith(self.elsewhere):
@@ -165,17 +165,17 @@ class Walk:
                     self._follow(given, there)
 
     def _statement(self, path: Path) -> None:
-        shown = path.relative_to(ROOT).as_posix()
-        if shown not in self.files:
-            self.files.append(shown)
+        name = path.relative_to(ROOT).as_posix()
+        if name not in self.files:
+            self.files.append(name)
             self._chapters(path)
 
     def _chapters(self, path: Path) -> None:
         for chapter in INCLUDE.findall(path.read_text()):
             beside, shared = path.parent / f"{chapter}.sql", HERE / f"{chapter}.sql"
             inner = beside if beside.exists() else shared
-            if (shown := inner.relative_to(ROOT).as_posix()) not in self.chapters:
-                self.chapters.append(shown)
+            if (name := inner.relative_to(ROOT).as_posix()) not in self.chapters:
+                self.chapters.append(name)
                 self._chapters(inner)
 
 
@@ -184,23 +184,23 @@ def hooks(base: Value, name: str) -> Iterator[tuple[ast.expr, Scope]]:
     passed = (getattr(value, "id", "") for value, _ in assigned(base.node).get(name, ()))
     for key in (name, *passed):
         for given, there in _given().get((base.node.name, key), ()):
-            found = infer(given, there)
-            if found and found.kind in ("function", "local") and not there.module.startswith(LEAVES):
+            hook = infer(given, there)
+            if hook and hook.kind in ("function", "local") and not there.module.startswith(LEAVES):
                 yield given, there
 
 
 @cache
 def _given() -> dict[tuple[str, str], list[tuple[ast.expr, Scope]]]:
     """What is given wherever a class is made, by the class and the name of the field or parameter."""
-    found: dict[tuple[str, str], list[tuple[ast.expr, Scope]]] = {}
+    values: dict[tuple[str, str], list[tuple[ast.expr, Scope]]] = {}
     for module in modules().values():
         for call, scope in _calls(module.tree, Scope(module.name)):
             made = infer(call.func, scope)
             if made and made.kind == "class" and not module.name.startswith(STAND_INS):
                 words = [(word.arg, word.value) for word in call.keywords]
                 for name, value in [*zip(_parameters(made), call.args, strict=False), *words]:
-                    found.setdefault((made.node.name, name), []).append((value, scope))
-    return found
+                    values.setdefault((made.node.name, name), []).append((value, scope))
+    return values
 
 
 def _calls(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.Call, Scope]]:
@@ -218,26 +218,28 @@ def _calls(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.Call, Scope]]:
 
 def _parameters(made: Value) -> list[str]:
     if maker := method(made, "__init__"):
-        return [one.arg for one in maker.node.args.args[1:]]
+        return [parameter.arg for parameter in maker.node.args.args[1:]]
     inner = [node for owner in lineage(made) for node in owner.node.body if isinstance(node, ast.AnnAssign)]
-    return [getattr(one.target, "id", "") for one in inner]
+    return [getattr(parameter.target, "id", "") for parameter in inner]
 
 
-def implementations(found: Value) -> Iterator[Value]:
+def implementations(function: Value) -> Iterator[Value]:
     """The methods in other modules that take the place of this one: of its Protocol, or overriding it."""
-    is_protocol = any(ast.unparse(base).startswith("Protocol") for base in found.owner.bases)
-    needed = {node.name for node in found.owner.body if isinstance(node, ast.FunctionDef)}
+    is_protocol = any(ast.unparse(base).startswith("Protocol") for base in function.owner.bases)
+    needed = {node.name for node in function.owner.body if isinstance(node, ast.FunctionDef)}
     for module in modules().values():
-        for owner in module.tree.body if module.name != found.module and not module.name.startswith(STAND_INS) else ():
+        for owner in (
+            module.tree.body if module.name != function.module and not module.name.startswith(STAND_INS) else ()
+        ):
             if isinstance(owner, ast.ClassDef):
                 methods = {node.name: node for node in owner.body if isinstance(node, ast.FunctionDef)}
                 if is_protocol:
                     replaces = needed <= methods.keys()
                 else:
                     bases = [parent.node for parent in lineage(Value("class", module.name, owner))]
-                    replaces = found.node.name in methods and found.owner in bases
-                if replaces and not found.node.name.startswith("__"):
-                    yield Value("function", module.name, methods[found.node.name], owner=owner)
+                    replaces = function.node.name in methods and function.owner in bases
+                if replaces and not function.node.name.startswith("__"):
+                    yield Value("function", module.name, methods[function.node.name], owner=owner)
 
 
 def walk(*starts: str, beyond: tuple[str, ...] = (), elsewhere: tuple[str, ...] = ()) -> Walk:

@@ -177,9 +177,9 @@ class Deaths:
 
     def _lock_rows(self) -> bool:
         """Somebody keeps a transaction open on whatever is unfinished now; deaths go on meanwhile."""
-        own = psycopg.connect(**connection.get_connection_params())
-        own.execute("SELECT FROM jobs WHERE end_time IS NULL LIMIT 20 FOR UPDATE SKIP LOCKED")
-        timer = threading.Timer(self._chance.uniform(2, LONGEST_LOCK), own.close)
+        session = psycopg.connect(**connection.get_connection_params())
+        session.execute("SELECT FROM jobs WHERE end_time IS NULL LIMIT 20 FOR UPDATE SKIP LOCKED")
+        timer = threading.Timer(self._chance.uniform(2, LONGEST_LOCK), session.close)
         timer.daemon = True
         timer.start()
         return True
@@ -217,8 +217,8 @@ class Deaths:
         return True
 
     def _cut_connections(self) -> bool:
-        with psycopg.connect(**connection.get_connection_params(), autocommit=True) as own:
-            own.execute(
+        with psycopg.connect(**connection.get_connection_params(), autocommit=True) as session:
+            session.execute(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                 " WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
             )

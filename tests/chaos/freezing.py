@@ -26,13 +26,13 @@ class Held:
     """A lock in a session of its own, from now on until `release`, or the end of the `with`."""
 
     def __init__(self, statement: str, *parameters: object) -> None:
-        self._own = psycopg.connect(**connection.get_connection_params())
-        self._own.execute(statement, parameters)
+        self._session = psycopg.connect(**connection.get_connection_params())
+        self._session.execute(statement, parameters)
 
     def release(self) -> None:
         with suppress(psycopg.OperationalError):  # the server is gone, and so is the lock
-            self._own.rollback()  # it has let go when it answers; of a closed session it hears later
-        self._own.close()
+            self._session.rollback()  # it has let go when it answers; of a closed session it hears later
+        self._session.close()
 
     def __enter__(self) -> Self:
         return self
@@ -43,25 +43,25 @@ class Held:
 
 def backends(condition: str, *parameters: object) -> list[int]:
     """The sessions of this database, other than ours, of which this is true in pg_stat_activity."""
-    found = sql(
+    rows = sql(
         "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
         f" AND backend_type = 'client backend' AND ({condition})",
         parameters,
     )
-    return [pid for (pid,) in found]
+    return [pid for (pid,) in rows]
 
 
 def arrived(what: str, condition: str, *parameters: object) -> int:
     """Wait until one session waits for a lock and this is true of it; its process id in PostgreSQL."""
-    found: list[int] = []
+    pids: list[int] = []
 
-    def there() -> bool:
-        found[:] = backends(f"wait_event_type = 'Lock' AND ({condition})", *parameters)
-        return bool(found)
+    def has_arrived() -> bool:
+        pids[:] = backends(f"wait_event_type = 'Lock' AND ({condition})", *parameters)
+        return bool(pids)
 
-    wait_until(there, what)
-    assert len(found) == 1, (what, found)
-    return found[0]
+    wait_until(has_arrived, what)
+    assert len(pids) == 1, (what, pids)
+    return pids[0]
 
 
 def cut(backend: int) -> None:

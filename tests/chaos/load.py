@@ -133,10 +133,10 @@ class Load:
         # Most do next to nothing; a few are long enough to be cancelled, or stopped, in the middle.
         dice = chance.random()
         seconds = chance.uniform(1, 4) if dice < 0.02 else chance.expovariate(1 / 0.05) if dice < 0.3 else 0.0
-        what = {"kind": chance.choice(list(LITTER))} if method == "litter" else {}
+        arguments = {"kind": chance.choice(list(LITTER))} if method == "litter" else {}
         if method == "go_astray":
-            what = {"way": chance.choice(list(WAYS)), "left": chance.choice(list(LEFT))}
-        return getattr(calls, method).request(number, seconds=round(seconds, 4), **what)
+            arguments = {"way": chance.choice(list(WAYS)), "left": chance.choice(list(LEFT))}
+        return getattr(calls, method).request(number, seconds=round(seconds, 4), **arguments)
 
     def _cancel(self, chance: random.Random, recent: list[int]) -> None:
         if recent and chance.random() < 0.2:

@@ -160,12 +160,12 @@ class Operators:
 
     def _schedule(self) -> None:
         thing = self._guest()
-        found = Schedule.objects.filter(tenant=thing.tenant_id).first()
-        if found is None:
+        schedule = Schedule.objects.filter(tenant=thing.tenant_id).first()
+        if schedule is None:
             call = {"source_type": "tests.thing", "source_id": str(thing.pk), "source_method": "again"}
             schedules.add(thing.tenant, name="guest's", every=timedelta(seconds=1), **call)
         else:
-            self._chance.choice((schedules.pause, schedules.resume, schedules.delete))(found)
+            self._chance.choice((schedules.pause, schedules.resume, schedules.delete))(schedule)
 
     def _cancel_batch(self) -> None:
         if batch := Batch.objects.filter(closed_at=None).order_by("?").first():
@@ -174,7 +174,7 @@ class Operators:
     def _webhook(self) -> None:
         """To a receiver whose name has no address."""
         tenant = self._guest().tenant
-        if found := WebhookEndpoint.objects.filter(tenant=tenant).first():
-            endpoints.remove(found)
+        if endpoint := WebhookEndpoint.objects.filter(tenant=tenant).first():
+            endpoints.remove(endpoint)
         else:
             endpoints.add(tenant, url="https://nobody.invalid/hook")

@@ -46,8 +46,8 @@ class Server:
     def ask(self, statement: str) -> Any:
         """The first value of a statement of the administrator's, each a transaction of its own."""
         address = {"host": str(self.socket), "user": postgresql.ADMIN, "dbname": postgresql.DATABASE}
-        with psycopg.connect(**address, connect_timeout=5, autocommit=True) as own:
-            cursor = own.execute(statement)
+        with psycopg.connect(**address, connect_timeout=5, autocommit=True) as session:
+            cursor = session.execute(statement)
             return cursor.fetchone()[0] if cursor.description else None
 
     def set(self, name: str, value: str) -> None:
@@ -134,8 +134,10 @@ class Pair:
 
     def catch_up(self) -> None:
         """Until the standby has what is on the disk of the primary now."""
-        here = self.primary.ask("SELECT pg_current_wal_flush_lsn()")
-        wait_until(lambda: self.standby.ask(f"SELECT pg_last_wal_replay_lsn() >= '{here}'"), "the standby catches up")
+        position = self.primary.ask("SELECT pg_current_wal_flush_lsn()")
+        wait_until(
+            lambda: self.standby.ask(f"SELECT pg_last_wal_replay_lsn() >= '{position}'"), "the standby catches up"
+        )
 
     @contextmanager
     def lagging(self) -> Iterator[None]:

@@ -78,9 +78,9 @@ def judge(
     certain: dict[int, Counter[Start]] = {}  # job id -> how often, as far as PostgreSQL must know of it
     leaks: list[str] = []
     for line in evidence.read_text().splitlines():
-        job_id, attempt, _pid, moment, *found = line.split(maxsplit=4)
-        if found:
-            leaks.append(f"job {job_id}, attempt {attempt}: another body had left {found[0]} in its session")
+        job_id, attempt, _pid, moment, *leak = line.split(maxsplit=4)
+        if leak:
+            leaks.append(f"job {job_id}, attempt {attempt}: another body had left {leak[0]} in its session")
             continue
         started.setdefault(int(job_id), set()).add(int(attempt))
         if not _within(lost, float(moment)):
@@ -90,7 +90,7 @@ def judge(
     there = set(ids)
     must_be = {job_id for job_id, moment in accepted.items() if not _within(lost, moment)}
     return [
-        *(f"limit exceeded: {what} held {held}, may {limit}" for what, held, limit in exceeded),
+        *(f"limit exceeded: {level} held {held}, may {limit}" for level, held, limit in exceeded),
         *(f"job {job_id} was accepted, and is not there" for job_id in sorted(must_be - there)),
         *(f"job {job_id} ran, and is not there" for job_id in sorted(set(certain) - there)),
         *(f"job {job_id} is there {times} times" for job_id, times in ids.items() if times > 1),
@@ -113,21 +113,21 @@ def judge(
 def _missing_rows() -> Iterator[str]:
     """Successes whose bodies wrote a row in another thread, where it was rolled back."""
     written = set(Run.objects.values_list("job_id", "attempt"))
-    for one in AnyJob.objects.filter(status=Status.SUCCESS, source_method="go_astray").order_by("id"):
-        if (one.pk, one.attempt) not in written:
-            yield f"job {one.pk} succeeded in attempt {one.attempt}, and the row that it wrote is not there"
+    for job in AnyJob.objects.filter(status=Status.SUCCESS, source_method="go_astray").order_by("id"):
+        if (job.pk, job.attempt) not in written:
+            yield f"job {job.pk} succeeded in attempt {job.attempt}, and the row that it wrote is not there"
 
 
 def _wrong_bills() -> Iterator[str]:
     """Tenants whose usage is not, to the microsecond, what the log of attempts has."""
     record_hours()
     logged: dict[int, list[timedelta]] = defaultdict(list)
-    for one in Attempt.objects.all():
-        logged[one.tenant_id].append(max(one.ended_at - one.start_time, timedelta(0)))
+    for attempt in Attempt.objects.all():
+        logged[attempt.tenant_id].append(max(attempt.ended_at - attempt.start_time, timedelta(0)))
     now = datetime.now(UTC)
     day = timedelta(days=1)
-    found = usage.read(usage.UsageRequest(now.date() - day, now.date() + 2 * day, ("tenant",)), None, now)
-    billed = {line.tenant_id: (line.attempts, line.microseconds) for line in found.lines}
+    bill = usage.read(usage.UsageRequest(now.date() - day, now.date() + 2 * day, ("tenant",)), None, now)
+    billed = {line.tenant_id: (line.attempts, line.microseconds) for line in bill.lines}
     ran = {pk: (len(times), sum(times, timedelta()) // timedelta(microseconds=1)) for pk, times in logged.items()}
     for pk in sorted(ran.keys() | billed.keys()):
         if ran.get(pk) != billed.get(pk):
@@ -208,12 +208,12 @@ def _foreign(job: AnyJob, started: set[int]) -> Iterator[str]:
     """What a success has from an attempt other than its last, or from a job other than itself."""
     if job.attempt not in started:
         yield f"job {job.pk} succeeded in attempt {job.attempt}, whose body never started"
-    own = [job.args.get("number", 0), job.attempt]
-    if (stats := [job.stats.get("number"), job.stats.get("attempt")]) != own:
-        yield f"job {job.pk}, {own}: stats of {stats}"
+    expected = [job.args.get("number", 0), job.attempt]
+    if (stats := [job.stats.get("number"), job.stats.get("attempt")]) != expected:
+        yield f"job {job.pk}, {expected}: stats of {stats}"
     result = results.load(job)  # None: gone with the broker's data, where the cache is too
-    if result is not None and result.value != own:
-        yield f"job {job.pk}, {own}: result of {result.value}"
+    if result is not None and result.value != expected:
+        yield f"job {job.pk}, {expected}: result of {result.value}"
 
 
 def table(title: str, counts: dict[str, Counter[str]]) -> Table:
@@ -230,9 +230,9 @@ def table(title: str, counts: dict[str, Counter[str]]) -> Table:
         "due times": Counter(ScheduleRun.objects.values_list("schedule__tenant__slug", flat=True)),
         "crashes": Counter(crashes.values_list("error_class", flat=True)),
     }
-    shown = Table(title=title, title_justify="left", show_header=False)
+    lines = Table(title=title, title_justify="left", show_header=False)
     for section, figures in sections.items():
         for name, number in sorted(figures.items()):
-            shown.add_row(section, name, f"{number:,}")
-        shown.add_section()
-    return shown
+            lines.add_row(section, name, f"{number:,}")
+        lines.add_section()
+    return lines

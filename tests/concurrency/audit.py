@@ -74,7 +74,7 @@ class Auditor:
         self._thread.join()
 
     def _watch(self) -> None:
-        with psycopg.connect(**self._parameters, autocommit=True) as own:
+        with psycopg.connect(**self._parameters, autocommit=True) as session:
             while not self._stop.wait(self.pause):
-                self.violations += own.execute(VIOLATIONS).fetchall()
+                self.violations += session.execute(VIOLATIONS).fetchall()
                 self.looks += 1

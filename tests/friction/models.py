@@ -75,5 +75,5 @@ class Invoice(Asynchronous, models.Model):
 
 def workspace_of(request: HttpRequest) -> Workspace | None:
     """Whose member asks."""
-    found = Membership.objects.filter(person=request.user.pk, chosen=True).select_related("workspace").first()
-    return found and found.workspace
+    membership = Membership.objects.filter(person=request.user.pk, chosen=True).select_related("workspace").first()
+    return membership and membership.workspace

@@ -9,7 +9,7 @@ from django.db.backends.postgresql.psycopg_any import is_psycopg3
 from django.test import Client
 from django.urls import reverse
 
-from jobs.console.ops import access
+from jobs.console.ops.shared import access
 from jobs.lifecycle import Status
 from jobs.models import Schedule
 from tenants import auth, operators

@@ -68,9 +68,9 @@ def run(workspaces: list) -> None:
         for n in range(JOBS)
     }
     wait_until(lambda: not Job.objects.exclude(status="success").exists(), "all jobs end well", limit=120)
-    told = {job.pk: results.load(job).value for job in Job.objects.all()}
-    assert len(told) == TENANTS * JOBS
-    assert all(set(told[pk]) <= {f"{workspace} the host's own"} for pk, workspace in ids.items()), told
+    texts = {job.pk: results.load(job).value for job in Job.objects.all()}
+    assert len(texts) == TENANTS * JOBS
+    assert all(set(texts[pk]) <= {f"{workspace} the host's own"} for pk, workspace in ids.items()), texts
 
     operator = Person.objects.create(username="operator")
     operator.user_permissions.set(Permission.objects.filter(content_type__app_label__in=["jobs", "tenants"]))
@@ -78,12 +78,12 @@ def run(workspaces: list) -> None:
         _page(operator, "/ops/") == _page(operator, "/ops/jobs/") == _page(operator, "/ops/tenants/?state=all") == 200
     )
     owner, stranger = workspaces[:2]
-    [own, foreign] = (next(pk for pk, one in ids.items() if one == whose) for whose in (owner, stranger))
+    [own_job, foreign] = (next(pk for pk, workspace in ids.items() if workspace == user) for user in (owner, stranger))
     member = Person.objects.get(username=f"of {owner}")
-    assert (_page(member, f"/jobs/{own}/"), _page(member, f"/jobs/{foreign}/")) == (200, 404)
+    assert (_page(member, f"/jobs/{own_job}/"), _page(member, f"/jobs/{foreign}/")) == (200, 404)
     _, token = auth.issue(tenant_of(owner), "walk")
     api = Client(headers={"Authorization": f"Bearer {token}"})
-    assert (api.get(f"/api/v1/jobs/{own}").status_code, api.get(f"/api/v1/jobs/{foreign}").status_code) == (200, 404)
+    assert [api.get(f"/api/v1/jobs/{pk}").status_code for pk in (own_job, foreign)] == [200, 404]
 
 
 def _page(user, path: str) -> int:

@@ -45,8 +45,8 @@ def make_report(db: None) -> Callable[..., DataReport]:
             tenant=tenant, name="Sales", defaults={"url": "postgresql://reader:secret@localhost/sales"}
         )
         number = DataReport.objects.count() + 1
-        said = {"name": f"Report {number}", "question": "How many?", "sql": "SELECT 1 AS n"} | fields
-        return DataReport.objects.create(tenant=tenant, source=source, **said)
+        values = {"name": f"Report {number}", "question": "How many?", "sql": "SELECT 1 AS n"} | fields
+        return DataReport.objects.create(tenant=tenant, source=source, **values)
 
     return make
 

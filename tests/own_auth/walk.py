@@ -40,8 +40,8 @@ def run() -> None:
         TenantQueue.objects.create(tenant=tenant, num_slots=2)
         Parcel.objects.create(tenant=tenant).async_.weigh.many([{"scale": f"scale {n}"} for n in range(5)])
     wait_until(lambda: not Job.objects.exclude(status="success").exists(), "all jobs end well", limit=120)
-    told = sorted(results.load(job).value for job in Job.objects.all())
-    assert told == [f"{slug} on the scale {n}" for slug in slugs for n in range(5)], told
+    texts = sorted(results.load(job).value for job in Job.objects.all())
+    assert texts == [f"{slug} on the scale {n}" for slug in slugs for n in range(5)], texts
 
 
 if __name__ == "__main__":

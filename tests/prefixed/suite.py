@@ -16,8 +16,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from jobs import RetryLater
-from jobs.console.ops import access
-from jobs.console.ops.access import Permissions
+from jobs.console.ops.shared import access
+from jobs.console.ops.shared.access import Permissions
 from jobs.contrib.testing import drain, fail_next
 from jobs.engine.upkeep import history
 from jobs.models import AnyJob, Attempt, Job, JobMinute, Schedule
@@ -40,8 +40,8 @@ def theirs() -> Iterator[None]:
     Position.objects.create(title="plumber")
     Renter.objects.create(flat="12a")
     yield
-    assert [one.title for one in Position.objects.all()] == ["plumber"]
-    assert [one.flat for one in Renter.objects.all()] == ["12a"]
+    assert [position.title for position in Position.objects.all()] == ["plumber"]
+    assert [renter.flat for renter in Renter.objects.all()] == ["12a"]
 
 
 def test_our_tables_have_the_prefix_and_theirs_stay():

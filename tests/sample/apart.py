@@ -18,9 +18,9 @@ held: list[bytes] = []
 
 
 def _look_and_write(job_id: int) -> list[Any]:
-    found = look()
+    settings = look()
     Run.objects.create(job_id=job_id, attempt=1, pid=os.getpid())
-    return found
+    return settings
 
 
 @job(dedup=False)
@@ -33,8 +33,8 @@ def leave(*, way: str, left: str) -> int:
 @job(dedup=False)
 def find(*, way: str) -> list[Any]:
     """Of the next one: a row of its own is there afterwards."""
-    found: list[Any] = WAYS[way](partial(_look_and_write, current_job().id))
-    return found
+    settings: list[Any] = WAYS[way](partial(_look_and_write, current_job().id))
+    return settings
 
 
 @job(dedup=False, memory=300, retry=Retry.every(3600, max_retries=1))
@@ -50,8 +50,8 @@ def query(*, way: str, seconds: float = 3600, mib: int = 0) -> int:
 @job(dedup=False)
 def who(*, way: str) -> tuple[str, str]:
     """Which tenant JOBS_AROUND has said, in the body and there."""
-    said = partial(execute, "SELECT current_setting('app.around', true)")
-    return said()[0], WAYS[way](said)[0]
+    around = partial(execute, "SELECT current_setting('app.around', true)")
+    return around()[0], WAYS[way](around)[0]
 
 
 @contextmanager

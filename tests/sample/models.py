@@ -87,18 +87,18 @@ def leave_evidence(number: int) -> tuple[int, int]:
 
 def labour(number: int, seconds: float) -> tuple[int, int]:
     """What a body of a chaos run does; odd numbers listen when they are asked to stop."""
-    own = leave_evidence(number)
+    evidence = leave_evidence(number)
     if seconds:
         time.sleep(seconds)
     if number % 2:
         current_job().check_cancelled()
-    return own
+    return evidence
 
 
 def meet(job_id: int, attempt: int, left: str) -> None:
     """Tell what others have left in this thread, write a row, and leave something."""
-    if (found := look()) != NOTHING:
-        tell_evidence(f"{job_id} {attempt} {os.getpid()} {time.time():.3f} {found}\n")
+    if (settings := look()) != NOTHING:
+        tell_evidence(f"{job_id} {attempt} {os.getpid()} {time.time():.3f} {settings}\n")
     Run.objects.create(job_id=job_id, attempt=attempt, pid=os.getpid())
     leave_there(left)
 
@@ -343,12 +343,12 @@ class Thing(Asynchronous, models.Model):
         answers = {"terminated": []}
         for early in ({os.getpid()}, set()):
             terminating.update(early)
-            one = multiprocessing.get_context("fork").Process(target=time.sleep, args=(3600,))
-            one.start()
+            process = multiprocessing.get_context("fork").Process(target=time.sleep, args=(3600,))
+            process.start()
             terminating.clear()
-            one.terminate()
-            one.join()
-            answers["terminated"].append(one.exitcode or 0)
+            process.terminate()
+            process.join()
+            answers["terminated"].append(process.exitcode or 0)
         for kind in ("fork", "spawn", "forkserver"):
             with multiprocessing.get_context(kind).Pool(2) as pool:
                 answers[kind] = pool.map(abs, [-1, -2])
@@ -413,25 +413,25 @@ class Thing(Asynchronous, models.Model):
     def go_astray(self, number: int, *, way: str, left: str, seconds: float = 0) -> tuple[int, int]:
         """Its ORM code leaves the thread of the body: it tells what others have left there, writes a row, and leaves
         something itself."""
-        own = labour(number, seconds)
+        evidence = labour(number, seconds)
         WAYS[way](partial(meet, current_job().id, current_job().attempt, left))
-        return own
+        return evidence
 
     # What survives a failover: their bodies need PostgreSQL only when a file says that they may go on.
 
     @job(dedup=False)
     def hold(self, path: str) -> tuple[int, int]:
         """Runs until the file is there, reports its progress, and ends."""
-        own = leave_evidence(0)
+        evidence = leave_evidence(0)
         wait_for(path)
         report("released")
-        return own
+        return evidence
 
     @job(dedup=False)
     def leave_traces(self, number: int, *, path: str, told: str) -> tuple[int, int]:
         """Runs until the file is there; then leaves its number wherever a job may, and tells another file what it
         has heard."""
-        own = leave_evidence(number)
+        evidence = leave_evidence(number)
         wait_for(path)
         current, heard = current_job(), ""
         connection.close()  # to a server that may be gone
@@ -445,4 +445,4 @@ class Thing(Asynchronous, models.Model):
         with Path(told).open("a") as file:
             file.write(f"{current.id} {number} {heard}\n")
         current.check_cancelled()
-        return own
+        return evidence

@@ -17,12 +17,11 @@ from hypothesis import strategies as st
 
 from embedded import REPOSITORY
 from jobs.allocation.gates import Gate
-from jobs.console.ops import charts
-from jobs.console.ops.history_charts import failing
-from jobs.console.ops.snapshot import Snapshot
-from jobs.console.ops.tags import short, span
-from jobs.console.ops.tenant_order import standings
-from jobs.console.ops.views.job import like_it, way
+from jobs.console.ops.job.view import like_it, way
+from jobs.console.ops.overview.reads import most_failing
+from jobs.console.ops.shared import ended_chart, strips
+from jobs.console.ops.shared.snapshot import Snapshot
+from jobs.console.ops.shared.tags import short, span
 from jobs.models import AnyFailedAttempt, AnyJob
 from jobs.pages import cached
 from jobs.pages.attempts_chart import WIDTH, pieces
@@ -86,7 +85,7 @@ def test_tenants_that_need_attention_come_first():
     ]
     in_use = [SlotsInUse(1, None, 1), SlotsInUse(3, None, 1)]
     seen = snapshot([*tenants, hungry], [queue(1), queue(2, paused=True)], lanes, in_use=in_use)
-    told = [(one.tenant.id, one.state) for one in standings(seen)]
+    told = [(one.tenant.id, one.state) for one in seen.standings]
     assert told == [
         (2, StandingState.PAUSED),
         (8, StandingState.NO_SLOTS),
@@ -96,18 +95,18 @@ def test_tenants_that_need_attention_come_first():
         (5, StandingState.WAITING),
         (1, StandingState.BUSY),
     ]
-    assert {one.tenant.id: one.share for one in standings(seen)}[7] == "70 %"
+    assert {one.tenant.id: one.share for one in seen.standings}[7] == "70 %"
     assert seen.unseen == 9
 
 
-def ended(minute: int, outcome: str, attempts: int, bucket: int = 5) -> charts.Ended:
+def ended(minute: int, outcome: str, attempts: int, bucket: int = 5) -> ended_chart.EndedInStep:
     buckets = [0] * BUCKETS
     buckets[bucket] = attempts
-    return charts.Ended(NOW + timedelta(minutes=minute), outcome, attempts, buckets)
+    return ended_chart.EndedInStep(NOW + timedelta(minutes=minute), outcome, attempts, buckets)
 
 
-def drawn(*found: charts.Ended) -> charts.Chart:
-    return charts.chart(found, NOW, timedelta(minutes=1), 10)
+def drawn(*found: ended_chart.EndedInStep) -> ended_chart.Chart:
+    return ended_chart.chart(found, NOW, timedelta(minutes=1), 10)
 
 
 def test_a_bar_stacks_the_outcomes_from_good_to_bad():
@@ -151,7 +150,11 @@ def test_one_outlier_flattens_no_line():
 
 def test_moments_are_told_with_their_day_if_there_are_several():
     assert drawn().moments == ["12:00", "12:05", "12:10"]
-    assert charts.chart([], NOW, timedelta(hours=3), 56).moments == ["22 Nov 12:00", "26 Nov 00:00", "29 Nov 12:00"]
+    assert ended_chart.chart([], NOW, timedelta(hours=3), 56).moments == [
+        "22 Nov 12:00",
+        "26 Nov 00:00",
+        "29 Nov 12:00",
+    ]
 
 
 def test_a_chart_of_nothing_has_nothing():
@@ -171,7 +174,7 @@ def test_a_chart_of_nothing_has_nothing():
     ],
 )
 def test_a_line_has_gaps_where_there_is_nothing(values, path):
-    assert charts.path(values) == path
+    assert ended_chart.path(values) == path
 
 
 def test_attempts_lie_on_one_scale_and_stay_within_it():
@@ -249,23 +252,23 @@ def letters(strip: str, steps: int) -> str:
 
 
 def test_a_strip_shows_each_step_by_its_level_and_what_is_unknown_as_nothing():
-    one = charts.strip([None, 0.0, 0.01, 0.49, 0.5, 0.94, 0.95, 1.0, None, 1.0])
+    one = strips.strip([None, 0.0, 0.01, 0.49, 0.5, 0.94, 0.95, 1.0, None, 1.0])
     assert letters(one, 10) == "  ssmmff f"
     assert 'viewBox="0 0 10 1"' in one
     assert "<title>Full for 3 of 8 samples</title>" in one
-    assert charts.strip([]) == charts.strip([None]) == ""
+    assert strips.strip([]) == strips.strip([None]) == ""
 
 
 @given(st.lists(st.none() | st.floats(0, 1), max_size=30))
 def test_a_strip_draws_every_step_that_was_in_use_once(shares):
-    assert letters(charts.strip(shares), len(shares)).count(" ") == sum(not share for share in shares)
+    assert letters(strips.strip(shares), len(shares)).count(" ") == sum(not share for share in shares)
 
 
 def test_a_curve_reaches_its_top_at_the_most_and_is_nothing_without_any():
-    assert '<path d="M0 20V20h1V20h1V0h1V10h1V20z"/>' in charts.curve([0, None, 4, 2])
-    assert 'viewBox="0 0 4 20" preserveAspectRatio="none" aria-hidden="true"' in charts.curve([0, None, 4, 2])
-    assert 'role="img" aria-label="6 &lt;dead&gt;"' in charts.curve([6], "6 <dead>")
-    assert charts.curve([0, None]) == charts.curve([]) == ""
+    assert '<path d="M0 20V20h1V20h1V0h1V10h1V20z"/>' in strips.curve([0, None, 4, 2])
+    assert 'viewBox="0 0 4 20" preserveAspectRatio="none" aria-hidden="true"' in strips.curve([0, None, 4, 2])
+    assert 'role="img" aria-label="6 &lt;dead&gt;"' in strips.curve([6], "6 <dead>")
+    assert strips.curve([0, None]) == strips.curve([]) == ""
 
 
 def attempts(method: str, outcome: str, count: int) -> tuple[str, str, str, int]:
@@ -275,9 +278,9 @@ def attempts(method: str, outcome: str, count: int) -> tuple[str, str, str, int]
 def test_failing_types_are_listed_with_retries_the_most_first():
     ended = [attempts("pay", "success", 90), attempts("pay", "retry", 6), attempts("pay", "crash", 1)]
     ended += [attempts("ship", "dead", 9), attempts("mail", "success", 5), attempts("mail", "cancelled", 5)]
-    assert failing(ended) == [("shop.order.ship", 9, 9), ("shop.order.pay", 7, 97)]
+    assert most_failing(ended) == [("shop.order.ship", 9, 9), ("shop.order.pay", 7, 97)]
     many = [attempts(f"m{n}", "error", 10 + n) for n in range(9)]
-    assert [name for name, *_ in failing(many)] == [f"shop.order.m{n}" for n in (8, 7, 6, 5, 4)]
+    assert [name for name, *_ in most_failing(many)] == [f"shop.order.m{n}" for n in (8, 7, 6, 5, 4)]
 
 
 JOB = {"source_type": "shop.order", "source_method": "pay", "source_id": "7"}

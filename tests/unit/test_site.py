@@ -10,7 +10,7 @@ from docs.pictures import diagrams
 from embedded import REPOSITORY
 from jobs.checks import OTHERS
 from jobs.conf import ALL_SETTINGS
-from jobs.console.ops.meanings import TENANT_STATES, TERMS
+from jobs.console.ops.shared.meanings import TENANT_STATES, TERMS
 from jobs.contrib.metrics import collector, tenants
 from jobs.reading.health import RULES
 from jobs.reading.status_words import TABLE

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.allocation.gates import Gate
-from jobs.console.ops.tags import GATES
+from jobs.console.ops.shared.tags import GATES
 from jobs.reading import waits
 from jobs.reading.looking import Lane, Queue, Tenant
 

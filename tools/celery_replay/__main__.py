@@ -17,14 +17,14 @@ from tools.celery_replay.replay import Seen, compare, peak, read, replay
 
 COLUMNS = [
     Column("TENANT", "tenant", flexible=True),
-    Column("TASKS", lambda one: count(one.tasks), right=True),
-    Column("RAN", lambda one: length(one.seconds), right=True),
-    Column("WAITED P50", lambda one: length(one.was.p50), right=True),
-    Column("P95", lambda one: length(one.was.p95), right=True),
-    Column("MOST", lambda one: length(one.was.longest), right=True),
-    Column("WOULD WAIT P50", lambda one: length(one.would_be.p50), right=True),
-    Column("P95", lambda one: length(one.would_be.p95), right=True),
-    Column("MOST", lambda one: length(one.would_be.longest), right=True),
+    Column("TASKS", lambda line: count(line.tasks), right=True),
+    Column("RAN", lambda line: length(line.seconds), right=True),
+    Column("WAITED P50", lambda line: length(line.was.p50), right=True),
+    Column("P95", lambda line: length(line.was.p95), right=True),
+    Column("MOST", lambda line: length(line.was.longest), right=True),
+    Column("WOULD WAIT P50", lambda line: length(line.would_be.p50), right=True),
+    Column("P95", lambda line: length(line.would_be.p95), right=True),
+    Column("MOST", lambda line: length(line.would_be.longest), right=True),
 ]
 
 
@@ -42,14 +42,14 @@ def main(words: Sequence[str] | None = None) -> None:
         "--processes", type=_whole, metavar="N", help="The worker processes. Default: the most that were busy."
     )
     parser.add_argument("--json", action="store_true", help="Print one JSON document.")
-    said = parser.parse_args(words)
-    tasks: list[Seen] = said.file
-    processes = said.processes or peak(tasks)
-    slots = {task.tenant: said.slots for task in tasks if said.slots} | dict(said.tenant)
-    found = compare(tasks, replay(tasks, processes=processes, slots=slots))
-    screen = Screen(OutputWrapper(sys.stdout), as_json=said.json)
-    screen.document({"processes": processes, "tenants": [asdict(one) for one in found]})
-    screen.table(COLUMNS, found)
+    options = parser.parse_args(words)
+    tasks: list[Seen] = options.file
+    processes = options.processes or peak(tasks)
+    slots = {task.tenant: options.slots for task in tasks if options.slots} | dict(options.tenant)
+    lines = compare(tasks, replay(tasks, processes=processes, slots=slots))
+    screen = Screen(OutputWrapper(sys.stdout), as_json=options.json)
+    screen.document({"processes": processes, "tenants": [asdict(line) for line in lines]})
+    screen.table(COLUMNS, lines)
     screen.say(f"{len(tasks):,} tasks, replayed with {processes:,} processes.")
 
 

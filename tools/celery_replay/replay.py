@@ -37,8 +37,8 @@ def read(lines: Iterable[str]) -> Iterator[Seen]:
     """The tasks of a record. Raises ValueError with the number of a line that is none."""
     for number, line in enumerate(lines, start=1):
         try:
-            told = json.loads(line)
-            yield Seen(str(told["tenant"]), float(told["ready"]), float(told["started"]), float(told["ended"]))
+            event = json.loads(line)
+            yield Seen(str(event["tenant"]), float(event["ready"]), float(event["started"]), float(event["ended"]))
         except (ValueError, KeyError, TypeError) as error:
             raise ValueError(f"line {number} is no record of a task: {error!r}") from None
 
@@ -46,11 +46,11 @@ def read(lines: Iterable[str]) -> Iterator[Seen]:
 def peak(tasks: Iterable[Seen]) -> int:
     """The most tasks that ran at once: so many processes there were at least."""
     changes = sorted(change for task in tasks for change in ((task.started, 1), (task.ended, -1)))
-    running = most = 0
+    running = highest = 0
     for _, change in changes:
         running += change
-        most = max(most, running)
-    return most
+        highest = max(highest, running)
+    return highest
 
 
 def replay(tasks: Sequence[Seen], *, processes: int, slots: Mapping[str, int] | int) -> list[float]:
@@ -102,9 +102,9 @@ class Compared:
 
 def compare(tasks: Sequence[Seen], waits: Sequence[float]) -> list[Compared]:
     """By tenant; the one with the most work first."""
-    of: defaultdict[str, list[tuple[Seen, float]]] = defaultdict(list)
+    by_tenant: defaultdict[str, list[tuple[Seen, float]]] = defaultdict(list)
     for task, wait in zip(tasks, waits, strict=True):
-        of[task.tenant].append((task, wait))
+        by_tenant[task.tenant].append((task, wait))
     compared = [
         Compared(
             tenant,
@@ -113,9 +113,9 @@ def compare(tasks: Sequence[Seen], waits: Sequence[float]) -> list[Compared]:
             _waits([task.wait for task, _ in pairs]),
             _waits([wait for _, wait in pairs]),
         )
-        for tenant, pairs in of.items()
+        for tenant, pairs in by_tenant.items()
     ]
-    return sorted(compared, key=lambda one: (-one.seconds, one.tenant))
+    return sorted(compared, key=lambda line: (-line.seconds, line.tenant))
 
 
 def _waits(seconds: list[float]) -> Waits:

@@ -56,5 +56,5 @@ def _drawn(page: str, block: re.Match[str]) -> str:
 
 def on_post_page(output: str, page: Page, **_: Any) -> None:
     """Nothing is loaded from elsewhere: it would tell who reads, and fail without the net."""
-    if found := ELSEWHERE.search(output):
-        raise PluginError(f"{page.file.src_uri} loads something from elsewhere: {found[0]}")
+    if match := ELSEWHERE.search(output):
+        raise PluginError(f"{page.file.src_uri} loads something from elsewhere: {match[0]}")

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from jobs.console.admin.base import HugeTableAdmin, cut
 from jobs.console.operations import audited
 from plumbing.admin_style import display
-from tenants import audit
+from tenants import audit, watched_rows
 from tenants.models import Change
 
 VERBS = (
@@ -26,7 +26,7 @@ class Choice(admin.SimpleListFilter):
     """A filter that offers the known values: to read those in use would read the whole log."""
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        known = VERBS if self.parameter_name == "verb" else sorted({*audit.watched, *KINDS})
+        known = VERBS if self.parameter_name == "verb" else sorted({*watched_rows.watched_kinds, *KINDS})
         return [(one, one) for one in known]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Change]) -> QuerySet[Change]:
@@ -74,4 +74,4 @@ class ChangeAdmin(HugeTableAdmin):
 
     @display(description="changed")
     def values_changed(self, change: Change) -> str:
-        return cut(audited.told(change), 120)
+        return cut(audited.values_in_words(change), 120)

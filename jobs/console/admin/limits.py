@@ -7,7 +7,7 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 
 from jobs.console.operations.limits import RATE, Limit, grouped
-from jobs.console.operations.questions import LIMITS, asked_at
+from jobs.console.operations.questions import LIMITS, question_address
 from jobs.engine.verbs import limits
 from jobs.reading.standing import Standing
 from plumbing.admin_style import AsShown, Kept, Labelled, OnlyChanged, display
@@ -81,7 +81,7 @@ def lead(form: Any, kind: str, subject: str, request: HttpRequest) -> None:
     """Link the fields of this class of forms to the what-if page, for users who may open it."""
     if request.user.has_perm(named("tenants.view_tenantqueue")):
         for limit in form.base_fields.keys() & set(LIMITS[kind]):
-            if address := asked_at(kind, subject, {limit: ""}):
+            if address := question_address(kind, subject, {limit: ""}):
                 field = form.base_fields[limit]
                 field.help_text = format_html(
                     '{} <a class="underline" href="{}">What would it do?</a>', field.help_text, address

@@ -5,4 +5,4 @@ A tenant's key has no access.
 
 from jobs.console.api import audit, batches, dead, job_types, jobs, keys, queues, tenants, usage
 
-routers = [one.router for one in (jobs, batches, queues, tenants, keys, job_types, dead, usage, audit)]
+routers = [module.router for module in (jobs, batches, queues, tenants, keys, job_types, dead, usage, audit)]

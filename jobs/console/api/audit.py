@@ -45,6 +45,6 @@ class AnyChanges(ChangePage):
 @router.get("changes", url_name="operator_changes", response=AnyChanges)
 def list_all_changes(request: OperatorRequest, wanted: Query[SoughtChanges]) -> dict[str, Any]:
     """List what was done and by whom, to the things of all tenants and to the scheduler's own, in pages."""
-    found = audited.changes(wanted.model_dump())
-    changes, older = pages.page(found, reverse("jobs_api:operator_changes"), wanted)
+    entries = audited.changes(wanted.model_dump())
+    changes, older = pages.page(entries, reverse("jobs_api:operator_changes"), wanted)
     return {"changes": [audited.document(change) for change in changes], "next": older}

@@ -51,15 +51,15 @@ class Changed(Schema):
 def list_all_batches(request: OperatorRequest, wanted: Query[SoughtBatches]) -> AnyBatches:
     """List the batches of all tenants, newest first, in pages."""
     tenant_id = EVERY_TENANT if wanted.tenant is None else tenant_named(wanted.tenant).pk
-    found, before = listing.batches(wanted.limit, tenant_id=tenant_id, before=wanted.before)
+    batches, before = listing.batches(wanted.limit, tenant_id=tenant_id, before=wanted.before)
     older = pages.onward(reverse("jobs_api:operator_batches"), wanted, before=before)
-    return AnyBatches(batches=_shown(found), next=older)
+    return AnyBatches(batches=_with_tenants(batches), next=older)
 
 
 @router.get("batches/{batch_id}", response=AnyBatch)
 def read_any_batch(request: OperatorRequest, batch_id: PathId) -> AnyBatch:
     """Read a batch of any tenant."""
-    return _shown([_found(batch_id)])[0]
+    return _with_tenants([_batch_at(batch_id)])[0]
 
 
 @router.post("batches/{batch_id}/cancel", auth=CHANGE, response={202: AnyBatch})
@@ -68,8 +68,8 @@ def cancel_any_batch(request: OperatorRequest, batch_id: PathId) -> Answer[AnyBa
 
     A large batch is not done when you get the answer: the clock goes on while `cancelling` is true.
     """
-    batch_actions.cancel_batch(_found(batch_id).id, tenant_id=EVERY_TENANT)
-    return Answer(202, _shown([_found(batch_id)])[0])
+    batch_actions.cancel_batch(_batch_at(batch_id).id, tenant_id=EVERY_TENANT)
+    return Answer(202, _with_tenants([_batch_at(batch_id)])[0])
 
 
 @router.post("batches/{batch_id}/close", auth=CHANGE, response={200: AnyBatch, 409: Problem})
@@ -78,15 +78,15 @@ def close_any_batch(request: OperatorRequest, batch_id: PathId) -> AnyBatch:
 
     409: it is closed already.
     """
-    if not batch_actions.close_batch(_found(batch_id).id, tenant_id=EVERY_TENANT):
+    if not batch_actions.close_batch(_batch_at(batch_id).id, tenant_id=EVERY_TENANT):
         raise ProblemError(409, "The batch is closed.")
-    return _shown([_found(batch_id)])[0]
+    return _with_tenants([_batch_at(batch_id)])[0]
 
 
 @router.post("batches/{batch_id}/revive", url_name="revive_any_batch", auth=CHANGE, response=Changed)
 def revive_any_batch(request: OperatorRequest, batch_id: PathId, before: Before = None) -> Changed:
     """Give the failed, dead and cancelled jobs of a batch a new series of attempts, 1000 jobs at a time."""
-    ids, end = REVIVE.next(Sought(None, batch=_found(batch_id).id), MAX_CHANGED, before=before)
+    ids, end = REVIVE.next(Sought(None, batch=_batch_at(batch_id).id), MAX_CHANGED, before=before)
     outcomes = Counter(REVIVE.each(ids, bulk=uuid4(), filters=f"batch:{batch_id}").values())
     changed = sum(outcomes[name] for name in REVIVE.applied(outcomes))
     address = reverse("jobs_api:revive_any_batch", args=[batch_id])
@@ -94,10 +94,12 @@ def revive_any_batch(request: OperatorRequest, batch_id: PathId, before: Before 
     return Changed(changed=changed, skipped=len(ids) - changed, next=onward)
 
 
-def _shown(found: list[Progress]) -> list[AnyBatch]:
-    slugs = slugs_of({one.tenant_id for one in found})
-    return [AnyBatch(**batch_schemas.Batch.of(one).dict(), tenant=slugs.get(one.tenant_id, "")) for one in found]
+def _with_tenants(batches: list[Progress]) -> list[AnyBatch]:
+    slugs = slugs_of({batch.tenant_id for batch in batches})
+    return [
+        AnyBatch(**batch_schemas.Batch.of(batch).dict(), tenant=slugs.get(batch.tenant_id, "")) for batch in batches
+    ]
 
 
-def _found(batch_id: int) -> Progress:
+def _batch_at(batch_id: int) -> Progress:
     return existing(store.read_batch(batch_id, tenant_id=EVERY_TENANT), "batch")

@@ -30,7 +30,7 @@ def changes_of(table: Iterable[Limit]) -> type[Body]:
     """The body of a request that changes some of these limits."""
     fields: dict[str, Any] = {}
     for limit in table:
-        help = limit.told("Null")
+        help = limit.full_help("Null")
         if limit.optional:
             fields[limit.name] = (TYPES[limit.kind] | None, Field(None, description=help))
         else:

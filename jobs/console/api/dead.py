@@ -11,7 +11,7 @@ from ninja import Query, Router, Schema
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, Field, StrictInt
 
 from jobs.console.api.auth import OperatorRequest, may
-from jobs.console.operations.filters import Filter, Position
+from jobs.console.operations.filters import DeathPosition, JobFilters
 from jobs.console.operations.verbs import DISCARD, REVIVE, Verb
 from jobs.http import pages
 from jobs.http.inputs import AS_INTEGER, Body, Name, Text, Whole, as_moment
@@ -50,11 +50,15 @@ class Letter(Schema):
     last_error: str
 
     @classmethod
-    def of(cls, letter: Any) -> Self:
-        same = {name: getattr(letter, name) for name in cls.model_fields if hasattr(letter, name)}
-        own = {"tenant": letter.tenant.jobs_slug, "queue": letter.queue.name, "user": letter.user_key}
-        own["error_class"] = letter.last_error.partition(":")[0]
-        return cls(**same | own)
+    def of(cls, job: Any) -> Self:
+        copied = {name: getattr(job, name) for name in cls.model_fields if hasattr(job, name)}
+        renamed = {
+            "tenant": job.tenant.jobs_slug,
+            "queue": job.queue.name,
+            "user": job.user_key,
+        }
+        renamed["error_class"] = job.last_error.partition(":")[0]
+        return cls(**copied | renamed)
 
 
 class Letters(Schema):
@@ -77,7 +81,7 @@ class Filters(BaseModel):
 
     def matching(self) -> QuerySet[DeadLetter]:
         """The matching dead letters, latest death first. Raises InvalidRequest if the tenant or queue is unknown."""
-        wanted = Filter()
+        wanted = JobFilters()
         for name, value in self.given().items():
             match name:
                 case "died_after":
@@ -94,7 +98,7 @@ class Filters(BaseModel):
 
 
 class Listing(Filters):
-    after: Annotated[Position, BeforeValidator(Position.read, json_schema_input_type=str)] | None = Field(
+    after: Annotated[DeathPosition, BeforeValidator(DeathPosition.read, json_schema_input_type=str)] | None = Field(
         None, description="Copied from `next` of the previous page."
     )
     limit: Whole = Field(20, ge=1, le=100)
@@ -127,37 +131,37 @@ def list_dead(request: OperatorRequest, wanted: Query[Listing]) -> Letters:
     """List the dead letters of all tenants, latest death first, in pages. Each page looks at up to 10,000 letters."""
     after = Q() if wanted.after is None else wanted.after.earlier()
     last = queries.dead_letters().filter(after).values_list("died_at", "pk")[MAX_LOOKED_AT - 1 : MAX_LOOKED_AT].first()
-    end = None if last is None else Position._make(last)
-    found = wanted.matching().filter(after, end.not_earlier() if end else Q())
-    letters = list(found.prefetch_related(*queries.RELATED).defer("args", "stats")[: wanted.limit + 1])
-    if len(letters) > wanted.limit:  # one extra letter shows that there is another page
-        del letters[-1]
-        end = Position._make((letters[-1].died_at, letters[-1].pk))
+    end = None if last is None else DeathPosition._make(last)
+    matching = wanted.matching().filter(after, end.not_earlier() if end else Q())
+    jobs = list(matching.prefetch_related(*queries.RELATED).defer("args", "stats")[: wanted.limit + 1])
+    if len(jobs) > wanted.limit:  # one extra letter shows that there is another page
+        del jobs[-1]
+        end = DeathPosition._make((jobs[-1].died_at, jobs[-1].pk))
     earlier = pages.onward(reverse("jobs_api:dead"), wanted, after=end)
-    return Letters(dead=[Letter.of(letter) for letter in letters if queries.is_whole(letter)], next=earlier)
+    return Letters(dead=[Letter.of(job) for job in jobs if queries.is_whole(job)], next=earlier)
 
 
 @router.post("dead/revive", auth=CHANGE, response=Revived)
 def revive_dead(request: OperatorRequest, wanted: Selection) -> Revived:
     """Give the selected jobs a new series of attempts."""
-    done, skipped, more = _each(wanted, REVIVE)
+    done, skipped, more = _apply(wanted, REVIVE)
     return Revived(revived=done, skipped=skipped, more=more)
 
 
 @router.post("dead/discard", auth=CHANGE, response=Discarded)
 def discard_dead(request: OperatorRequest, wanted: Selection) -> Discarded:
     """Remove the selected jobs from the dead letters for good; the jobs stay as cancelled."""
-    done, skipped, more = _each(wanted, DISCARD)
+    done, skipped, more = _apply(wanted, DISCARD)
     return Discarded(discarded=done, skipped=skipped, more=more)
 
 
-def _each(wanted: Selection, verb: Verb) -> tuple[int, int, bool]:
+def _apply(wanted: Selection, verb: Verb) -> tuple[int, int, bool]:
     """Apply the verb; return the numbers of applied and skipped letters, and whether more match."""
     ids, more = _chosen(wanted, verb)
     bulk = None if wanted.ids and len(ids) == 1 else uuid4()
     done = len(verb.applied(verb.each(ids, bulk=bulk, filters=wanted.in_words()).values()))
-    asked = len(ids) if wanted.ids is None else len(set(wanted.ids))
-    return done, asked - done, more
+    selected = len(ids) if wanted.ids is None else len(set(wanted.ids))
+    return done, selected - done, more
 
 
 def _chosen(wanted: Selection, verb: Verb) -> tuple[list[int], bool]:

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from jobs import models
 from jobs.console.api.auth import OperatorRequest, may
-from jobs.console.operations.filters import Filter
+from jobs.console.operations.filters import JobFilters
 from jobs.engine.verbs.cancel import Cancellation, cancel
 from jobs.engine.verbs.revive import revive, why_not
 from jobs.http import inputs, pages, schemas
@@ -54,12 +54,12 @@ class SoughtJobs(inputs.Wanted):
 @router.get("jobs", url_name="operator_jobs", response=AnyJobs)
 def list_all_jobs(request: OperatorRequest, wanted: Query[SoughtJobs]) -> AnyJobs:
     """List the jobs of all tenants, newest first, in pages. Each page looks at up to 10,000 jobs."""
-    sought = Filter()
+    sought = JobFilters()
     for name, value in wanted.model_dump(exclude={"before", "limit"}, exclude_none=True).items():
         sought.add(name, value, timezone.now())
-    found = listing.page(sought, wanted.limit, before=wanted.before)
-    older = pages.onward(reverse("jobs_api:operator_jobs"), wanted, before=found.before)
-    return AnyJobs(jobs=[AnyJob(**_listed(job)) for job in found.jobs], next=older)
+    job_page = listing.page(sought, wanted.limit, before=wanted.before)
+    older = pages.onward(reverse("jobs_api:operator_jobs"), wanted, before=job_page.before)
+    return AnyJobs(jobs=[AnyJob(**_listed(job)) for job in job_page.jobs], next=older)
 
 
 @router.get("jobs/{job_id}", response=WholeJob)
@@ -73,10 +73,10 @@ def cancel_any_job(request: OperatorRequest, job_id: PathId) -> Answer[WholeJob]
     """Cancel a job; its tenant cannot revive it. 200: it was waiting. 202: it is running and was asked to stop."""
     with transaction.atomic():
         outcome = cancel(job_id, tenant_id=EVERY_TENANT)
-        shown = _whole(_job_of(job_id))
+        whole = _whole(_job_of(job_id))
         if outcome is Cancellation.TOO_LATE:
-            raise ProblemError(409, f"The job has already ended as {shown.status}.")
-    return Answer(200 if outcome is Cancellation.CANCELLED else 202, shown)
+            raise ProblemError(409, f"The job has already ended as {whole.status}.")
+    return Answer(200 if outcome is Cancellation.CANCELLED else 202, whole)
 
 
 @router.post("jobs/{job_id}/revive", auth=CHANGE, response={202: WholeJob, 409: schemas.Problem})
@@ -91,7 +91,7 @@ def revive_any_job(request: OperatorRequest, job_id: PathId) -> Answer[WholeJob]
 
 
 def _listed(job: models.JobRow) -> dict[str, Any]:
-    return schemas.listed(job) | {"tenant": job.tenant.jobs_slug, "last_error": job.last_error}
+    return schemas.listed_values(job) | {"tenant": job.tenant.jobs_slug, "last_error": job.last_error}
 
 
 def _whole(job: models.AnyJob) -> WholeJob:

@@ -37,12 +37,12 @@ class SoughtKeys(Schema):
 @router.get("keys", response=list[TenantsKey], by_alias=False)
 def list_keys(request: OperatorRequest, wanted: Query[SoughtKeys]) -> list[ApiKey]:
     """List keys, ordered by prefix."""
-    found = ApiKey.objects.select_related("tenant").order_by("prefix")
+    keys = ApiKey.objects.select_related("tenant").order_by("prefix")
     if wanted.tenant is not None:
-        found = found.filter(**{f"tenant__{TENANT_SLUG}": wanted.tenant})
+        keys = keys.filter(**{f"tenant__{TENANT_SLUG}": wanted.tenant})
     if wanted.after is not None:
-        found = found.filter(prefix__gt=wanted.after)
-    return list(found[: wanted.limit])
+        keys = keys.filter(prefix__gt=wanted.after)
+    return list(keys[: wanted.limit])
 
 
 @router.post("keys/{prefix}/revoke", auth=may("tenants.change_apikey"), response=TenantsKey, by_alias=False)

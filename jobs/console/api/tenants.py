@@ -36,11 +36,11 @@ class SoughtTenants(Schema):
 @router.get("tenants", response=list[TenantSlots], by_alias=False)
 def list_tenants(request: OperatorRequest, wanted: Query[SoughtTenants]) -> list[TenantQueue]:
     """List tenants and their slots, ordered by slug."""
-    found = all_tenants().select_related("jobs_queue").order_by(TENANT_SLUG)
-    found = found.filter(**{f"{TENANT_SLUG}__gt": wanted.after or ""})
+    tenants = all_tenants().select_related("jobs_queue").order_by(TENANT_SLUG)
+    tenants = tenants.filter(**{f"{TENANT_SLUG}__gt": wanted.after or ""})
     return [
         tenant.jobs_queue if hasattr(tenant, "jobs_queue") else TenantQueue(tenant=tenant, num_slots=0)
-        for tenant in found[: wanted.limit]
+        for tenant in tenants[: wanted.limit]
     ]
 
 

@@ -29,10 +29,10 @@ class AnyPeriod(Period):
 def read_usage_of_tenants(request: OperatorRequest, period: Query[AnyPeriod]) -> dict[str, Any]:
     """Read what tenants used, as they are billed for it. A day is closed five minutes after its end (UTC)."""
     now = timezone.now()
-    asked = usage.UsageRequest.parse(period.starts, period.ends, period.by, now=now)
+    query = usage.UsageRequest.parse(period.starts, period.ends, period.by, now=now)
     tenant = None if period.tenant is None else tenant_named(period.tenant).pk
-    found = usage.read(asked, tenant, now)
-    return usage.document(found)
+    answer = usage.read(query, tenant, now)
+    return usage.document(answer)
 
 
 @router.get("stats", auth=VIEW_JOBS, response=QueuesLastDay)

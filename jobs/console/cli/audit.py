@@ -30,7 +30,7 @@ COLUMNS = [
     Column("ADDRESS", "address", wide=True),
     Column("DID", "verb"),
     Column("TO", "subject", flexible=True, tail=True),
-    Column("CHANGED", audited.told, flexible=True),
+    Column("CHANGED", audited.values_in_words, flexible=True),
 ]
 
 
@@ -52,8 +52,8 @@ def _export(options: Options, screen: Screen) -> None:
 
 def _changes(options: Options) -> Iterator[dict[str, object]]:
     """Read the changes in batches, by primary key: the log may be long, and grows meanwhile."""
-    found, after = audited.changes(options).order_by("pk"), 0
-    while batch := list(found.filter(pk__gt=after)[:BATCH]):
+    entries, after = audited.changes(options).order_by("pk"), 0
+    while batch := list(entries.filter(pk__gt=after)[:BATCH]):
         for change in batch:
             yield audited.document(change) | {"values": change.values | _ids(change)}
         after = batch[-1].pk
@@ -67,8 +67,8 @@ def _ids(change: Change) -> dict[str, list[int]]:
 
 def _csv_line(change: dict[str, object]) -> str:
     cells = change | {"values": json.dumps(change["values"])}
-    shown = (cells[name] for name in audited.FIELDS)
-    return in_one_line(sheet.line(cell.isoformat() if isinstance(cell, datetime) else cell for cell in shown))
+    values = (cells[name] for name in audited.FIELDS)
+    return in_one_line(sheet.line(cell.isoformat() if isinstance(cell, datetime) else cell for cell in values))
 
 
 FORMAT = argument("--format", choices=("jsonl", "csv"), default="jsonl")

@@ -25,24 +25,24 @@ UNSET: Any = ...  # the default of an option that takes "none" as a value
 MOST_NUMBER = 2**31 - 1  # what the columns hold
 
 
-def whole(least: int, most: int = MOST_NUMBER) -> Callable[[str], int]:
+def whole(minimum: int, maximum: int = MOST_NUMBER) -> Callable[[str], int]:
     """Return a reader of whole numbers in a range."""
 
     def read(text: str) -> int:
         # Refuse a number of 5,000 digits without parsing it.
-        if re.fullmatch(r"-?[0-9]{1,19}", text) is None or not least <= int(text) <= most:
-            raise ArgumentTypeError(f"must be a whole number from {least:,} to {most:,}, not {text[:40]!r}")
+        if re.fullmatch(r"-?[0-9]{1,19}", text) is None or not minimum <= int(text) <= maximum:
+            raise ArgumentTypeError(f"must be a whole number from {minimum:,} to {maximum:,}, not {text[:40]!r}")
         return int(text)
 
     return read
 
 
-def or_none(other: Callable[[str], T]) -> Callable[[str], T | None]:
+def or_none(read_value: Callable[[str], T]) -> Callable[[str], T | None]:
     """Return a reader of "none" and of what the other reader takes."""
 
     def read(text: str) -> T | None:
         try:
-            return None if text == "none" else other(text)
+            return None if text == "none" else read_value(text)
         except ArgumentTypeError as refused:
             raise ArgumentTypeError(f"{refused}; or none") from None
 
@@ -100,23 +100,23 @@ job_id = whole(1, LARGEST_ID)
 TENANT = argument("--tenant", metavar="SLUG", help="Only what belongs to this tenant.")
 
 
-def limit(default: int, most: int = 1000) -> Argument:
+def limit(default: int, maximum: int = 1000) -> Argument:
     """Return the option for the length of a list."""
     return argument(
-        "--limit", type=whole(1, most), default=default, metavar="N", help=f"How many to show (default {default})."
+        "--limit", type=whole(1, maximum), default=default, metavar="N", help=f"How many to show (default {default})."
     )
 
 
-def of_tenant(found: "QuerySet[Row]", options: Options) -> "QuerySet[Row]":
+def of_tenant(rows: "QuerySet[Row]", options: Options) -> "QuerySet[Row]":
     """Return the rows of the tenant that the option TENANT names, or all rows. Raises InvalidRequest."""
-    return found.filter(tenant=tenant_named(options["tenant"])) if options["tenant"] else found
+    return rows.filter(tenant=tenant_named(options["tenant"])) if options["tenant"] else rows
 
 
-def existing(found: T | None, otherwise: str) -> T:
-    """Return `found`. Raises CommandError with the text `otherwise` if it is None."""
-    if found is None:
+def existing(row: T | None, otherwise: str) -> T:
+    """Return `row`. Raises CommandError with the text `otherwise` if it is None."""
+    if row is None:
         raise CommandError(otherwise)
-    return found
+    return row
 
 
 def job_numbered(number: int) -> AnyJob:
@@ -124,9 +124,9 @@ def job_numbered(number: int) -> AnyJob:
     return existing(queries.any_job(number), f"id: there is no job {number}")
 
 
-def first(found: "QuerySet[Row]", options: Options) -> tuple[list[Row], bool]:
+def first(matching: "QuerySet[Row]", options: Options) -> tuple[list[Row], bool]:
     """Return the first rows, as many as --limit allows; and whether there are more."""
-    rows = list(found[: options["limit"] + 1])  # one more, to know whether there is another
+    rows = list(matching[: options["limit"] + 1])  # one more, to know whether there is another
     return rows[: options["limit"]], len(rows) > options["limit"]
 
 

@@ -33,9 +33,9 @@ def waited(job: JobRow) -> str | None:
     return length(listing.waited(job, timezone.now()))
 
 
-def ran(one: JobRow | AnyFailedAttempt) -> str | None:
+def ran(job: JobRow | AnyFailedAttempt) -> str | None:
     """Return the time from its (last) start to its end, or to now if it has not ended."""
-    return length(listing.ran(one, timezone.now()))
+    return length(listing.ran(job, timezone.now()))
 
 
 def age(job: JobRow) -> timedelta:

@@ -29,9 +29,9 @@ def run(options: Options, screen: Screen) -> None:
         screen.say(f"Batch {closing} is closed.")
         return
     tenant_id = tenant_named(options["tenant"]).pk if options["tenant"] else EVERY_TENANT
-    found = store.read_batches(tenant_id=tenant_id, most=options["limit"])
-    screen.document({"batches": [{name: getattr(one, name) for name in FIELDS} for one in found]})
-    screen.table(COLUMNS, found, none="There is no batch.")
+    batches = store.read_batches(tenant_id=tenant_id, most=options["limit"])
+    screen.document({"batches": [{name: getattr(batch, name) for name in FIELDS} for batch in batches]})
+    screen.table(COLUMNS, batches, none="There is no batch.")
 
 
 ARGUMENTS = (

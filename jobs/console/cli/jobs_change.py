@@ -10,7 +10,7 @@ from jobs.console.cli import inputs, searching
 from jobs.console.cli.screen import Screen
 from jobs.console.cli.subcommands import Options, Subcommand, argument
 from jobs.console.operations import verbs
-from jobs.console.operations.filters import Filter
+from jobs.console.operations.filters import JobFilters
 from jobs.console.operations.verbs import Verb
 from jobs.models import AnyJob
 from jobs.reading import listing
@@ -44,7 +44,7 @@ def _each(verb: Verb, ids: Sequence[int], screen: Screen) -> None:
     changed = {job_id: name for job_id, name in outcomes.items() if verb.outcomes[name].applied}
     screen.document({"jobs": [{"id": job_id, "outcome": changed.get(job_id)} for job_id in ids]})
     for job_id, name in changed.items():
-        screen.say(f"Job {job_id} {verb.outcomes[name].one}.")
+        screen.say(f"Job {job_id} {verb.outcomes[name].predicate}.")
     refused = [_why(job_id) for job_id in ids if job_id not in changed]
     if refused:
         raise CommandError(f"id: {'; '.join(refused)}. {verb.possible}")
@@ -57,7 +57,7 @@ def _why(job_id: int) -> str:
     return f"job {job_id} is {job.status}" + (", and its arguments were erased" if job.is_erased else "")
 
 
-def _all_that_fit(verb: Verb, wanted: Filter, words: str, screen: Screen, *, sure: bool) -> None:
+def _all_that_fit(verb: Verb, wanted: JobFilters, words: str, screen: Screen, *, sure: bool) -> None:
     if wanted.status is not None and wanted.status not in verb.statuses:
         raise CommandError(f"status: {verb.possible}")
     none = f"Nothing to {verb.name}. {verb.possible}"
@@ -66,20 +66,20 @@ def _all_that_fit(verb: Verb, wanted: Filter, words: str, screen: Screen, *, sur
         for ids in _steps(verb, wanted):
             outcomes.update(verb.each(ids, bulk=bulk, filters=words).values())
         screen.document({"outcomes": outcomes})
-        screen.say(verb.told(outcomes) or none)
+        screen.say(verb.summary(outcomes) or none)
         return
-    found = [job_id for ids in _steps(verb, wanted) for job_id in ids]
-    screen.document({"would_change": len(found)})
-    if not found:
+    job_ids = [job_id for ids in _steps(verb, wanted) for job_id in ids]
+    screen.document({"would_change": len(job_ids)})
+    if not job_ids:
         screen.say(none)
         return
-    such = ", ".join(map(str, found[:EXAMPLES]))
+    such = ", ".join(map(str, job_ids[:EXAMPLES]))
     screen.say(
-        f"This would {verb.name} {count_of_jobs(len(found))}, such as {such}. Nothing was changed; --yes does it."
+        f"This would {verb.name} {count_of_jobs(len(job_ids))}, such as {such}. Nothing was changed; --yes does it."
     )
 
 
-def _steps(verb: Verb, wanted: Filter) -> Iterator[list[int]]:
+def _steps(verb: Verb, wanted: JobFilters) -> Iterator[list[int]]:
     """Yield the ids of the jobs that match now, newest first; without jobs that are submitted meanwhile."""
     before: int | None = listing.newest() + 1
     while before is not None:

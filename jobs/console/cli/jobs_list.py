@@ -83,9 +83,9 @@ def _selected(options: Options) -> tuple[Sequence[JobRow], str]:
         if before:
             chosen &= Q(pk__lt=before)
         jobs = Job.objects.prefetch_related(*queries.RELATED).filter(chosen).order_by(ORDERS[wanted.status])
-        found, others = inputs.first(jobs, options)
-        more = f"More jobs match; --limit N shows more than {limit}." if others else ""
-        return [job for job in found if queries.is_whole(job)], more
+        rows, has_more = inputs.first(jobs, options)
+        more = f"More jobs match; --limit N shows more than {limit}." if has_more else ""
+        return [job for job in rows if queries.is_whole(job)], more
     page = listing.page(wanted, limit, before=before)
     return page.jobs, f"Older jobs may match: --before {page.before}" if page.before else ""
 

@@ -28,7 +28,9 @@ def _run(options: Options, screen: Screen) -> None:
         _clear(tenant, wanted, screen)
         return
     memories, more = inputs.first(queries.memories(tenant.pk).filter(**wanted), options)
-    screen.document({"memories": [{name: getattr(one, name) for name in FIELDS} for one in memories], "more": more})
+    screen.document(
+        {"memories": [{name: getattr(memory, name) for name in FIELDS} for memory in memories], "more": more}
+    )
     screen.table(COLUMNS, memories, none="There are no such memories.")
     if more:
         screen.say(f"There are more than {options['limit']:,}: see --type and --limit.")

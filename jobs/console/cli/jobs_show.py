@@ -11,7 +11,7 @@ from jobs.console.cli.screen import Column, Screen, length, utc
 from jobs.console.cli.subcommands import Options, Subcommand, argument
 from jobs.console.remedies import remedy
 from jobs.models import AnyJob, Job
-from jobs.pages.as_said import how_often_held
+from jobs.pages.prediction_accuracy import accuracy_for
 from jobs.reading import listing, queries
 from jobs.reading.explain.explanation import Explanation, explain
 from jobs.reading.explain.reads import MAX_COUNTED_PLACE
@@ -35,31 +35,31 @@ def show(options: Options, screen: Screen) -> None:
     job = inputs.job_numbered(options["id"])
     attempts = queries.failed_attempts(job)
     kept = results.load(job)
-    said = starts([job]).get(job.pk)
+    prediction = starts([job]).get(job.pk)
     screen.document(
         job_view.as_json(job)
         | {
             "failed_attempts": [{name: getattr(failed, name) for name in ATTEMPT} for failed in attempts],
-            "starts": said and asdict(said),
+            "starts": prediction and asdict(prediction),
             "result_kept": kept is not None,
             "result": kept.value if kept else None,
         }
     )
-    starting = {"starts": _starts(said), "how sure": how_often_held(said)}
+    starting = {"starts": _starts(prediction), "how sure": accuracy_for(prediction)}
     screen.facts(_facts(job) | starting | {"result": _short(kept.value) if kept else None})
     if attempts:
         screen.say("")
         screen.table(FAILED, attempts)
 
 
-def _starts(said: Starts | None) -> str | None:
-    if said is None:
+def _starts(prediction: Starts | None) -> str | None:
+    if prediction is None:
         return None
-    if said.p50 is not None:
-        return f"about {utc(said.p50)}" + (f", with 90 % by {utc(said.p90)}" if said.p90 else "")
-    if said.not_before is not None:
-        return f"unlikely before {utc(said.not_before)}: {said.in_words}"
-    return f"unknown: {said.in_words or said.reason}"
+    if prediction.p50 is not None:
+        return f"about {utc(prediction.p50)}" + (f", with 90 % by {utc(prediction.p90)}" if prediction.p90 else "")
+    if prediction.not_before is not None:
+        return f"unlikely before {utc(prediction.not_before)}: {prediction.in_words}"
+    return f"unknown: {prediction.in_words or prediction.reason}"
 
 
 def _facts(job: AnyJob) -> dict[str, object]:
@@ -97,22 +97,22 @@ def _short(value: Any) -> str:
 def tell(options: Options, screen: Screen) -> None:
     job = inputs.job_numbered(options["id"] or _newest_waiting())
     # It may be deleted between the two queries.
-    found = inputs.existing(explain(job.pk, tenant_id=EVERY_TENANT), f"id: there is no job {job.pk}")
-    screen.document(asdict(found))
-    screen.say(found.sentence)
+    explanation = inputs.existing(explain(job.pk, tenant_id=EVERY_TENANT), f"id: there is no job {job.pk}")
+    screen.document(asdict(explanation))
+    screen.say(explanation.sentence)
     screen.facts(
         {
             "job": f"{job.pk}, {listing.call(job)}",
             "tenant": job.tenant.jobs_slug,
             "queue": job.queue.name,
-            "status": found.status,
-            "gate": found.gate.replace("_", " "),
-            "in line since" if found.place else "since": _since(found),
-            "opens": found.opens_at,
-            "also": ", ".join(gate.replace("_", " ") for gate in found.also),
-            "place": _place(found),
-            "competes with": _competitors(found),
-            "to change it": remedy(found.gate, job),
+            "status": explanation.status,
+            "gate": explanation.gate.replace("_", " "),
+            "in line since" if explanation.place else "since": _since(explanation),
+            "opens": explanation.opens_at,
+            "also": ", ".join(gate.replace("_", " ") for gate in explanation.also),
+            "place": _place(explanation),
+            "competes with": _competitors(explanation),
+            "to change it": remedy(explanation.gate, job),
         }
     )
 
@@ -123,26 +123,26 @@ def _newest_waiting() -> int:
     Raises CommandError if no job waits.
     """
     for witness in ("ready_at", "due_at", "blocked_at"):
-        found = Job.objects.filter(**{f"{witness}__isnull": False})
-        if newest := found.order_by("-pk").values_list("pk", flat=True).first():
+        waiting = Job.objects.filter(**{f"{witness}__isnull": False})
+        if newest := waiting.order_by("-pk").values_list("pk", flat=True).first():
             return int(newest)
     raise CommandError("id: no job is waiting; give the id of a job")
 
 
-def _since(found: Explanation) -> str | None:
-    return None if found.since is None else f"{utc(found.since)} ({length(found.now - found.since)})"
+def _since(why: Explanation) -> str | None:
+    return None if why.since is None else f"{utc(why.since)} ({length(why.now - why.since)})"
 
 
-def _place(found: Explanation) -> str | None:
-    if found.place is None:
+def _place(why: Explanation) -> str | None:
+    if why.place is None:
         return None
-    if found.place <= MAX_COUNTED_PLACE:
-        return f"{found.place:,} in its lane"
+    if why.place <= MAX_COUNTED_PLACE:
+        return f"{why.place:,} in its lane"
     return f"behind more than {MAX_COUNTED_PLACE:,} jobs of its lane"
 
 
-def _competitors(found: Explanation) -> str:
-    sorts = (("tenants", found.tenants), ("queues", found.queues))
+def _competitors(why: Explanation) -> str:
+    sorts = (("tenants", why.tenants), ("queues", why.queues))
     return "; ".join(f"{sort} {', '.join(names)}" for sort, names in sorts if names)
 
 

@@ -8,7 +8,7 @@ from jobs.calls.request import LAST_PRIORITY
 from jobs.console.cli import inputs
 from jobs.console.cli.screen import Screen
 from jobs.console.cli.subcommands import Options, Subcommand, argument
-from jobs.console.operations.submitting import submit_named, told
+from jobs.console.operations.submitting import confirmation, submit_named
 
 ARGUMENTS = (
     argument("source_type", help="The model of the object, e.g. reports.datareport, or a function's module."),
@@ -54,11 +54,11 @@ ARGUMENTS = (
 
 
 def run(options: Options, screen: Screen) -> None:
-    given = ("queue", "priority", "delay", "at", "expires", "timeout", "user", "identical", "dedup", "after_patience")
+    call = ("queue", "priority", "delay", "at", "expires", "timeout", "user", "identical", "dedup", "after_patience")
     waits = {name: options[name] for name in ("after", "after_end") if options[name]}
     if options["source_method"] is None:
-        of = f"{options['source_type']} - {options['source_id']}"
-        raise CommandError(f"method: give type, id and method; a call without an object has a dash as its id: {of}")
+        typed = f"{options['source_type']} - {options['source_id']}"
+        raise CommandError(f"method: give type, id and method; a call without an object has a dash as its id: {typed}")
     try:
         submitted = submit_named(
             options["tenant"],
@@ -66,13 +66,13 @@ def run(options: Options, screen: Screen) -> None:
             source_id=None if options["source_id"] == "-" else options["source_id"],
             source_method=options["source_method"],
             args=options["call"],
-            **{name: options[name] for name in given},
+            **{name: options[name] for name in call},
             **waits,
         )
     except TooManyWaiting as full:
         raise inputs.backlog_is_full(full, options["tenant"]) from None
     screen.document({"id": submitted.id, "deduplicated": submitted.deduplicated})
-    screen.say(told(submitted))
+    screen.say(confirmation(submitted))
 
 
 SUBMIT = Subcommand("submit", "Submit a job.", ARGUMENTS, run)

@@ -26,7 +26,7 @@ COLUMNS = [
 def _list(options: Options, screen: Screen) -> None:
     keys = list(inputs.of_tenant(ApiKey.objects.select_related("tenant").order_by("prefix"), options))
     screen.document(
-        {"keys": [{"prefix": one.prefix, "tenant": one.tenant.jobs_slug, "name": one.name} for one in keys]}
+        {"keys": [{"prefix": key.prefix, "tenant": key.tenant.jobs_slug, "name": key.name} for key in keys]}
     )
     screen.table(COLUMNS, keys, none="There are no keys.")
 
@@ -44,8 +44,8 @@ def _add(options: Options, screen: Screen) -> None:
 
 
 def _revoke(options: Options, screen: Screen) -> None:
-    found = ApiKey.objects.filter(prefix=options["prefix"]).first()
-    key = inputs.existing(found, f"prefix: there is no key {options['prefix']!r}")
+    row = ApiKey.objects.filter(prefix=options["prefix"]).first()
+    key = inputs.existing(row, f"prefix: there is no key {options['prefix']!r}")
     auth.revoke(key)
     screen.document({"prefix": key.prefix, "revoked": True})
     screen.say(f"Key {key.prefix} is refused from now on.")

@@ -24,7 +24,8 @@ def options(table: Iterable[Limit], names: Mapping[str, str]) -> list[Argument]:
 
     names: the options that have another name than their limit, by limit
     """
-    named = [(names.get(one.name, f"--{one.name.replace('_', '-')}"), one) for one in table if one.name not in RATE]
+    alone = (limit for limit in table if limit.name not in RATE)
+    named = [(names.get(limit.name, f"--{limit.name.replace('_', '-')}"), limit) for limit in alone]
     rate = 'The most jobs started per window, or "none".'
     return [
         *(_option(name, limit) for name, limit in named),
@@ -33,7 +34,7 @@ def options(table: Iterable[Limit], names: Mapping[str, str]) -> list[Argument]:
 
 
 def _option(name: str, limit: Limit) -> Argument:
-    about = {"dest": limit.name, "default": inputs.UNSET, "help": limit.told('"none"')}
+    about = {"dest": limit.name, "default": inputs.UNSET, "help": limit.full_help('"none"')}
     if limit.kind is Kind.SWITCH:
         return argument(name, action=BooleanOptionalAction, **about)
     return argument(name, type=_reader(limit), metavar=METAVARS[limit.kind], **about)
@@ -50,7 +51,8 @@ def _reader(limit: Limit) -> Callable[[str], Any]:
 
 
 def given(options: Options, table: Iterable[Limit]) -> dict[str, Any]:
-    changes = {one.name: options[one.name] for one in table if options.get(one.name, inputs.UNSET) is not inputs.UNSET}
+    values = {limit.name: options.get(limit.name, inputs.UNSET) for limit in table}
+    changes = {name: value for name, value in values.items() if value is not inputs.UNSET}
     return changes | (dict(zip(RATE, options["rate"], strict=True)) if options["rate"] else {})
 
 
@@ -67,5 +69,5 @@ def naming_fields() -> Iterator[None]:
         yield
     except ValidationError as error:
         several = by_field(error).items()
-        told = (said if field == NON_FIELD_ERRORS else f"{field}: {said}" for field, said in several)
-        raise CommandError("; ".join(one.rstrip(".") for one in told)) from None
+        lines = (message if field == NON_FIELD_ERRORS else f"{field}: {message}" for field, message in several)
+        raise CommandError("; ".join(line.rstrip(".") for line in lines)) from None

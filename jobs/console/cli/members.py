@@ -18,8 +18,8 @@ WHO = argument("user", help="The user's login.")
 
 
 def _list(options: Options, screen: Screen) -> None:
-    found = inputs.of_tenant(Member.objects.select_related("user", "tenant").order_by("pk"), options)
-    lines = [{"user": one.user.get_username(), "tenant": one.tenant.jobs_slug} for one in found]
+    members = inputs.of_tenant(Member.objects.select_related("user", "tenant").order_by("pk"), options)
+    lines = [{"user": member.user.get_username(), "tenant": member.tenant.jobs_slug} for member in members]
     screen.document({"members": lines})
     screen.table(COLUMNS, lines, none="There are no members.")
 

@@ -41,7 +41,9 @@ COLUMNS = [
 
 
 def _ended(title: str, *outcomes: str, wide: bool = False) -> Column:
-    return Column(title, lambda line: count(sum(line[1].outcomes[one] for one in outcomes)), right=True, wide=wide)
+    return Column(
+        title, lambda line: count(sum(line[1].outcomes[outcome] for outcome in outcomes)), right=True, wide=wide
+    )
 
 
 STATISTICS: list[Column] = [  # of a name and its summary
@@ -75,8 +77,8 @@ def _show(queues: Iterable[Queue], screen: Screen) -> None:
 
 def _stats(options: Options, screen: Screen) -> None:
     day = last_day.of_queues(timezone.now())
-    lines: list[tuple[str, Summary]] = [(name, one) for (name,), one in day.queues.items()]
-    queues = [{"queue": name} | asdict(one) for name, one in lines]
+    lines: list[tuple[str, Summary]] = [(name, summary) for (name,), summary in day.queues.items()]
+    queues = [{"queue": name} | asdict(summary) for name, summary in lines]
     screen.document({"since": day.since, "counted_at": day.counted_at, "queues": queues})
     screen.table(STATISTICS, lines)
     screen.say(f"Attempts that ended since {utc(day.since)}, counted at {utc(day.counted_at) or 'no time yet'}.")

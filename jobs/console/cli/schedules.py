@@ -24,10 +24,10 @@ FIELDS = (
 
 def _state(schedule: Schedule) -> str:
     """Return the state in a word: paused, ended, on; or late and by how long."""
-    found = schedule_view.state_of(schedule)
-    if found == "late" and schedule.next_at is not None:
+    state = schedule_view.state_of(schedule)
+    if state == "late" and schedule.next_at is not None:
         return f"late {length(timezone.now() - schedule.next_at)}"
-    return found.removesuffix(" itself")  # another fact has the reason
+    return state.removesuffix(" itself")  # another fact has the reason
 
 
 COLUMNS = [
@@ -42,10 +42,10 @@ COLUMNS = [
 
 
 def _list(options: Options, screen: Screen) -> None:
-    found = inputs.of_tenant(Schedule.objects.select_related("tenant"), options)
+    matching = inputs.of_tenant(Schedule.objects.select_related("tenant"), options)
     if options["paused"]:
-        found = found.filter(paused=True)
-    schedules, more = inputs.first(found.order_by(f"tenant__{TENANT_SLUG}", "name"), options)
+        matching = matching.filter(paused=True)
+    schedules, more = inputs.first(matching.order_by(f"tenant__{TENANT_SLUG}", "name"), options)
     screen.document({"schedules": [_document(schedule) for schedule in schedules], "more": more})
     screen.table(COLUMNS, schedules, none="There are no such schedules.")
     if more:
@@ -90,18 +90,18 @@ def on_one(verb: Callable[[Schedule, Options, Screen], None]) -> Callable[[Optio
     """
 
     def run(options: Options, screen: Screen) -> None:
-        found = inputs.of_tenant(Schedule.objects.select_related("tenant"), options)
+        matching = inputs.of_tenant(Schedule.objects.select_related("tenant"), options)
         try:
-            verb(found.get(pk=options["id"]), options, screen)
+            verb(matching.get(pk=options["id"]), options, screen)
         except Schedule.DoesNotExist:  # also if another user has deleted it meanwhile
-            whose = f" of {options['tenant']}" if options["tenant"] else ""
-            message = f"id: there is no schedule {options['id']}{whose}; see: manage.py schedules list"
+            owner = f" of {options['tenant']}" if options["tenant"] else ""
+            message = f"id: there is no schedule {options['id']}{owner}; see: manage.py schedules list"
             raise CommandError(message) from None
 
     return run
 
 
-def _shown(verb: Callable[[Schedule], Schedule]) -> Callable[[Options, Screen], None]:
+def _showing(verb: Callable[[Schedule], Schedule]) -> Callable[[Options, Screen], None]:
     """Return a command that runs the verb on a schedule, and shows the schedule after it."""
     return on_one(lambda schedule, options, screen: show(verb(schedule), screen))
 
@@ -130,9 +130,12 @@ LISTED = (inputs.TENANT, argument("--paused", action="store_true", help="Only pa
 WHICH = (argument("id", type=inputs.job_id, help="The id, as `schedules list` shows it."), inputs.TENANT)
 LIST = Subcommand("list", "Show the recurring jobs, by tenant and name.", LISTED, _list)
 SHOW = Subcommand(
-    "show", "Show a schedule: what it calls, when it is due, its next times.", WHICH, _shown(lambda one: one)
+    "show",
+    "Show a schedule: what it calls, when it is due, its next times.",
+    WHICH,
+    _showing(lambda schedule: schedule),
 )
-PAUSE = Subcommand("pause", "Pause a schedule: nothing is due until it is resumed.", WHICH, _shown(change.pause))
-RESUME = Subcommand("resume", "Resume a schedule: it is due again from now on.", WHICH, _shown(change.resume))
+PAUSE = Subcommand("pause", "Pause a schedule: nothing is due until it is resumed.", WHICH, _showing(change.pause))
+RESUME = Subcommand("resume", "Resume a schedule: it is due again from now on.", WHICH, _showing(change.resume))
 DELETE = Subcommand("delete", "Delete a schedule, and the list of its runs; its jobs stay.", WHICH, _delete)
 RUN_NOW = Subcommand("run-now", "Submit one extra job of a schedule now.", WHICH, _run_now)

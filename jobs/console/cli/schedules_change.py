@@ -77,7 +77,7 @@ CHANGED = (
 
 def _add(options: Options, screen: Screen) -> None:
     tenant = tenant_named(options["tenant"])
-    _store(options, screen, lambda said: change.add(tenant, **said))
+    _store(options, screen, lambda values: change.add(tenant, **values))
 
 
 @on_one
@@ -86,20 +86,20 @@ def _change(schedule: Schedule, options: Options, screen: Screen) -> None:
         raise CommandError(
             "id: the code declares this schedule: change it in the code; here you can pause, resume or run-now it"
         )
-    if not _said(options):
+    if not _given_values(options):
         raise CommandError("change: name what to change; see: manage.py schedules change --help")
-    _store(options, screen, lambda said: change.change(schedule, **change.replacing(said)))
+    _store(options, screen, lambda values: change.change(schedule, **change.replacing(values)))
 
 
 def _store(options: Options, screen: Screen, verb: Callable[[dict[str, Any]], Schedule]) -> None:
     with transaction.atomic():
-        schedule = verb(_said(options))
+        schedule = verb(_given_values(options))
         show(schedule, screen, stored=not options["dry_run"])
         transaction.set_rollback(options["dry_run"])
     screen.say("Nothing was stored: --dry-run." if options["dry_run"] else f"Stored schedule {schedule.pk}.")
 
 
-def _said(options: Options) -> dict[str, Any]:
+def _given_values(options: Options) -> dict[str, Any]:
     given = {name: options["call" if name == "args" else name] for name in FIELDS}
     return {name: value for name, value in given.items() if value is not inputs.UNSET}
 

@@ -52,11 +52,11 @@ class Column:
     flexible: bool = False
     tail: bool = False
 
-    def of(self, one: Any) -> object:
+    def of(self, record: Any) -> object:
         """Return the value of the cell in the row of this object."""
         if callable(self.cell):
-            return self.cell(one)
-        return one[self.cell] if isinstance(one, Mapping) else attrgetter(self.cell)(one)
+            return self.cell(record)
+        return record[self.cell] if isinstance(record, Mapping) else attrgetter(self.cell)(record)
 
 
 class Screen:
@@ -88,22 +88,22 @@ class Screen:
         if not self.as_json:
             self._console.print(Text(in_one_line(sentence)), soft_wrap=not self._console.is_terminal)
 
-    def table(self, columns: Iterable[Column], of: Iterable[Any], none: str = "") -> None:
+    def table(self, columns: Iterable[Column], records: Iterable[Any], none: str = "") -> None:
         """Print a table for people, with a row for each object and coloured statuses.
 
         none: the sentence to print instead, if there are no rows
         """
         if self.as_json:
             return
-        shown = [column for column in columns if not column.wide or self._is_wide]
-        texts = [[_cell(column.of(one), in_one_line, moment) for column in shown] for one in of]
+        columns_shown = [column for column in columns if not column.wide or self._is_wide]
+        texts = [[_cell(column.of(record), in_one_line, moment) for column in columns_shown] for record in records]
         if none and not texts:
             self.say(none)
             return
-        widths = self._widths(shown, texts)
+        widths = self._widths(columns_shown, texts)
         # Not a table of rich: before version 15 it cut numbers of a line that is too wide. Here the line wraps.
-        for row in [[Text(column.title, "bold dim") for column in shown], *texts]:
-            places = zip(row, shown, widths, strict=True)
+        for row in [[Text(column.title, "bold dim") for column in columns_shown], *texts]:
+            places = zip(row, columns_shown, widths, strict=True)
             line = Text(" " * GAP).join(_fitting(text, column, width) for text, column, width in places)
             line.rstrip()
             self._console.print(line, soft_wrap=True)
@@ -133,17 +133,17 @@ class Screen:
         self._console.print(table)
 
 
-def _cell(value: object, shown: Callable[[str], str], at: Callable[[datetime], str | None]) -> Text:
+def _cell(value: object, as_printable: Callable[[str], str], at: Callable[[datetime], str | None]) -> Text:
     """Return a value as the text of a cell.
 
-    shown: makes a text printable
+    as_printable: makes a text printable
     at: formats a moment
     """
     if value is None or value == "":
         return Text("–", style="dim")
     if isinstance(value, timedelta):
         value = length(value)
-    text = shown(str(at(value) if isinstance(value, datetime) else value))
+    text = as_printable(str(at(value) if isinstance(value, datetime) else value))
     return Text(text, style=COLOURS.get(text, ""))
 
 

@@ -3,7 +3,7 @@
 from django.utils import timezone
 
 from jobs.console.cli.subcommands import Options, argument
-from jobs.console.operations.filters import MOMENTS, Filter
+from jobs.console.operations.filters import MOMENTS, JobFilters
 from jobs.lifecycle import Status
 from jobs.reading.listing import HELD
 
@@ -38,9 +38,9 @@ def given(options: Options) -> dict[str, str]:
     return {name: options[name] for name in FILTERS if options[name]}
 
 
-def filter_of(options: Options) -> Filter:
+def filter_of(options: Options) -> JobFilters:
     """Return the filter of the given options. Raises InvalidRequest."""
-    wanted, now = Filter(), timezone.now()
+    wanted, now = JobFilters(), timezone.now()
     for name, value in given(options).items():
         wanted.add(name, value, now)
     return wanted

@@ -92,7 +92,9 @@ class SubcommandsCommand(WritingCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["run"] is None:
-            raise CommandError(f"name a command: {', '.join(one.name for one in self.subcommands)}", returncode=2)
+            raise CommandError(
+                f"name a command: {', '.join(subcommand.name for subcommand in self.subcommands)}", returncode=2
+            )
         screen = Screen(self.stdout, as_json=options["json"], no_color=options["no_color"])
         try:
             with nullcontext() if options.get("bare") else _by_a_person():

@@ -51,9 +51,9 @@ def _slots(options: Options, screen: Screen) -> None:
         if changes:
             _change(tenant, changes)
         tenants = [all_tenants().select_related("jobs_queue").get(pk=tenant.pk)]
-    shown = _lines(tenants)
-    screen.document({"tenants": shown})
-    screen.table(COLUMNS, shown, none="There are no tenants.")
+    lines = _lines(tenants)
+    screen.document({"tenants": lines})
+    screen.table(COLUMNS, lines, none="There are no tenants.")
 
 
 def _change(tenant: Tenant, changes: dict[str, Any]) -> None:

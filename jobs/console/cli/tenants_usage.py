@@ -35,25 +35,25 @@ def run(options: Options, screen: Screen) -> None:
     if options["csv"] and options["json"]:
         raise CommandError("--json: not together with --csv")
     now = timezone.now()
-    asked = usage.UsageRequest.parse(options["from"], options["to"], options["by"], now=now)
+    query = usage.UsageRequest.parse(options["from"], options["to"], options["by"], now=now)
     tenant = None if options["slug"] is None else tenant_named(options["slug"]).pk
-    found = usage.read(asked, tenant, now, max_lines=None)
-    if options["final"] and not found.final:
-        raise CommandError(f"--final: the period up to {found.ends} is not final yet")
-    told = usage.document(found)
-    names = [name for part in asked.by for name in PARTS_OF.get(part, (part,))]
+    answer = usage.read(query, tenant, now, max_lines=None)
+    if options["final"] and not answer.final:
+        raise CommandError(f"--final: the period up to {answer.ends} is not final yet")
+    document = usage.document(answer)
+    names = [name for part in query.by for name in PARTS_OF.get(part, (part,))]
     names += ["attempts", "worker_seconds", "peak_slots"]
     if options["csv"]:
         screen.raw(sheet.line(names))
-        for line in told["usage"]:
+        for line in document["usage"]:
             screen.raw(sheet.line(_exact(name, line[name]) for name in names))
         return
-    screen.document(told)
-    screen.table([COLUMNS[name] for name in names], told["usage"])
-    state = f"final since {utc(found.final_at)}" if found.final else "not final yet"
+    screen.document(document)
+    screen.table([COLUMNS[name] for name in names], document["usage"])
+    state = f"final since {utc(answer.final_at)}" if answer.final else "not final yet"
     screen.say(
-        f"From {found.starts} up to {found.ends} (UTC): {found.attempts:,} attempts, "
-        f"{found.worker_seconds:,.3f} worker-seconds; {state}."
+        f"From {answer.starts} up to {answer.ends} (UTC): {answer.attempts:,} attempts, "
+        f"{answer.worker_seconds:,.3f} worker-seconds; {state}."
     )
 
 

@@ -14,9 +14,9 @@ COLUMNS = [
     Column("ID", "endpoint.id", right=True),
     Column("TENANT", "endpoint.tenant.jobs_slug", flexible=True),
     Column("URL", "endpoint.url", flexible=True),
-    Column("TYPES", lambda one: ", ".join(one.endpoint.types) or "all", flexible=True, wide=True),
-    Column("BATCHES", lambda one: ", ".join(one.endpoint.batches) or "all", flexible=True, wide=True),
-    Column("STATE", lambda one: one.state),
+    Column("TYPES", lambda standing: ", ".join(standing.endpoint.types) or "all", flexible=True, wide=True),
+    Column("BATCHES", lambda standing: ", ".join(standing.endpoint.batches) or "all", flexible=True, wide=True),
+    Column("STATE", lambda standing: standing.state),
     Column("DAY", "counts.delivered", right=True),
     Column("FAILED", "counts.failed", right=True),
     Column("WAITING", "counts.waiting", right=True),
@@ -28,9 +28,9 @@ COLUMNS = [
 
 def _list(options: Options, screen: Screen) -> None:
     endpoints = WebhookEndpoint.objects.select_related("tenant").order_by("pk")
-    found = standings(inputs.of_tenant(endpoints, options))
-    screen.document({"webhooks": [one.as_document() | {"tenant": one.endpoint.tenant.jobs_slug} for one in found]})
-    screen.table(COLUMNS, found, none="There are no webhooks.")
+    lines = standings(inputs.of_tenant(endpoints, options))
+    screen.document({"webhooks": [line.as_document() | {"tenant": line.endpoint.tenant.jobs_slug} for line in lines]})
+    screen.table(COLUMNS, lines, none="There are no webhooks.")
 
 
 def _add(options: Options, screen: Screen) -> None:
@@ -40,17 +40,17 @@ def _add(options: Options, screen: Screen) -> None:
     screen.say(secret)
 
 
-def _does(act: Callable[[WebhookEndpoint], object], done: str, said: str) -> Callable[[Options, Screen], None]:
+def _does(act: Callable[[WebhookEndpoint], object], done: str, predicate: str) -> Callable[[Options, Screen], None]:
     """Return a command that does something to a webhook.
 
     done: the key of its id in the document
-    said: the words after "Webhook 7"
+    predicate: the words after "Webhook 7"
     """
 
     def command(options: Options, screen: Screen) -> None:
         act(_endpoint(options["id"]))
         screen.document({done: options["id"]})
-        screen.say(f"Webhook {options['id']} {said}.")
+        screen.say(f"Webhook {options['id']} {predicate}.")
 
     return command
 

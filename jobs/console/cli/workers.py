@@ -27,25 +27,25 @@ def _list(options: Options, screen: Screen) -> None:
 
 def _drain(options: Options, screen: Screen) -> None:
     workers = {worker.pk for worker in workers_named(options["name"])}
-    asked = [pk for pk in workers if drain.drain(pk)]
-    if not asked:
+    draining = [pk for pk in workers if drain.drain(pk)]
+    if not draining:
         screen.say(f"{options['name']} is already draining.")
     _show([(worker, runs) for worker, runs in present.workers() if worker.id in workers], screen)
 
 
 def _show(workers: Iterable[tuple[Worker, int]], screen: Screen) -> None:
     now = store.database_now()
-    found = [
+    rows = [
         {
-            **{name: getattr(one, name) for name in ("name", "pool", "pid", "started_at", "beat_at", "gone_at")},
-            "state": one.state(now),
+            **{name: getattr(worker, name) for name in ("name", "pool", "pid", "started_at", "beat_at", "gone_at")},
+            "state": worker.state(now),
             "runs": runs,
-            "processes": one.concurrency,
+            "processes": worker.concurrency,
         }
-        for one, runs in workers
+        for worker, runs in workers
     ]
-    screen.document({"workers": found})
-    screen.table(COLUMNS, found)
+    screen.document({"workers": rows})
+    screen.table(COLUMNS, rows)
 
 
 WHICH = argument("name", help="The worker, as `workers list` shows it.")

@@ -30,16 +30,16 @@ def changes(given: dict[str, Any]) -> QuerySet[Change]:
     given: values by the names in FILTERS; None: no filter
     """
     wanted = {name: given[name] for name in FILTERS if given.get(name) is not None}
-    found = Change.objects.filter(about(**{name: wanted[name] for name in wanted.keys() & {"kind", "subject_id"}}))
+    entries = Change.objects.filter(about(**{name: wanted[name] for name in wanted.keys() & {"kind", "subject_id"}}))
     if "tenant" in wanted:
-        found = found.filter(tenant_id=tenant_named(wanted["tenant"]).pk)
+        entries = entries.filter(tenant_id=tenant_named(wanted["tenant"]).pk)
     if "who" in wanted:
-        found = found.filter(who=wanted["who"])
+        entries = entries.filter(who=wanted["who"])
     if "since" in wanted:
-        found = found.filter(at__gt=moment("since", wanted["since"], timezone.now()))
+        entries = entries.filter(at__gt=moment("since", wanted["since"], timezone.now()))
     if "until" in wanted:
-        found = found.filter(at__lte=moment("until", wanted["until"], timezone.now()))
-    return found
+        entries = entries.filter(at__lte=moment("until", wanted["until"], timezone.now()))
+    return entries
 
 
 def document(change: Change) -> dict[str, Any]:
@@ -47,24 +47,24 @@ def document(change: Change) -> dict[str, Any]:
     return {name: getattr(change, name) for name in FIELDS}
 
 
-def told(change: Change) -> str:
+def values_in_words(change: Change) -> str:
     """Return what the entry changed, for people: "num_slots 2 → 5".
 
     For an added row: the first MOST values that are not the defaults of its model.
     """
     if change.verb != "added":
-        return ", ".join(f"{name} {_told(name, value)}" for name, value in change.values.items())
-    own = list(_own(change))
-    more = f", {len(own) - MOST} more" if len(own) > MOST else ""
-    return ", ".join(f"{name} {_told(name, value)}" for name, value in own[:MOST]) + more
+        return ", ".join(f"{name} {_value_in_words(name, value)}" for name, value in change.values.items())
+    values = list(_own_values(change))
+    more = f", {len(values) - MOST} more" if len(values) > MOST else ""
+    return ", ".join(f"{name} {_value_in_words(name, value)}" for name, value in values[:MOST]) + more
 
 
-def _own(change: Change) -> Iterator[tuple[str, Any]]:
+def _own_values(change: Change) -> Iterator[tuple[str, Any]]:
     """Yield the names and values of an added row that are not defaults, in the order of the fields of its model.
 
     Its name and its tenant are left out: the entry shows them anyway.
     """
-    model = next((one for one in apps.get_models() if kind_of(one) == change.kind), Change)
+    model = next((model for model in apps.get_models() if kind_of(model) == change.kind), Change)
     for field in model._meta.concrete_fields:
         value = change.values.get(field.attname, [None])[-1]
         usual = field.get_default()
@@ -72,15 +72,15 @@ def _own(change: Change) -> Iterator[tuple[str, Any]]:
             yield field.attname, value
 
 
-def _told(name: str, value: Any) -> str:
+def _value_in_words(name: str, value: Any) -> str:
     """Return a value for people: with an arrow if it is a pair of before and after.
 
     A value without a before, such as the filter of a bulk action, stands alone.
     """
     if is_secret(name):
         return DOTS
-    both = value if isinstance(value, list) and len(value) == 2 else [value]  # noqa: PLR2004 - before and after
-    return " → ".join(_plain(masked(one)) for one in both)
+    sides = value if isinstance(value, list) and len(value) == 2 else [value]  # noqa: PLR2004 - before and after
+    return " → ".join(_plain(masked(side)) for side in sides)
 
 
 def _plain(value: Any) -> str:

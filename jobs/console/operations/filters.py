@@ -31,7 +31,7 @@ MOMENTS = "30m, 1h, 7d ago (at most ten years), 14:00 of today or else yesterday
 
 
 @dataclass
-class Filter(Sought):
+class JobFilters(Sought):
     """The jobs of all tenants that match all added filters.
 
     since: the column that the filters `since` and `until` compare
@@ -73,8 +73,8 @@ def moment(name: str, text: str, now: datetime) -> datetime:
     name: the field that InvalidRequest names
     text: 30m, 1h or 7d: so long before now; 14:00: the last time that it was 14:00; or a date and time
     """
-    if found := re.fullmatch(r"(\d{1,9})([mhd])", text):
-        seconds = int(found[1]) * UNITS[found[2]]
+    if age := re.fullmatch(r"(\d{1,9})([mhd])", text):
+        seconds = int(age[1]) * UNITS[age[2]]
         if seconds <= MAX_AGE:
             return now - timedelta(seconds=seconds)
     else:
@@ -87,7 +87,7 @@ def moment(name: str, text: str, now: datetime) -> datetime:
     raise InvalidRequest(name, f"must be like {MOMENTS}")
 
 
-class Position(NamedTuple):
+class DeathPosition(NamedTuple):
     """The position of a dead letter in the order of deaths: where a page of them begins or ends."""
 
     died_at: datetime
@@ -128,10 +128,10 @@ def _filter(name: str, value: Any) -> Q:
 
 def _of_type(value: str) -> Q:
     """Match a source type, also with a method or an object: `reports.datareport`, `reports.datareport.execute:13`."""
-    of, _, source_id = value.partition(":")
-    source_type, _, method = of.rpartition(".")
-    found = Q(source_type=of) | Q(source_type=source_type, source_method=method)
-    return found & Q(source_id=source_id) if source_id else found
+    name, _, source_id = value.partition(":")
+    source_type, _, method = name.rpartition(".")
+    condition = Q(source_type=name) | Q(source_type=source_type, source_method=method)
+    return condition & Q(source_id=source_id) if source_id else condition
 
 
 def _batch(value: Any) -> int:

@@ -46,12 +46,12 @@ class Limit:
     help: str
     unset: str
 
-    def told(self, none: str) -> str:
+    def full_help(self, null: str) -> str:
         """Return the help text, and what no value means.
 
-        none: how the interface writes no value, such as Null
+        null: how the interface writes no value, such as Null
         """
-        return f"{self.help} {none}: {self.unset}" if self.unset else self.help
+        return f"{self.help} {null}: {self.unset}" if self.unset else self.help
 
 
 def _limits(model: type[models.Model], groups: Mapping[str, Iterable[str]]) -> tuple[Limit, ...]:
@@ -59,14 +59,14 @@ def _limits(model: type[models.Model], groups: Mapping[str, Iterable[str]]) -> t
 
 
 def _limit(field: Any, group: str) -> Limit:
-    least, most = _bound(field, MinValueValidator), _bound(field, MaxValueValidator)
+    minimum, maximum = _bound(field, MinValueValidator), _bound(field, MaxValueValidator)
     help, _, unset = str(field.help_text).partition(" Empty: ")
-    return Limit(field.name, group, KINDS[type(field)], field.null, least, most, help, unset)
+    return Limit(field.name, group, KINDS[type(field)], field.null, minimum, maximum, help, unset)
 
 
 def _bound(field: Any, kind: type[BaseValidator]) -> float | None:
     # `validators` would include those of the column, and ask for a connection.
-    return next((one.limit_value for one in field._validators if isinstance(one, kind)), None)
+    return next((validator.limit_value for validator in field._validators if isinstance(validator, kind)), None)
 
 
 RATE = ("rate_limit", "rate_window")  # set together, or not at all

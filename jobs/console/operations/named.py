@@ -37,5 +37,5 @@ def workers_named(name: str) -> list[Worker]:
 
 def _unknown(field: str, name: str, known: "QuerySet[Any, tuple[str]]") -> Any:
     names = sorted(name for (name,) in known[: MAX_LISTED + 1])
-    shown = ", ".join(names[:MAX_LISTED]) + (", …" if len(names) > MAX_LISTED else "")
-    raise InvalidRequest(field, f"{name!r} is unknown; known: {shown or 'none'}")
+    listed = ", ".join(names[:MAX_LISTED]) + (", …" if len(names) > MAX_LISTED else "")
+    raise InvalidRequest(field, f"{name!r} is unknown; known: {listed or 'none'}")

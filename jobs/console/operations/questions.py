@@ -16,7 +16,7 @@ LIMITS: Mapping[str, Sequence[str]] = {  # those that the books of a claim have
 SUBJECTS = {TENANTS: "tenant", QUEUES: "queue"}  # in the address of the page
 
 
-def asked_at(kind: str, name: str, limits: Mapping[str, Any]) -> str:
+def question_address(kind: str, name: str, limits: Mapping[str, Any]) -> str:
     """Return the address of the page that asks, filled with these limits; "" in a project without that page."""
     if not (page := address("jobs_ops:what-if")):
         return ""

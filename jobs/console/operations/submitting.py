@@ -16,6 +16,6 @@ def submit_named(tenant: str, **call: Any) -> Submitted:
     return submit_by_hand(compose_by_name(tenant_named(tenant), **call))
 
 
-def told(submitted: Submitted) -> str:
-    there = "An identical job is already under way: job" if submitted.deduplicated else "Submitted job"
-    return f"{there} {submitted.id}."
+def confirmation(submitted: Submitted) -> str:
+    opening = "An identical job is already under way: job" if submitted.deduplicated else "Submitted job"
+    return f"{opening} {submitted.id}."

@@ -25,13 +25,13 @@ BATCH = 100  # jobs in one transaction: one dispatch for all of them, and short 
 class Outcome:
     """An outcome of a verb, in words.
 
-    one: the words after "Job 7"
-    many: a sentence with {} for the number of jobs
+    predicate: the words after "Job 7"
+    sentence: a sentence with {} for the number of jobs
     applied: whether the jobs were changed
     """
 
-    one: str
-    many: str
+    predicate: str
+    sentence: str
     applied: bool = True
 
 
@@ -82,10 +82,10 @@ class Verb:
         """Return the outcomes of the jobs that were changed."""
         return [name for name in outcomes if self.outcomes[name].applied]
 
-    def told(self, outcomes: Mapping[str, int]) -> str:
+    def summary(self, outcomes: Mapping[str, int]) -> str:
         """Return sentences about these numbers of jobs, by outcome."""
         return " ".join(
-            outcome.many.format(count_of_jobs(outcomes[name]))
+            outcome.sentence.format(count_of_jobs(outcomes[name]))
             for name, outcome in self.outcomes.items()
             if outcomes.get(name)
         )

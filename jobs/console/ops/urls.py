@@ -3,33 +3,32 @@
 from django.urls import path
 
 from jobs import extensions
-from jobs.console.ops.views import (
-    batches,
-    dead,
-    health,
-    job,
-    jobs,
-    limits,
-    many,
-    overview,
-    queues,
-    runs,
-    schedules,
-    submit,
-    tenant,
-    tenants,
-    themes,
-    usage,
-    webhooks,
-    workers,
-)
+from jobs.console.ops.batch import view as batch
+from jobs.console.ops.batches import view as batches
+from jobs.console.ops.bulk_change.view import ACTIONS
+from jobs.console.ops.dead import view as dead
+from jobs.console.ops.health import view as health
+from jobs.console.ops.job import view as job
+from jobs.console.ops.jobs import view as jobs
+from jobs.console.ops.new_job import view as new_job
+from jobs.console.ops.overview import view as overview
+from jobs.console.ops.queues import view as queues
+from jobs.console.ops.run import view as run
+from jobs.console.ops.runs import view as runs
+from jobs.console.ops.schedules import view as schedules
+from jobs.console.ops.shared import themes
+from jobs.console.ops.tenant import view as tenant
+from jobs.console.ops.tenants import view as tenants
+from jobs.console.ops.usage import view as usage
+from jobs.console.ops.webhooks import view as webhooks
+from jobs.console.ops.workers import view as workers
 
 app_name = "jobs_ops"
 urlpatterns = [
     path("", overview.show, name="overview"),
     path("tenants/", tenants.show, name="tenants"),
     path("tenants/<str:slug>/", tenant.show, name="tenant"),
-    path("tenants/<str:slug>/change", limits.change_tenant, name="change-tenant"),
+    path("tenants/<str:slug>/change", tenant.change, name="change-tenant"),
     path("usage/", usage.show, name="usage"),
     path("webhooks/", webhooks.show, name="webhooks"),
     path("webhooks/add", webhooks.add, name="add-webhook"),
@@ -39,26 +38,26 @@ urlpatterns = [
     path("webhooks/<int:pk>/try-now", webhooks.try_now, name="try-webhook-now"),
     path("webhooks/<int:pk>/replace-secret", webhooks.replace_secret, name="replace-webhook-secret"),
     path("queues/", queues.show, name="queues"),
-    path("queues/<slug:name>/change", limits.change_queue, name="change-queue"),
+    path("queues/<slug:name>/change", queues.change, name="change-queue"),
     path("job-types/pause", queues.pause_type, name="pause-type"),
     path("job-types/resume", queues.resume_type, name="resume-type"),
     path("jobs/", jobs.show, name="jobs"),
-    path("jobs/new/", submit.form, name="new-job"),
-    path("jobs/submit", submit.submit, name="submit"),
+    path("jobs/new/", new_job.form, name="new-job"),
+    path("jobs/submit", new_job.submit, name="submit"),
     path("jobs/<int:pk>/", job.show, name="job"),
     path("batches/", batches.show, name="batches"),
-    path("batches/<int:pk>/", batches.one, name="batch"),
-    path("batches/<int:pk>/close", batches.close, name="close-batch"),
-    path("batches/<int:pk>/cancel", batches.cancel, name="cancel-batch"),
+    path("batches/<int:pk>/", batch.show, name="batch"),
+    path("batches/<int:pk>/close", batch.close, name="close-batch"),
+    path("batches/<int:pk>/cancel", batch.cancel, name="cancel-batch"),
     path("dead/", dead.show, name="dead"),
     path("workers/", workers.show, name="workers"),
     path("workers/<uuid:pk>/drain", workers.drain_worker, name="drain"),
     path("schedules/", schedules.show, name="schedules"),
     path("schedules/<int:pk>/act", schedules.act, name="act-on-schedule"),
     path("runs/", runs.show, name="runs"),
-    path("runs/<uuid:bulk>/", runs.one, name="run"),
+    path("runs/<uuid:bulk>/", run.show, name="run"),
     path("health/", health.show, name="health"),
-    *(address for action in many.ACTIONS for address in action.paths()),
+    *(address for action in ACTIONS for address in action.paths()),
     *extensions.pages(),
     path("theme", themes.choose, name="theme"),
 ]

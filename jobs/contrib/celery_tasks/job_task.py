@@ -71,14 +71,14 @@ class JobTask:
         eta: datetime | None = None,
         expires: float | datetime | None = None,
         queue: str | None = None,
-        **others: Any,
+        **celery_options: Any,
     ) -> Sent:
         """Submit a job, after `countdown` seconds or at `eta`, in that queue; an expired job does not start.
 
         Options of Celery's message have no meaning here, and are ignored. Raises InvalidRequest for others and for
         arguments that are not JSON, and TooManyWaiting if the tenant's backlog is full.
         """
-        for name in others.keys() - OF_THE_WIRE:
+        for name in celery_options.keys() - OF_THE_WIRE:
             raise InvalidRequest(name, f"{self.__name__} is a job now, which has no such option of Celery")
         args, kwargs = list(args or ()), dict(kwargs or {})
         try:

@@ -72,13 +72,15 @@ class JobsBackend(BaseTaskBackend):
         """Return errors for unknown options of this backend, and for a function that cannot be imported."""
         where = f"TASKS[{self.alias!r}]"
         unknown = sorted(self.options.keys() - set(OPTIONS))
-        found = [checks.Error(f"{where}: unknown option {one!r}; known: {', '.join(OPTIONS)}") for one in unknown]
+        faults = [
+            checks.Error(f"{where}: unknown option {option!r}; known: {', '.join(OPTIONS)}") for option in unknown
+        ]
         if "tenant" in self.options:
             try:
                 import_string(self.options["tenant"])
             except ImportError as error:
-                found.append(checks.Error(f'{where}: OPTIONS["tenant"] cannot be imported: {error}'))
-        return list(found)
+                faults.append(checks.Error(f'{where}: OPTIONS["tenant"] cannot be imported: {error}'))
+        return list(faults)
 
     def _tenant(self, task: AnyTask, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tenant:
         tenant: Tenant | None = None

@@ -20,5 +20,5 @@ class MemoryExceeded(Exception):
 
 
 ENDINGS: dict[str, type[Exception]] = {
-    one.__name__: one for one in (ProcessDied, WorkerGone, WorkerStopped, MemoryExceeded, Cancelled)
+    error.__name__: error for error in (ProcessDied, WorkerGone, WorkerStopped, MemoryExceeded, Cancelled)
 }  # by the error class of the failed attempt

@@ -95,11 +95,11 @@ def _read(job: AnyJob, task: AnyTask, backend: str) -> AnyResult:
         args=job.args.get("args", []),
         kwargs=job.args.get("kwargs", {}),
         backend=backend,
-        errors=[_error(one) for one in failures],
+        errors=[_error(failure) for failure in failures],
         worker_ids=_workers(job, failures),
     )
-    if job.status == Status.SUCCESS and (found := kept.load(job)) is not None:
-        object.__setattr__(result, "_return_value", found.value)
+    if job.status == Status.SUCCESS and (result_value := kept.load(job)) is not None:
+        object.__setattr__(result, "_return_value", result_value.value)
     return result
 
 
@@ -109,8 +109,8 @@ def _task(job: AnyJob) -> AnyTask | None:
         functions.find(job.source_type, job.source_method, of_a_job=True)  # its module may have to be imported
     except InvalidRequest:
         return None
-    found = TASKS.get((job.source_type, job.source_method))
-    if found is None:
+    declared = TASKS.get((job.source_type, job.source_method))
+    if declared is None:
         return None
     run_after = job.args.get("run_after")
     options = {
@@ -119,9 +119,9 @@ def _task(job: AnyJob) -> AnyTask | None:
         "run_after": datetime.fromisoformat(run_after) if run_after else None,
     }
     # `using`, and from Django 6.1 on `copy`, would refuse a queue that the settings named at that time, but not today.
-    task: AnyTask = object.__new__(type(found))
-    for field in fields(found):
-        object.__setattr__(task, field.name, options.get(field.name, getattr(found, field.name)))
+    task: AnyTask = object.__new__(type(declared))
+    for field in fields(declared):
+        object.__setattr__(task, field.name, options.get(field.name, getattr(declared, field.name)))
     return task
 
 
@@ -132,17 +132,17 @@ def _ended_badly(job: AnyJob) -> int:
 
 def _workers(job: AnyJob, failures: Sequence[AnyFailedAttempt]) -> list[str]:
     """Return the worker of each attempt; a queued job has not begun its last one."""
-    of_failed = {one.attempt: one.worker for one in failures}
+    of_failed = {failure.attempt: failure.worker for failure in failures}
     begun = job.attempt - (job.status == Status.QUEUED)
     return [str(of_failed.get(number) or job.worker or "") for number in range(1, begun + 1)]
 
 
 def _path(failure: AnyFailedAttempt) -> str:
     """Return the path of the error's class, from the last line of the traceback that has its name."""
-    found = re.findall(rf"^((?:\w+\.)*){re.escape(failure.error_class)}(?::|$)", failure.traceback, re.MULTILINE)
-    if not found and (own := ENDINGS.get(failure.error_class)):
-        return f"{own.__module__}.{own.__qualname__}"
-    return f"{found[-1] if found and found[-1] else 'builtins.'}{failure.error_class}"
+    paths = re.findall(rf"^((?:\w+\.)*){re.escape(failure.error_class)}(?::|$)", failure.traceback, re.MULTILINE)
+    if not paths and (ending := ENDINGS.get(failure.error_class)):
+        return f"{ending.__module__}.{ending.__qualname__}"
+    return f"{paths[-1] if paths and paths[-1] else 'builtins.'}{failure.error_class}"
 
 
 def _error(failure: AnyFailedAttempt) -> TaskError:

@@ -47,18 +47,20 @@ def alone(name: str, text: str, value: float | None) -> Metric:
 
 
 def _queues(facts: Facts) -> Iterator[Metric]:
-    standings = [([standing.queue.name], standing) for standing in facts.standings]
-    waiting = [(name, standing.waiting) for name, standing in standings]
+    labelled = [([standing.queue.name], standing) for standing in facts.standings]
+    waiting = [(name, standing.waiting) for name, standing in labelled]
     yield gauge("waiting_jobs", "Jobs scheduled or ready, about.", ["queue"], waiting)
-    yield gauge("slots_in_use", "Slots in use.", ["queue"], [(name, standing.in_use) for name, standing in standings])
-    oldest = [(name, facts.seconds(standing.first_since)) for name, standing in standings]
+    yield gauge(
+        "held_jobs", "Jobs that hold a slot.", ["queue"], [(name, standing.in_use) for name, standing in labelled]
+    )
+    oldest = [(name, facts.seconds(standing.first_since)) for name, standing in labelled]
     yield gauge("oldest_waiting_seconds", "Longest time that a first job has been ready.", ["queue"], oldest)
 
 
 def _pools(facts: Facts) -> Iterator[Metric]:
     pools = facts.pools
     yield gauge("pool_processes", "Processes of its live workers.", ["pool"], [([p.name], p.processes) for p in pools])
-    yield gauge("pool_slots_in_use", "Slots in use.", ["pool"], [([p.name], p.in_use) for p in pools])
+    yield gauge("pool_held", "Jobs that hold a slot.", ["pool"], [([p.name], p.in_use) for p in pools])
     late = [([p.name], p.late) for p in pools]
     yield gauge("may_run_jobs", "Jobs that lacked only a process in both of two looks, of up to 200.", ["pool"], late)
     waits = [([p.name], p.late_seconds) for p in pools]
@@ -104,8 +106,8 @@ def _conditions(facts: Facts) -> Iterator[Metric]:
 
 
 def _predictions(look: PredictionsLook) -> Iterator[Metric]:
-    counted = {"0.5": (look.held_50, look.known_50), "0.9": (look.held_90, look.known_90)}
-    coverage = [([q], part / known) for q, (part, known) in counted.items() if known]
+    resolved = {"0.5": (look.held_50, look.known_50), "0.9": (look.held_90, look.known_90)}
+    coverage = [([q], part / known) for q, (part, known) in resolved.items() if known]
     yield gauge(
         "prediction_coverage_ratio",
         "Part of the predictions of the last day whose job started by the predicted moment.",
@@ -115,7 +117,7 @@ def _predictions(look: PredictionsLook) -> Iterator[Metric]:
     losses_by_method = {"said": (look.loss_50, look.loss_90), "jobs ahead": (look.ahead_50, look.ahead_90)}
     losses_by_method["last waits"] = look.past_50, look.past_90
     rows = [
-        ([q, method], loss) for method, both in losses_by_method.items() for q, loss in zip(counted, both, strict=True)
+        ([q, method], loss) for method, pair in losses_by_method.items() for q, loss in zip(resolved, pair, strict=True)
     ]
     losses = [(labels, loss) for labels, loss in rows if loss is not None]
     yield gauge("prediction_loss_seconds", "Mean pinball loss of the last day.", ["quantile", "method"], losses)
@@ -129,10 +131,12 @@ def _webhooks(look: WebhooksLook) -> Iterator[Metric]:
 
 
 def _forecasts(look: ForecastLook) -> Iterator[Metric]:
-    said = CounterMetricFamily("scheduler_predictions", "Kept. said: yes (both moments), or a reason.", labels=["said"])
+    predictions = CounterMetricFamily(
+        "scheduler_predictions", "Kept. said: yes (both moments), or a reason.", labels=["said"]
+    )
     for reason, count in {"": 0, **look.reasons}.items():
-        said.add_metric([reason or "yes"], count)
-    yield said
+        predictions.add_metric([reason or "yes"], count)
+    yield predictions
     ages = [([pool], age) for pool, age in look.ages.items()]
     yield gauge("forecast_age_seconds", "Age of the newest forecast; no line if no job is in line.", ["pool"], ages)
     yield alone("forecast_seconds", "Time that the last forecast of all pools took.", look.seconds)
@@ -142,22 +146,26 @@ def _attempts(totals: Sequence[TotalLook]) -> Iterator[Metric]:
     ended = CounterMetricFamily("scheduler_attempts", "Attempts that ended.", labels=["queue", "job_type", "outcome"])
     run = HistogramMetricFamily("scheduler_attempt_run_seconds", "From start to end.", labels=["queue", "job_type"])
     wait = HistogramMetricFamily("scheduler_attempt_wait_seconds", "From ready to start.", labels=["queue"])
-    for one in totals:
-        ended.add_metric([one.queue, _type(one), one.outcome], one.attempts)
-    for labels, of in _by(totals, lambda one: (one.queue, _type(one))):
-        run.add_metric(labels, _buckets(one.run_buckets for one in of), sum(one.run_seconds for one in of))
-    for labels, of in _by(totals, lambda one: (one.queue,)):
-        wait.add_metric(labels, _buckets(one.wait_buckets for one in of), sum(one.wait_seconds for one in of))
+    for total in totals:
+        ended.add_metric([total.queue, _type(total), total.outcome], total.attempts)
+    for labels, group in _by(totals, lambda total: (total.queue, _type(total))):
+        run.add_metric(
+            labels, _buckets(total.run_buckets for total in group), sum(total.run_seconds for total in group)
+        )
+    for labels, group in _by(totals, lambda total: (total.queue,)):
+        wait.add_metric(
+            labels, _buckets(total.wait_buckets for total in group), sum(total.wait_seconds for total in group)
+        )
     yield from (ended, run, wait)
 
 
 def _by(
     totals: Sequence[TotalLook], key: Callable[[TotalLook], tuple[str, ...]]
 ) -> list[tuple[tuple[str, ...], list[TotalLook]]]:
-    of = defaultdict(list)
-    for one in totals:
-        of[key(one)].append(one)
-    return list(of.items())
+    groups = defaultdict(list)
+    for total in totals:
+        groups[key(total)].append(total)
+    return list(groups.items())
 
 
 def _type(total: TotalLook) -> str:

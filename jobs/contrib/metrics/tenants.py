@@ -40,9 +40,9 @@ def look_tenants(slugs: Sequence[str]) -> dict[str, Numbers]:
     """Return the numbers of these tenants by slug. A slug that no tenant has gets none."""
     now = store.database_now()
     ids = all_tenants().filter(**{f"{TENANT_SLUG}__in": slugs}).values_list("pk", flat=True)
-    found = present.tenants(list(ids), now, seconds=TIMEOUT).values()
-    seconds = [(now - one.first_since).total_seconds() if one.first_since else 0.0 for one in found]
+    standings = present.tenants(list(ids), now, seconds=TIMEOUT).values()
+    seconds = [(now - standing.first_since).total_seconds() if standing.first_since else 0.0 for standing in standings]
     return {
-        one.tenant.slug: (one.in_use, one.tenant.num_slots or 0, one.waiting, oldest)
-        for one, oldest in zip(found, seconds, strict=True)
+        standing.tenant.slug: (standing.in_use, standing.tenant.num_slots or 0, standing.waiting, oldest)
+        for standing, oldest in zip(standings, seconds, strict=True)
     }

@@ -65,7 +65,7 @@ def for_monitors(view: View) -> View:
 @for_monitors
 def metrics(request: HttpRequest) -> HttpResponse:
     """Return the metrics; 503 if the database does not answer, so that Prometheus reports the target as down."""
-    return _encoded(request, everything(), lambda seen: Look(*seen))
+    return _encoded(request, everything(), lambda facts: Look(*facts))
 
 
 @for_monitors
@@ -74,12 +74,12 @@ def tenants(request: HttpRequest) -> HttpResponse:
     return _encoded(request, of_tenants(), TenantsLook)
 
 
-def _encoded(request: HttpRequest, seen: Seen | None, collector: Callable[[Seen], Collector]) -> HttpResponse:
-    if seen is None:
+def _encoded(request: HttpRequest, facts: Seen | None, collector: Callable[[Seen], Collector]) -> HttpResponse:
+    if facts is None:
         connection.close()
         return HttpResponse(f"{AWAY}\n", status=503, content_type="text/plain")
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(collector(seen))
+    registry.register(collector(facts))
     encode, content_type = choose_encoder(request.headers.get("Accept", ""))
     return HttpResponse(encode(registry), content_type=content_type)
 
@@ -87,13 +87,13 @@ def _encoded(request: HttpRequest, seen: Seen | None, collector: Callable[[Seen]
 @for_monitors
 def health(request: HttpRequest) -> HttpResponse:
     """Return the conditions that hold; 503 while one of them is critical."""
-    if seen := everything():
-        found = conditions(seen[0])
+    if facts := everything():
+        problems = conditions(facts[0])
     else:
         connection.close()
-        found = [Condition("no_database", "critical", AWAY, runbook("no_database"))]
-    critical = any(condition.severity == "critical" for condition in found)
-    document = {"healthy": not critical, "conditions": [asdict(condition) for condition in found]}
+        problems = [Condition("no_database", "critical", AWAY, runbook("no_database"))]
+    critical = any(condition.severity == "critical" for condition in problems)
+    document = {"healthy": not critical, "conditions": [asdict(condition) for condition in problems]}
     return JsonResponse(document, status=503 if critical else 200)
 
 

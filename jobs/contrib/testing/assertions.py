@@ -39,18 +39,18 @@ def checked(call: Any) -> Call[...]:
 
 def assert_submitted(call: Call[...], /, **args: Any) -> list[AnyJob]:
     """Return the jobs as `submitted` does. Raises AssertionError if there are none, with the others in its text."""
-    found = submitted(call, **args)
-    if not found:
+    jobs = submitted(call, **args)
+    if not jobs:
         raise AssertionError(f"No job {_wanted(call, args)} was submitted. {_instead(call, args)}")
-    return found
+    return jobs
 
 
 def assert_not_submitted(call: Call[...] | None = None, /, **args: Any) -> None:
     """Raise AssertionError if there is such a job; without a call, if there is any job."""
-    found = submitted(call, **args)
-    if found:
+    jobs = submitted(call, **args)
+    if jobs:
         wanted = "" if call is None else f" {_wanted(call, args)}"
-        raise AssertionError(f"No job{wanted} should have been submitted. Submitted:\n{_listed(found)}")
+        raise AssertionError(f"No job{wanted} should have been submitted. Submitted:\n{_listed(jobs)}")
 
 
 def _wanted(call: Call[...], args: dict[str, Any]) -> str:
@@ -68,16 +68,16 @@ def _instead(call: Call[...], args: dict[str, Any]) -> str:
     return f"Submitted:\n{_listed(every, near)}"
 
 
-def _listed(found: list[AnyJob], near: dict[int, list[str]] | None = None) -> str:
+def _listed(jobs: list[AnyJob], near: dict[int, list[str]] | None = None) -> str:
     lines = []
-    for job in found[:MAX_LISTED]:
+    for job in jobs[:MAX_LISTED]:
         which = f"{job.source_type}:{job.source_id}" if job.source_id is not None else job.source_type
         differs = f"  (differs in {', '.join(near[job.pk])})" if near and job.pk in near else ""
         lines.append(
             f"  {job.pk}  {which} {job.source_method} {_text(job.args)}, {job.status}, queue {job.queue.name},"
             f" priority {job.priority}, tenant {job.tenant.jobs_slug}{differs}"
         )
-    more = len(found) - MAX_LISTED
+    more = len(jobs) - MAX_LISTED
     return "\n".join([*lines, f"  and {more} more"] if more > 0 else lines)
 
 

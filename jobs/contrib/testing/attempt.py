@@ -71,9 +71,9 @@ class _Savepoints:
     """
 
     def __init__(self) -> None:
-        inside = [one for one in connections.all(initialized_only=True) if one.in_atomic_block]
+        inside = [connection for connection in connections.all(initialized_only=True) if connection.in_atomic_block]
         self._points: list[tuple[Any, str | None, int]] = [
-            (one, one.savepoint(), len(one.run_on_commit)) for one in inside
+            (connection, connection.savepoint(), len(connection.run_on_commit)) for connection in inside
         ]
 
     def commit(self, outcome: Outcome) -> None:

@@ -130,11 +130,11 @@ class _Worker:
                 pass
         locked: set[str] = set()
         for _ in range(MAX_PASSES):
-            found = store.claim_within() if connection.in_atomic_block else store.claim(in_line=False, locked=locked)
-            locked |= found.locked
-            self._claimed = list(found)
-            unblocked = found.ends and unblock()
-            if self._claimed or not (found.more or unblocked):
+            claim = store.claim_within() if connection.in_atomic_block else store.claim(in_line=False, locked=locked)
+            locked |= claim.locked
+            self._claimed = list(claim)
+            unblocked = claim.ends and unblock()
+            if self._claimed or not (claim.more or unblocked):
                 break
         return bool(self._claimed)
 

@@ -26,7 +26,7 @@ def make_batch(request: CallerRequest, batch: NewBatch) -> HttpResponse:
     tenant_id = request.auth.tenant.pk
     on_success = None if batch.on_success is None else composed(request.auth, "on_success", batch.on_success)
     on_end = None if batch.on_end is None else composed(request.auth, "on_end", batch.on_end)
-    requests = [composed(request.auth, f"jobs[{index}]", one) for index, one in enumerate(batch.jobs)]
+    requests = [composed(request.auth, f"jobs[{index}]", submission) for index, submission in enumerate(batch.jobs)]
     with named("jobs"), transaction.atomic():
         made = batches.open_batch(batch.name, request.auth.user_key or "", tenant_id)
         made.add(requests)
@@ -49,12 +49,12 @@ def make_batch(request: CallerRequest, batch: NewBatch) -> HttpResponse:
 def add_to_batch(request: CallerRequest, batch_id: inputs.PathId, batch: inputs.Submissions) -> HttpResponse:
     """Add 1 to 1000 jobs to an open batch, all or none. 409: the batch is closed."""
     tenant_id = request.auth.tenant.pk
-    found = one(tenant_id, batch_id)
+    batch_row = batch_of(tenant_id, batch_id)
     requests = [composed(request.auth, f"jobs[{index}]", each) for index, each in enumerate(batch.jobs)]
-    if found.closed_at is not None:
+    if batch_row.closed_at is not None:
         raise ProblemError(409, "The batch is closed.")
     with named("jobs"):
-        batches.Batch(found.id, tenant_id).add(requests)
+        batches.Batch(batch_row.id, tenant_id).add(requests)
     return _answer(tenant_id, batch_id)
 
 
@@ -69,23 +69,23 @@ def close_batch(request: CallerRequest, batch_id: inputs.PathId) -> HttpResponse
     when all of its jobs have ended.
     """
     tenant_id = request.auth.tenant.pk
-    if not batch_actions.close_batch(one(tenant_id, batch_id).id, tenant_id=tenant_id):
+    if not batch_actions.close_batch(batch_of(tenant_id, batch_id).id, tenant_id=tenant_id):
         raise ProblemError(409, "The batch is closed.")
-    return schemas.answer(200, Batch.of(one(tenant_id, batch_id)).model_dump())
+    return schemas.answer(200, Batch.of(batch_of(tenant_id, batch_id)).model_dump())
 
 
 @router.get("batches", response=Batches)
 def list_batches(request: CallerRequest, wanted: Query[WantedBatches]) -> Batches:
     """List your batches, newest first, a page at a time."""
-    found, before = listing.batches(wanted.limit, tenant_id=request.auth.tenant.pk, before=wanted.before)
+    batches, before = listing.batches(wanted.limit, tenant_id=request.auth.tenant.pk, before=wanted.before)
     older = pages.onward(reverse("jobs_api:batches"), wanted, before=before)
-    return Batches(batches=[Batch.of(one) for one in found], next=older)
+    return Batches(batches=[Batch.of(batch) for batch in batches], next=older)
 
 
 @router.get("batches/{batch_id}", url_name="batch", response=Batch)
 def read_batch(request: CallerRequest, batch_id: inputs.PathId) -> Batch:
     """Read a batch."""
-    return Batch.of(one(request.auth.tenant.pk, batch_id))
+    return Batch.of(batch_of(request.auth.tenant.pk, batch_id))
 
 
 @router.post("batches/{batch_id}/cancel", response={202: Batch}, openapi_extra=idempotency.PARAMETER)
@@ -96,7 +96,7 @@ def cancel_batch(request: CallerRequest, batch_id: inputs.PathId) -> HttpRespons
     In a very large batch some are left when you get the answer. The cancel goes on while `cancelling` is true.
     """
     tenant_id = request.auth.tenant.pk
-    batch_actions.cancel_batch(one(tenant_id, batch_id).id, tenant_id=tenant_id)
+    batch_actions.cancel_batch(batch_of(tenant_id, batch_id).id, tenant_id=tenant_id)
     return _answer(tenant_id, batch_id)
 
 
@@ -108,15 +108,15 @@ def revive_batch(request: CallerRequest, batch_id: inputs.PathId) -> HttpRespons
     429: not all of them fit into your backlog.
     """
     tenant_id = request.auth.tenant.pk
-    batch_actions.revive_batch(one(tenant_id, batch_id).id, tenant_id=tenant_id)
+    batch_actions.revive_batch(batch_of(tenant_id, batch_id).id, tenant_id=tenant_id)
     return _answer(tenant_id, batch_id)
 
 
-def one(tenant_id: int, batch_id: int) -> Progress:
+def batch_of(tenant_id: int, batch_id: int) -> Progress:
     """Return that batch of the tenant. Raises ProblemError if the tenant has no such batch."""
     return existing(store.read_batch(batch_id, tenant_id=tenant_id), "batch")
 
 
 def _answer(tenant_id: int, batch_id: int) -> HttpResponse:
     address = reverse("jobs_api:batch", kwargs={"batch_id": batch_id})
-    return schemas.answer(202, Batch.of(one(tenant_id, batch_id)).model_dump(), address)
+    return schemas.answer(202, Batch.of(batch_of(tenant_id, batch_id)).model_dump(), address)

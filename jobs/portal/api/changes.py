@@ -22,15 +22,15 @@ def list_changes(request: CallerRequest, wanted: Query[WantedChanges]) -> dict[s
     """List the changes to your jobs, schedules, keys, members and limits, with who made them, a page at a time."""
     tenant_id = request.auth.tenant.pk
     filters = wanted.model_dump(include=FILTERS, exclude_none=True)
-    found = Change.objects.filter(about(**filters), tenant_id=tenant_id)
-    changes, older = pages.page(found, reverse("jobs_api:changes"), wanted)
-    return {"changes": [_shown(change, tenant_id) for change in changes], "next": older}
+    entries = Change.objects.filter(about(**filters), tenant_id=tenant_id)
+    changes, older = pages.page(entries, reverse("jobs_api:changes"), wanted)
+    return {"changes": [_as_document(change, tenant_id) for change in changes], "next": older}
 
 
-def _shown(change: Change, tenant_id: int) -> dict[str, Any]:
-    of = {name: getattr(change, name) for name in ChangeToYours.model_fields}
+def _as_document(change: Change, tenant_id: int) -> dict[str, Any]:
+    values = {name: getattr(change, name) for name in ChangeToYours.model_fields}
     if change.actor_tenant_id != tenant_id:
-        of |= {"who": OPERATOR, "key": "", "address": ""}
+        values |= {"who": OPERATOR, "key": "", "address": ""}
         # A filter may name errors.
-        of["values"] = {name: value for name, value in change.values.items() if name != "filter"}
-    return of
+        values["values"] = {name: value for name, value in change.values.items() if name != "filter"}
+    return values

@@ -54,7 +54,7 @@ def follow_job(request: CallerRequest, job_id: inputs.PathId) -> StreamingHttpRe
 @router.get("batches/{batch_id}/events", url_name="batch_events", openapi_extra=DESCRIBED)
 def follow_batch(request: CallerRequest, batch_id: inputs.PathId) -> StreamingHttpResponse:
     """Follow a batch: its progress now, then each change as a server-sent event, until the event `end`."""
-    progress = batches.one(request.auth.tenant.pk, batch_id)
+    progress = batches.batch_of(request.auth.tenant.pk, batch_id)
     watch = BatchWatch(progress.tenant_id, progress.id, request.headers.get(LAST_SEEN, ""))
     return _answer(request, watch.tell(progress), watch.look)
 

@@ -79,9 +79,9 @@ class Watch:
         if not final and _head(_id(state)) == _head(self._seen):
             return self._progress(state)
         self._seen = _id(state)
-        told = schemas.read(job)
-        self._starts, self._starts_at = told["starts"], self._clock()
-        return Event("end" if final else "status", self._seen, told)
+        document = schemas.read_job_values(job)
+        self._starts, self._starts_at = document["starts"], self._clock()
+        return Event("end" if final else "status", self._seen, document)
 
     def _progress(self, state: JobState) -> Event | None:
         if _id(state) == self._seen:
@@ -94,8 +94,8 @@ class Watch:
         if state.status != Status.CREATED or self._clock() - self._starts_at < RENEW:
             return None
         self._starts_at = self._clock()
-        said = await forecasts.ask(self._job)
-        if said is None or (starts := asdict(said)) == self._starts:
+        prediction = await forecasts.ask(self._job)
+        if prediction is None or (starts := asdict(prediction)) == self._starts:
             return None
         self._starts = starts
         return Event("starts", self._seen, {"starts": starts})
@@ -129,8 +129,8 @@ class BatchWatch:
 
 def _progress_of(keys: Collection[tuple[int, int]]) -> dict[tuple[int, int], Progress]:
     """Return the progress of each batch, by tenant and id, if the batch is that tenant's."""
-    found = store.read_batches([batch_id for _, batch_id in keys], tenant_id=EVERY_TENANT, most=len(keys))
-    return {(one.tenant_id, one.id): one for one in found}
+    batches = store.read_batches([batch_id for _, batch_id in keys], tenant_id=EVERY_TENANT, most=len(keys))
+    return {(batch.tenant_id, batch.id): batch for batch in batches}
 
 
 forecasts = Together(starts_of, every=waiting.LAST_PAUSE)  # of the waiting jobs that clients of this process follow
@@ -161,13 +161,13 @@ async def follow(
     The stream also ends when the caller loses access (`may_know`), or when the server stops.
     While the database is away the stream stays open, and goes on when the database is back.
     """
-    began = told = checked = clock()
+    began = sent = checked = clock()
     pause = waiting.FIRST_PAUSE
     yield f"retry: {RECONNECT}\n\n"
     while True:
-        if event is not None or clock() - told >= BEAT:
+        if event is not None or clock() - sent >= BEAT:
             yield str(event or ":\n\n")
-            told = clock()
+            sent = clock()
         if (event and event.name == "end") or clock() - began >= MAX_STREAM_SECONDS:
             return
         if event and event.name == "status":  # often the next change is near

@@ -49,12 +49,12 @@ Seen = Annotated[Status, Query(description="The status you know. If it has chang
 @idempotency.repeatable
 def submit_job(request: CallerRequest, submission: inputs.Submission) -> HttpResponse:
     """Submit a job. 202: it is new. 200: an identical unfinished job is returned. 429: your backlog is full."""
-    asked = compose(request.auth, submission)
-    submitted = submit(asked)
+    job_request = compose(request.auth, submission)
+    submitted = submit(job_request)
     new = not submitted.deduplicated
-    job: models.JobRow = _stored(asked, submitted) if new else _job_of(request.auth.tenant.pk, submitted.id)
+    job: models.JobRow = _stored(job_request, submitted) if new else _job_of(request.auth.tenant.pk, submitted.id)
     address = reverse("jobs_api:job", kwargs={"job_id": submitted.id})
-    return schemas.answer(202 if new else 200, schemas.shown(job, deduplicated=not new), address)
+    return schemas.answer(202 if new else 200, schemas.job_values(job, deduplicated=not new), address)
 
 
 def compose(caller: Caller, submission: inputs.Submission) -> JobRequest:
@@ -91,17 +91,17 @@ def named(where: str) -> Iterator[None]:
 @idempotency.repeatable
 def submit_jobs(request: CallerRequest, batch: inputs.Submissions) -> HttpResponse:
     """Submit 1 to 1000 jobs, all or none. An error names the index: `jobs[3].priority`. 429: your backlog is full."""
-    requests = [composed(request.auth, f"jobs[{index}]", one) for index, one in enumerate(batch.jobs)]
+    requests = [composed(request.auth, f"jobs[{index}]", job) for index, job in enumerate(batch.jobs)]
     # One statement stores all; a second one follows if another caller submits an identical job at this moment.
     with named("jobs"), transaction.atomic():
         submitted = submit_all(requests)
-    return schemas.answer(202, {"jobs": [_told(one) for one in submitted]})
+    return schemas.answer(202, {"jobs": [_as_document(job) for job in submitted]})
 
 
-def _told(one: Submitted) -> dict[str, Any]:
+def _as_document(submitted: Submitted) -> dict[str, Any]:
     """Return the values of a `BatchJob`."""
-    url = reverse("jobs_api:job", kwargs={"job_id": one.id})
-    return {"id": one.id, "status": one.status, "deduplicated": one.deduplicated, "url": url}
+    url = reverse("jobs_api:job", kwargs={"job_id": submitted.id})
+    return {"id": submitted.id, "status": submitted.status, "deduplicated": submitted.deduplicated, "url": url}
 
 
 @router.get("jobs", response=schemas.JobPage)
@@ -111,13 +111,13 @@ def list_jobs(request: CallerRequest, wanted: Query[inputs.Wanted]) -> schemas.J
     A page searches 10,000 jobs: it may be empty although there is a next page.
     """
     filters = wanted.model_dump(include=FILTERS, exclude_none=True)
-    others = Q(**{COLUMNS.get(name, name): value for name, value in filters.items()})
-    sought = Sought(request.auth.tenant, batch=wanted.batch, others=others)
+    conditions = Q(**{COLUMNS.get(name, name): value for name, value in filters.items()})
+    sought = Sought(request.auth.tenant, batch=wanted.batch, others=conditions)
     if wanted.status is not None:
         sought.add_status(wanted.status)
-    found = listing.page(sought, wanted.limit, before=wanted.before)
-    older = pages.onward(reverse("jobs_api:jobs"), wanted, before=found.before)
-    return schemas.JobPage(jobs=[schemas.ListedJob(**schemas.listed(job)) for job in found.jobs], next=older)
+    job_page = listing.page(sought, wanted.limit, before=wanted.before)
+    older = pages.onward(reverse("jobs_api:jobs"), wanted, before=job_page.before)
+    return schemas.JobPage(jobs=[schemas.ListedJob(**schemas.listed_values(job)) for job in job_page.jobs], next=older)
 
 
 @router.get("jobs/{job_id}", url_name="job", response=schemas.Job)
@@ -127,7 +127,7 @@ def read_job(
     """Read a job. With `wait`, the answer comes when the status changes, or after so many seconds."""
     job = _job_of(request.auth.tenant.pk, job_id)
     if not wait:
-        return schemas.answer(200, schemas.read(job))
+        return schemas.answer(200, schemas.read_job_values(job))
     place = throttle.Place(job.tenant_id)
     # The wait runs in the event loop and holds no thread.
     changed = _when_changed(job, seen, wait, request.auth.way, place)
@@ -137,19 +137,19 @@ def read_job(
 async def _when_changed(
     job: models.JobRow, seen: str | None, seconds: float, way: Way, place: throttle.Place
 ) -> AsyncIterator[str]:
-    told = schemas.shown(job)
+    document = schemas.job_values(job)
     try:
         with suppress(DatabaseError, InterfaceError):  # too late for a 503: answer with the job as it was
             await waiting.until_changed(waiting.status_reader(job.tenant_id, job.pk), seen or job.status, seconds)
             if await ways.ask(way):  # or with the job as it was while the caller might see it
-                told = await sync_to_async(_read_again)(job)
+                document = await sync_to_async(_read_again)(job)
     finally:
         place.leave()
-    yield schemas.text(told)  # the job may be deleted by now, but existed when the request came
+    yield schemas.text(document)  # the job may be deleted by now, but existed when the request came
 
 
 def _read_again(job: models.JobRow) -> dict[str, Any]:
-    return schemas.read(queries.job(job.tenant_id, job.pk) or job)
+    return schemas.read_job_values(queries.job(job.tenant_id, job.pk) or job)
 
 
 @router.post(
@@ -165,7 +165,7 @@ def cancel_job(request: CallerRequest, job_id: inputs.PathId) -> HttpResponse:
     job = _job_of(tenant_id, job_id)
     if outcome is Cancellation.TOO_LATE:
         raise ProblemError(409, f"The job has already ended as {job.status}.")
-    return schemas.answer(200 if outcome is Cancellation.CANCELLED else 202, schemas.read(job))
+    return schemas.answer(200 if outcome is Cancellation.CANCELLED else 202, schemas.read_job_values(job))
 
 
 @router.post(
@@ -184,23 +184,23 @@ def revive_job(request: CallerRequest, job_id: inputs.PathId) -> HttpResponse:
     job = _job_of(tenant_id, job_id)
     if not revived:
         raise ProblemError(409, why_not(job, tenant_id=tenant_id))
-    return schemas.answer(202, schemas.read(job))
+    return schemas.answer(202, schemas.read_job_values(job))
 
 
 def _job_of(tenant_id: int, job_id: int) -> models.AnyJob:
     return existing(queries.job(tenant_id, job_id), "job")
 
 
-def _stored(asked: JobRequest, submitted: Submitted) -> models.Job:
+def _stored(job_request: JobRequest, submitted: Submitted) -> models.Job:
     """Return the new job, made of known values: no query reads it back."""
-    same = ("tenant_id", "source_type", "source_id", "source_method", "args", "priority", "user_key", "max_retries")
+    copied = ("tenant_id", "source_type", "source_id", "source_method", "args", "priority", "user_key", "max_retries")
     return models.Job(
         id=submitted.id,
-        queue=models.Queue(name=asked.queue),
+        queue=models.Queue(name=job_request.queue),
         status=submitted.status,
         created_at=submitted.created_at,  # type: ignore[misc]  # set for a new job
         ready_at=submitted.created_at if submitted.status == Status.CREATED else None,
         due_at=submitted.due_at,
         expires_at=submitted.expires_at,
-        **{name: getattr(asked, name) for name in same},
+        **{name: getattr(job_request, name) for name in copied},
     )

@@ -57,8 +57,8 @@ class MemoryPage(Schema):
 def list_memories(request: CallerRequest, wanted: Query[WantedMemories]) -> dict[str, Any]:
     """List the memories of your job types and objects, a page at a time."""
     filters = wanted.model_dump(include=FILTERS, exclude_none=True)
-    found = queries.memories(request.auth.tenant.pk).filter(**filters).defer("content")
-    memories, later = pages.page(found, reverse("jobs_api:memories"), wanted)
+    matching = queries.memories(request.auth.tenant.pk).filter(**filters).defer("content")
+    memories, later = pages.page(matching, reverse("jobs_api:memories"), wanted)
     return {"memories": [_listed(memory) for memory in memories], "next": later}
 
 
@@ -81,8 +81,8 @@ def _memory_of(request: CallerRequest, memory_id: int) -> models.JobMemory:
 
 
 def _listed(memory: models.JobMemory) -> dict[str, Any]:
-    same = {name: getattr(memory, name) for name in ("id", "source_type", "source_method", "touched_at")}
-    return same | {
+    copied = {name: getattr(memory, name) for name in ("id", "source_type", "source_method", "touched_at")}
+    return copied | {
         "source_id": memory.source_id or None,
         "expires_at": memory.touched_at + timedelta(seconds=settings.JOBS_MEMORY_TTL),
     }

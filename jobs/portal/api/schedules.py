@@ -12,52 +12,53 @@ from jobs.engine.schedules import change
 from jobs.http import idempotency, inputs, pages, schemas
 from jobs.http.auth import CallerRequest
 from jobs.http.problems import ProblemError, existing
-from jobs.portal.api import schedule_inputs as taken
-from jobs.portal.api import schedule_schemas as told
+from jobs.portal.api import schedule_inputs, schedule_schemas
 from jobs.reading import queries, schedule_view
 
 router = Router(tags=["schedules"])
 
 
-@router.get("schedules", url_name="schedules", response=told.SchedulePage)
-def list_schedules(request: CallerRequest, wanted: Query[taken.WantedSchedules]) -> dict[str, Any]:
+@router.get("schedules", url_name="schedules", response=schedule_schemas.SchedulePage)
+def list_schedules(request: CallerRequest, wanted: Query[schedule_inputs.WantedSchedules]) -> dict[str, Any]:
     """List your schedules, by name, a page at a time."""
-    found = queries.schedules(request.auth.tenant.pk).defer("args")
-    schedules, later = pages.page(found, reverse("jobs_api:schedules"), wanted, by="name")
-    return {"schedules": [told.listed(schedule) for schedule in schedules], "next": later}
+    matching = queries.schedules(request.auth.tenant.pk).defer("args")
+    schedules, later = pages.page(matching, reverse("jobs_api:schedules"), wanted, by="name")
+    return {"schedules": [schedule_schemas.listed(schedule) for schedule in schedules], "next": later}
 
 
-@router.post("schedules", response={201: told.Schedule}, openapi_extra=idempotency.PARAMETER)
+@router.post("schedules", response={201: schedule_schemas.Schedule}, openapi_extra=idempotency.PARAMETER)
 @idempotency.repeatable
-def create_schedule(request: CallerRequest, wanted: taken.NewSchedule) -> HttpResponse:
+def create_schedule(request: CallerRequest, wanted: schedule_inputs.NewSchedule) -> HttpResponse:
     """Create a schedule: it submits a job at each due time from now on."""
     schedule = change.add(request.auth.tenant, by_tenant=True, **wanted.model_dump())
     address = reverse("jobs_api:schedule", kwargs={"schedule_id": schedule.pk})
-    return schemas.answer(201, told.whole(schedule), address)
+    return schemas.answer(201, schedule_schemas.whole(schedule), address)
 
 
-@router.post("schedules/preview", response=told.RulePreview)
+@router.post("schedules/preview", response=schedule_schemas.RulePreview)
 @idempotency.keeping
-def preview_rule(request: CallerRequest, rule: taken.ScheduleRule) -> dict[str, Any]:
+def preview_rule(request: CallerRequest, rule: schedule_inputs.ScheduleRule) -> dict[str, Any]:
     """Check a rule, and return its next due times; nothing is stored."""
     schedule = schedule_view.previewed(**rule.model_dump())
     return {"in_words": schedule_view.in_words(schedule), "next_times": schedule_view.next_times(schedule)}
 
 
-@router.get("schedules/{schedule_id}", url_name="schedule", response=told.Schedule)
+@router.get("schedules/{schedule_id}", url_name="schedule", response=schedule_schemas.Schedule)
 def read_schedule(request: CallerRequest, schedule_id: inputs.PathId) -> dict[str, Any]:
     """Read a schedule, with its last runs and next due times."""
-    return told.whole(_schedule_of(request, schedule_id))
+    return schedule_schemas.whole(_schedule_of(request, schedule_id))
 
 
-@router.patch("schedules/{schedule_id}", response={200: told.Schedule, 409: schemas.Problem})
-def change_schedule(request: CallerRequest, schedule_id: inputs.PathId, wanted: taken.ScheduleChange) -> dict[str, Any]:
+@router.patch("schedules/{schedule_id}", response={200: schedule_schemas.Schedule, 409: schemas.Problem})
+def change_schedule(
+    request: CallerRequest, schedule_id: inputs.PathId, wanted: schedule_inputs.ScheduleChange
+) -> dict[str, Any]:
     """Change a schedule. A new rule counts from now on. 409: the code declares it."""
     schedule = _own_schedule_of(request, schedule_id)
     values = change.replacing(wanted.model_dump(exclude_unset=True))
     if values:  # by_tenant: an operator's schedule may call any method, until its tenant changes it
         schedule = change.change(schedule, by_tenant=True, **values)
-    return told.whole(schedule)
+    return schedule_schemas.whole(schedule)
 
 
 @router.delete("schedules/{schedule_id}", response={204: None, 409: schemas.Problem})
@@ -67,21 +68,23 @@ def delete_schedule(request: CallerRequest, schedule_id: inputs.PathId) -> Answe
     return Answer(204, None)
 
 
-@router.post("schedules/{schedule_id}/pause", response=told.Schedule, openapi_extra=idempotency.PARAMETER)
+@router.post("schedules/{schedule_id}/pause", response=schedule_schemas.Schedule, openapi_extra=idempotency.PARAMETER)
 @idempotency.repeatable
 def pause_schedule(request: CallerRequest, schedule_id: inputs.PathId) -> HttpResponse:
     """Pause a schedule: it submits no job until it is resumed."""
-    return schemas.answer(200, told.whole(change.pause(_schedule_of(request, schedule_id))))
+    return schemas.answer(200, schedule_schemas.whole(change.pause(_schedule_of(request, schedule_id))))
 
 
-@router.post("schedules/{schedule_id}/resume", response=told.Schedule, openapi_extra=idempotency.PARAMETER)
+@router.post("schedules/{schedule_id}/resume", response=schedule_schemas.Schedule, openapi_extra=idempotency.PARAMETER)
 @idempotency.repeatable
 def resume_schedule(request: CallerRequest, schedule_id: inputs.PathId) -> HttpResponse:
     """Resume a schedule from now on; missed times are not made up for. 422: its call is invalid now."""
-    return schemas.answer(200, told.whole(change.resume(_schedule_of(request, schedule_id))))
+    return schemas.answer(200, schedule_schemas.whole(change.resume(_schedule_of(request, schedule_id))))
 
 
-@router.post("schedules/{schedule_id}/run-now", response={202: told.StartedRun}, openapi_extra=idempotency.PARAMETER)
+@router.post(
+    "schedules/{schedule_id}/run-now", response={202: schedule_schemas.StartedRun}, openapi_extra=idempotency.PARAMETER
+)
 @idempotency.repeatable
 def run_schedule_now(request: CallerRequest, schedule_id: inputs.PathId) -> HttpResponse:
     """Submit one extra job of a schedule, even of a paused one. 429: your backlog is full."""

@@ -74,14 +74,16 @@ def read_stats(request: CallerRequest) -> Stats:
 
 
 def _under_way(tenant_id: int) -> UnderWay:
-    own = Job.objects.filter(tenant=tenant_id)
-    held = Q(due_at=HELD_UNTIL)
+    jobs = Job.objects.filter(tenant=tenant_id)
+    of_paused_type = Q(due_at=HELD_UNTIL)
     # A partial index of the scheduled jobs: jobs that have ended are not read.
-    scheduled = own.filter(due_at__isnull=False).aggregate(scheduled=Count("pk", ~held), held=Count("pk", held))
+    scheduled = jobs.filter(due_at__isnull=False).aggregate(
+        scheduled=Count("pk", ~of_paused_type), held=Count("pk", of_paused_type)
+    )
     # Name every queue: the index jobs_claim begins with the queue, then the tenant.
-    created = own.filter(ready_at__isnull=False, queue__in=list(Queue.objects.values_list("pk", flat=True))).count()
-    blocked = own.filter(blocked_at__isnull=False).count()
-    holding = dict(own.filter(slot__isnull=False).values_list("status").annotate(Count("pk")))
+    created = jobs.filter(ready_at__isnull=False, queue__in=list(Queue.objects.values_list("pk", flat=True))).count()
+    blocked = jobs.filter(blocked_at__isnull=False).count()
+    holding = dict(jobs.filter(slot__isnull=False).values_list("status").annotate(Count("pk")))
     return UnderWay(
         **scheduled,
         blocked=blocked,

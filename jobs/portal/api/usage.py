@@ -16,6 +16,6 @@ router = Router(tags=["jobs"])
 def read_usage(request: CallerRequest, period: Query[Period]) -> dict[str, Any]:
     """Read your usage by day, as it is billed. A day is closed five minutes after its end (UTC)."""
     tenant, now = request.auth.tenant, timezone.now()
-    asked = usage.UsageRequest.parse(period.starts, period.ends, period.by, now=now, of_one_tenant=True)
-    found = usage.read(asked, tenant.pk, now)
-    return usage.document(found)
+    query = usage.UsageRequest.parse(period.starts, period.ends, period.by, now=now, of_one_tenant=True)
+    answer = usage.read(query, tenant.pk, now)
+    return usage.document(answer)

@@ -71,20 +71,20 @@ class Endpoints(Schema):
 @router.get("webhooks", response=Endpoints)
 def list_webhooks(request: CallerRequest) -> dict[str, Any]:
     """List your webhooks: the addresses that get a message when your jobs end."""
-    return {"webhooks": [one.as_document() for one in standings(of(request.auth.tenant))]}
+    return {"webhooks": [standing.as_document() for standing in standings(endpoints_of(request.auth.tenant))]}
 
 
 @router.post("webhooks", response={201: MadeEndpoint})
 def add_webhook(request: CallerRequest, new: NewEndpoint) -> Answer[dict[str, Any]]:
     """Add an endpoint. It gets messages about jobs that are submitted from now on."""
     made, secret = endpoints.add(request.auth.tenant, new.url, new.types, new.batches)
-    return Answer(201, _told(request, made.pk) | {"secret": secret})
+    return Answer(201, _as_document(request, made.pk) | {"secret": secret})
 
 
 @router.delete("webhooks/{endpoint_id}", response={204: None})
 def remove_webhook(request: CallerRequest, endpoint_id: inputs.PathId) -> Answer[None]:
     """Remove an endpoint: nothing more is sent to it, and waiting messages are dropped."""
-    endpoints.remove(_one(request, endpoint_id))
+    endpoints.remove(_endpoint_of(request, endpoint_id))
     return Answer(204, None)
 
 
@@ -92,40 +92,40 @@ def remove_webhook(request: CallerRequest, endpoint_id: inputs.PathId) -> Answer
 @idempotency.repeatable
 def switch_webhook_on(request: CallerRequest, endpoint_id: inputs.PathId) -> HttpResponse:
     """Switch an endpoint on again: waiting messages are sent. There are none about jobs that ended while it was off."""
-    endpoints.switch_on(_one(request, endpoint_id))
-    return schemas.answer(200, _told(request, endpoint_id))
+    endpoints.switch_on(_endpoint_of(request, endpoint_id))
+    return schemas.answer(200, _as_document(request, endpoint_id))
 
 
 @router.post("webhooks/{endpoint_id}/switch-off", response=Endpoint, openapi_extra=idempotency.PARAMETER)
 @idempotency.repeatable
 def switch_webhook_off(request: CallerRequest, endpoint_id: inputs.PathId) -> HttpResponse:
     """Send nothing to an endpoint until it is switched on. Waiting messages are kept for three days."""
-    endpoints.switch_off(_one(request, endpoint_id))
-    return schemas.answer(200, _told(request, endpoint_id))
+    endpoints.switch_off(_endpoint_of(request, endpoint_id))
+    return schemas.answer(200, _as_document(request, endpoint_id))
 
 
 @router.post("webhooks/{endpoint_id}/try-now", response=Endpoint, openapi_extra=idempotency.PARAMETER)
 @idempotency.repeatable
 def try_webhook_now(request: CallerRequest, endpoint_id: inputs.PathId) -> HttpResponse:
     """Send the waiting messages of an endpoint now, not at its next try."""
-    endpoints.try_now(_one(request, endpoint_id))
-    return schemas.answer(200, _told(request, endpoint_id))
+    endpoints.try_now(_endpoint_of(request, endpoint_id))
+    return schemas.answer(200, _as_document(request, endpoint_id))
 
 
 @router.post("webhooks/{endpoint_id}/replace-secret", response=MadeEndpoint)
 def replace_webhook_secret(request: CallerRequest, endpoint_id: inputs.PathId) -> dict[str, Any]:
     """Get a new secret. For a day messages have two signatures: with the new secret, and with the former one."""
-    secret = endpoints.replace_secret(_one(request, endpoint_id))
-    return _told(request, endpoint_id) | {"secret": secret}
+    secret = endpoints.replace_secret(_endpoint_of(request, endpoint_id))
+    return _as_document(request, endpoint_id) | {"secret": secret}
 
 
-def of(tenant: Tenant) -> QuerySet[WebhookEndpoint]:
+def endpoints_of(tenant: Tenant) -> QuerySet[WebhookEndpoint]:
     return WebhookEndpoint.objects.filter(tenant=tenant).order_by("pk")
 
 
-def _one(request: CallerRequest, endpoint_id: int) -> WebhookEndpoint:
-    return existing(of(request.auth.tenant).filter(pk=endpoint_id).first(), "webhook")
+def _endpoint_of(request: CallerRequest, endpoint_id: int) -> WebhookEndpoint:
+    return existing(endpoints_of(request.auth.tenant).filter(pk=endpoint_id).first(), "webhook")
 
 
-def _told(request: CallerRequest, endpoint_id: int) -> dict[str, Any]:
-    return standings([_one(request, endpoint_id)])[0].as_document()
+def _as_document(request: CallerRequest, endpoint_id: int) -> dict[str, Any]:
+    return standings([_endpoint_of(request, endpoint_id)])[0].as_document()

@@ -14,7 +14,7 @@ from jobs.engine.verbs.batch_actions import MOST, cancel_batch, close_batch, rev
 from jobs.pages import regions
 from jobs.pages.answers import SeeOther, back, cancelled, existing
 from jobs.pages.typed import number
-from jobs.portal.members import shown
+from jobs.portal.members import page_context
 from jobs.portal.members.views import A_PAGE, REFRESH_SECONDS
 from jobs.reading import listing
 from jobs.reading.listing import Page
@@ -28,7 +28,7 @@ from tenants.models import Tenant
 @for_members
 def batch_list(request: HttpRequest, tenant: Tenant) -> HttpResponse:
     found, older = listing.batches(A_PAGE, tenant_id=tenant.pk, before=number(request.GET.get("before", "")))
-    context = shown.common([], tenant, request) | {"batches": found, "older": older}
+    context = page_context.common([], tenant, request) | {"batches": found, "older": older}
     return regions.page(request, "jobs/members/batches", (), context, {"every": 0})
 
 
@@ -37,11 +37,11 @@ def batch_list(request: HttpRequest, tenant: Tenant) -> HttpResponse:
 def batch_detail(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
     batch = _batch(tenant, pk)
     jobs = listing.failures_first(batch, A_PAGE, tenant=tenant)
-    context = shown.common(jobs, tenant, request) | {
+    context = page_context.common(jobs, tenant, request) | {
         "batch": batch,
         "after": store.waiting_for(pk, tenant_id=tenant.pk),
         "page": Page(jobs, None),
-        "standing": shown.standing(jobs, tenant),
+        "standing": page_context.standing(jobs, tenant),
         "newer": (0, False),
         "here": request.path,
     }

@@ -20,9 +20,9 @@ from jobs.lifecycle import Status
 from jobs.models import AnyJob
 from jobs.pages import regions, typed
 from jobs.pages.answers import SeeOther, back, existing
-from jobs.pages.as_said import keep
 from jobs.pages.forms import query_with
-from jobs.portal.members import shown
+from jobs.pages.prediction_accuracy import keep
+from jobs.portal.members import page_context
 from jobs.reading import listing, queries
 from jobs.reading.listing import Sought
 from jobs.reading.status_words import TABLE, WORDS
@@ -49,12 +49,12 @@ def job_list(request: HttpRequest, tenant: Tenant) -> HttpResponse:
     page = listing.page(sought, A_PAGE, before=before)
     top = page.jobs[0].pk + 1 if page.jobs else before
     stays = query_with(request.GET, before=top)
-    context = shown.common(page.jobs, tenant, request) | {
+    context = page_context.common(page.jobs, tenant, request) | {
         "page": page,
-        "standing": shown.standing(page.jobs, tenant),
+        "standing": page_context.standing(page.jobs, tenant),
         "lines": len({job.queue_id for job in page.jobs if job.status == Status.CREATED}),
-        "slots": shown.slots(tenant),
-        "schedules": shown.schedules(tenant),
+        "slots": page_context.slots(tenant),
+        "schedules": page_context.schedules(tenant),
         "newer": (0, False) if top is None else listing.newer(sought, upto=top - 1),
         "sought": sought,
         "here": request.path + stays,
@@ -76,7 +76,7 @@ def _sought(request: HttpRequest, tenant: Tenant) -> Sought:
 def job_detail(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
     """Show one job: why it waits or how it ended, its attempts, times and arguments."""
     job = _job(tenant, pk)
-    context = shown.common([job], tenant, request) | shown.detail(request, job, tenant)
+    context = page_context.common([job], tenant, request) | page_context.detail(request, job, tenant)
     context["may_call"] = may_call(job)
     frame = {"every": REFRESH_SECONDS if context["may_cancel"] else 0}
     page = regions.page(request, "jobs/members/job", JOB_REGIONS, context, frame)
@@ -139,7 +139,7 @@ def again(request: HttpRequest, tenant: Tenant, pk: int) -> HttpResponse:
             there = "is under way already" if submitted.deduplicated else "is submitted"
             messages.success(request, f"Job {submitted.id} {there}.")
             return SeeOther(reverse("jobs_members:job", args=[submitted.id]))
-    context = shown.common([job], tenant, request) | {"job": job, "args": args, "wrong": wrong}
+    context = page_context.common([job], tenant, request) | {"job": job, "args": args, "wrong": wrong}
     page = regions.page(request, "jobs/members/again", (), context, {"every": 0})
     page.status_code = 422 if wrong else 200
     return page

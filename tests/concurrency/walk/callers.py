@@ -22,10 +22,10 @@ SAME = tuple(uuid.UUID(int=n) for n in range(1, 4))  # of identical jobs
 def submit(world: World) -> object:
     """Some jobs, of one lane or of several."""
     draw = world.random
-    one, lane = draw.random() < 0.5, (draw.choice(world.tenants), draw.choice(QUEUES))
+    in_one_lane, lane = draw.random() < 0.5, (draw.choice(world.tenants), draw.choice(QUEUES))
 
     def request() -> JobRequest:
-        tenant, queue = lane if one else (draw.choice(world.tenants), draw.choice(QUEUES))
+        tenant, queue = lane if in_one_lane else (draw.choice(world.tenants), draw.choice(QUEUES))
         return JobRequest(
             tenant_id=tenant,
             source_type=draw.choice(TYPES),
@@ -43,7 +43,7 @@ def submit(world: World) -> object:
 
     requests = [request() for _ in range(draw.choice((1, 2, 5, 12, 20)))]
     submitted = world.do(lambda: submit_all(requests))
-    return submitted and [one.id for one in submitted]
+    return submitted and [job.id for job in submitted]
 
 
 def submit_after(world: World) -> object:

@@ -73,28 +73,30 @@ def _wrong_books(picture: Picture, notes: Notes) -> Iterator[str]:
     """The books say what the jobs hold, and what was given back and no dispatch has taken off yet (I1)."""
     held = [*picture.held, *(letter for letter in notes.freed if letter.slot is not None)]
     n, tickets = Counter[object](), Counter[object]()
-    for one in held:
-        for book in (_pair(one), one.queue_id):
+    for job in held:
+        for book in (_pair(job), job.queue_id):
             n[book] += 1
-            tickets[book] += one.ticket
-    for of, book in (notes.lanes | notes.turns).items():
-        if (book.in_use, book.tickets) != (n[of], tickets[of]):
-            yield f"the book of {book} says {book.in_use}, in use are {n[of]}"
+            tickets[book] += job.ticket
+    for key, book in (notes.lanes | notes.turns).items():
+        if (book.in_use, book.tickets) != (n[key], tickets[key]):
+            yield f"the book of {book} says {book.in_use}, in use are {n[key]}"
     for tenant, book in notes.books.items():
-        mine = [one for one in held if one.tenant_id == tenant]
+        mine = [job for job in held if job.tenant_id == tenant]
         slots = {number for part in book.slots for number in range(part.lower, part.upper)}
-        users = Counter(one.user_key for one in mine if one.user_key)
-        forgets = any(not one.job_id or one.followed for one in notes.freed if one.tenant_id == tenant)  # the next fold
+        users = Counter(job.user_key for job in mine if job.user_key)
+        forgets = any(
+            not release.job_id or release.followed for release in notes.freed if release.tenant_id == tenant
+        )  # the next fold
         wrong_users = book.users not in (None, users) and not forgets
-        if slots != {one.slot for one in mine} or book.in_use != len(mine) or wrong_users:
+        if slots != {job.slot for job in mine} or book.in_use != len(mine) or wrong_users:
             yield f"the book of {book} says {slots}, {book.users}; in use are {mine}"
-    for one in picture.held:
-        if one.tenant_id in picture.tenants and (_pair(one) not in notes.lanes or one.tenant_id not in notes.books):
-            yield f"job {one.id} is in no book"
+    for job in picture.held:
+        if job.tenant_id in picture.tenants and (_pair(job) not in notes.lanes or job.tenant_id not in notes.books):
+            yield f"job {job.id} is in no book"
 
 
-def _pair(one: Any) -> Pair:
-    return one.tenant_id, one.queue_id
+def _pair(job: Any) -> Pair:
+    return job.tenant_id, job.queue_id
 
 
 def _lost_jobs(picture: Picture, notes: Notes) -> Iterator[str]:
@@ -116,11 +118,11 @@ def _lost_jobs(picture: Picture, notes: Notes) -> Iterator[str]:
 def _closed_lanes(picture: Picture, notes: Notes) -> Iterator[str]:
     """A lane is closed only while its tenant or its users may start no job of it, or a letter will open it (I2)."""
     used = naive.uses(picture)
-    told = {letter.tenant_id for letter in notes.freed}
+    announced = {release.tenant_id for release in notes.freed}
     for job in picture.ready:
         pair = job.tenant_id, job.queue_id
         lane = notes.lanes.get(pair)
-        if lane is None or lane.state != "closed" or job.tenant_id in told or notes.arrivals[pair]:
+        if lane is None or lane.state != "closed" or job.tenant_id in announced or notes.arrivals[pair]:
             continue
         if lane.opens_at is not None and lane.opens_at <= picture.now:
             continue

@@ -89,10 +89,10 @@ def snooze(world: World) -> object:
 
 
 def stop(world: World) -> object:
-    def asked(job: Row) -> bool:
+    def is_asked_to_stop(job: Row) -> bool:
         return job.cancel_requested_at is not None
 
-    return _settle(world, lambda job, attempt, by: store.stop(job, attempt, by=by), fits=asked)
+    return _settle(world, lambda job, attempt, by: store.stop(job, attempt, by=by), fits=is_asked_to_stop)
 
 
 def put_off(world: World) -> object:

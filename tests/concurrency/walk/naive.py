@@ -186,8 +186,12 @@ def lent(before: Picture, after: Picture, tokens: Tokens) -> Iterator[str]:
 def may_start_of_tenant(job: Row, picture: Picture, used: Counter[Level], tokens: Tokens) -> bool:
     """Whether its tenant lets it, and its user."""
     limits = picture.tenants.get(job.tenant_id)
-    own = [level for level in levels(job) if level[0] != "queue"]
-    return limits is not None and tokens(limits) >= 1 and all(used[level] < limit(picture, level) for level in own)
+    levels_of_tenant = [level for level in levels(job) if level[0] != "queue"]
+    return (
+        limits is not None
+        and tokens(limits) >= 1
+        and all(used[level] < limit(picture, level) for level in levels_of_tenant)
+    )
 
 
 def place(job: Row) -> tuple[int, int]:

@@ -85,10 +85,10 @@ def change_queue(world: World) -> object:
 
 def _beat(world: World, worker: uuid.UUID, concurrency: int) -> Beat | None:
     pool = world.workers[worker]
-    told = store.beat(worker, name=str(worker), pid=1, pool=pool, concurrency=concurrency)
-    if told is None:
+    answer = store.beat(worker, name=str(worker), pid=1, pool=pool, concurrency=concurrency)
+    if answer is None:
         del world.workers[worker]  # it was declared gone
-    return told
+    return answer
 
 
 def register(world: World) -> object:
@@ -130,10 +130,10 @@ def lock(world: World) -> object:
     rows = Job.objects.filter(slot=None, end_time=None)
     if draw.random() < 0.5:
         rows = rows.filter(tenant=draw.choice(world.tenants), queue=draw.choice(world.queues))
-    found = list(rows.order_by("priority", "pk").values_list("pk", flat=True)[: draw.choice((1, 2, 5, 12))])
+    ids = list(rows.order_by("priority", "pk").values_list("pk", flat=True)[: draw.choice((1, 2, 5, 12))])
 
     def lock() -> list[int]:
-        return [job.pk for job in Job.objects.select_for_update(skip_locked=True).filter(pk__in=found)]
+        return [job.pk for job in Job.objects.select_for_update(skip_locked=True).filter(pk__in=ids)]
 
     return draw.choice(world.sessions).do(lock)
 

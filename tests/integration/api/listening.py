@@ -30,9 +30,9 @@ def do(verb, *args, **kwargs):
 
 def events(text):
     """(name, id, data) of each."""
-    found = []
+    heard = []
     for block in text.split("\n\n"):
         fields = dict(line.split(": ", 1) for line in block.splitlines() if not line.startswith(":"))
         if "event" in fields:
-            found.append((fields["event"], fields["id"], json.loads(fields["data"])))
-    return found
+            heard.append((fields["event"], fields["id"], json.loads(fields["data"])))
+    return heard

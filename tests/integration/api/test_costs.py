@@ -114,6 +114,6 @@ def test_what_is_read_by_hand_is_what_django_reads(tenant, status):
 
 @pytest.mark.parametrize("status", Status)
 def test_what_is_told_fits_its_schema(tenant, status):
-    shown = schemas.shown(make_job(tenant, status))
+    shown = schemas.job_values(make_job(tenant, status))
     assert schemas.Job(**shown).model_dump().keys() == shown.keys()
-    assert schemas.SubmittedJob(**schemas.shown(make_job(tenant, status), deduplicated=True))
+    assert schemas.SubmittedJob(**schemas.job_values(make_job(tenant, status), deduplicated=True))

@@ -9,7 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from jobs.console.ops.views import usage as usage_page
+from jobs.console.ops.usage import view as usage_page
 from jobs.models import Queue
 from jobs.reading import usage
 from jobs.recording import close, record, statements

@@ -79,8 +79,8 @@ def test_what_cannot_be_asked_names_the_field_and_begins_nothing(operator, begun
 
 def test_what_became_impossible_meanwhile_is_said(operator, begun, since, monkeypatch):
     taken = ask(operator, since)
-    monkeypatch.setattr("jobs.insight.what_if.MOST", 3)
-    monkeypatch.setattr("jobs.insight.what_if.told.__defaults__", (3,))
+    monkeypatch.setattr("jobs.insight.what_if.MOST_ATTEMPTS", 3)
+    monkeypatch.setattr("jobs.insight.what_if.answer_document.__defaults__", (3,))
     what_if_answer.answer(*begun)
     found = operator.get(taken["Location"]).json()
     assert (found["state"], found["answer"]) == ("refused", None)

@@ -80,7 +80,7 @@ def test_changes_are_told_to_people(tenant):
         nightly = Schedule.objects.create(tenant=tenant, name="nightly", every=60.0, jitter=1.5, overlap="skip", **rule)
         nightly.paused, nightly.every, nightly.cron = True, None, "0 7 * * *"
         nightly.save()
-    changed, added = (audited.told(change) for change in Change.objects.order_by("-pk")[:2])
+    changed, added = (audited.values_in_words(change) for change in Change.objects.order_by("-pk")[:2])
     assert added == (
         'source_type sample.thing, source_method again, args {"month": "x", "api_token": "•••"}, every 60.0, 3 more'
     )

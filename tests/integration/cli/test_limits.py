@@ -6,8 +6,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from jobs.console.ops import snapshot
-from jobs.console.ops.tenant_order import standings
+from jobs.console.ops.shared import snapshot
 from jobs.models import Job, Queue, QueueTurn
 from jobs.reading import looking
 from tenants.models import TenantQueue
@@ -55,7 +54,7 @@ class TestSlots:
         TenantFactory(slug="quiet")
         told = {line["tenant"]: line["state"] for line in slots()}
         assert told == {"acme": "busy", "full": "full", "off": "paused", "quiet": "idle"}
-        assert {one.tenant.slug: one.state for one in standings(snapshot.current())} == {
+        assert {standing.tenant.slug: standing.state for standing in snapshot.current().standings} == {
             slug: state for slug, state in told.items() if slug != "quiet"
         }
 

@@ -5,8 +5,13 @@ from collections.abc import Callable, Iterator
 import pytest
 from django.test import Client
 
-from jobs.console.ops import history_charts, live, snapshot
-from jobs.console.ops.views import health
+from jobs.console.ops.health import view as health
+from jobs.console.ops.overview import reads as overview
+from jobs.console.ops.queues import reads as queues
+from jobs.console.ops.shared import history, live, snapshot
+from jobs.console.ops.tenant import reads as tenant
+from jobs.console.ops.tenants import reads as tenants
+from jobs.console.ops.workers import reads as workers
 from jobs.pages.cached import Cached
 from tests.callers import browser_of, staff
 
@@ -14,8 +19,9 @@ from tests.callers import browser_of, staff
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Each request looks for itself."""
-    named = [value for module in (live, history_charts, snapshot, health) for value in vars(module).values()]
-    for kept in (*named, *snapshot.PARTS.values()):
+    modules = (live, history, snapshot, health, overview, queues, tenant, tenants, workers)
+    values = [value for module in modules for value in vars(module).values()]
+    for kept in (*values, *snapshot.PARTS.values()):
         if isinstance(kept, Cached):
             monkeypatch.setattr(kept, "seconds", 0.0)
             monkeypatch.setattr(kept, "rest", 0.0)

@@ -70,7 +70,7 @@ def test_one_has_its_jobs_failures_first_and_is_cancelled_and_revived(client, ni
 def test_many_are_cancelled_once_the_operator_is_sure_and_the_page_tells_how_far_it_is(
     client, nightly, operator, monkeypatch
 ):
-    monkeypatch.setattr("jobs.console.ops.views.batches.MAX_UNASKED", 1)
+    monkeypatch.setattr("jobs.console.ops.batch.view.MAX_UNASKED", 1)
     monkeypatch.setattr("jobs.engine.verbs.batch_actions.PART", 1)
     monkeypatch.setattr("jobs.engine.verbs.batch_actions.SECONDS", 0)
     path, cancel = reverse("jobs_ops:batch", args=[nightly.id]), reverse("jobs_ops:cancel-batch", args=[nightly.id])

@@ -10,8 +10,9 @@ from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from jobs.console.ops import present_queries
-from jobs.console.ops.dead_letters import counted, matching
+from jobs.console.ops.dead.reads import counted
+from jobs.console.ops.schedules.view import last_runs
+from jobs.console.ops.shared.dead_letters import matching
 from jobs.lifecycle import Status
 from jobs.models import FullHour, Job, Schedule, ScheduleRun
 from jobs.sql import statement
@@ -70,7 +71,7 @@ def test_a_wave_of_deaths_hides_no_other_error(client, monkeypatch):
     assert "largest" not in text(response)
     for narrow in ({"tenant": "mine"}, {"since": "1h"}, {"like": "ValueError: #"}):
         assert [group.count for group in client.get("/ops/dead/", narrow).context["groups"]] == [60]
-    monkeypatch.setattr("jobs.console.ops.dead_letters.MAX_GROUPS", 1)
+    monkeypatch.setattr("jobs.console.ops.dead.reads.MAX_GROUPS", 1)
     response = client.get("/ops/dead/")
     assert [group.like for group in response.context["groups"]] == ["ValueError: #"]
     assert "the 1 largest groups" in text(response)
@@ -195,9 +196,7 @@ def test_the_runs_of_schedules_are_read_by_their_index_and_only_the_last_ones():
     mine, other = (Schedule.objects.create(tenant=TenantFactory(), name="nightly", **call) for _ in range(2))
     due = [now - timedelta(minutes=number) for number in range(2_000)]
     ScheduleRun.objects.bulk_create([ScheduleRun(schedule=one, due=at) for at in due for one in (mine, other)])
-    assert [(run.schedule_id, run.due) for run in present_queries.runs([mine.pk], most=3)] == [
-        (mine.pk, at) for at in due[:3]
-    ]
+    assert [(run.schedule_id, run.due) for run in last_runs([mine.pk], most=3)] == [(mine.pk, at) for at in due[:3]]
     sql("ANALYZE schedule_runs")
     explained = f"EXPLAIN (ANALYZE, FORMAT JSON) {statement('look_runs')}"
     [(plan,)] = sql(explained, {"ids": [mine.pk, other.pk], "most": 3})

@@ -8,8 +8,8 @@ import pytest
 from django.utils import timezone
 
 from jobs.console.operations import verbs
-from jobs.console.ops.views import many
-from jobs.console.ops.views import runs as past_runs
+from jobs.console.ops.bulk_change import view as bulk_change
+from jobs.console.ops.shared import past_runs
 from jobs.lifecycle import Status
 from jobs.models import Job
 from jobs.reading import listing
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     for name, number in {"MAX_A_REQUEST": 4, "MAX_UNASKED": 3}.items():
-        monkeypatch.setattr(many, name, number)
+        monkeypatch.setattr(bulk_change, name, number)
     monkeypatch.setattr(verbs, "BATCH", 2)
 
 
@@ -87,9 +87,9 @@ class TestRuns:
             for tenant in (1, 2):
                 entry = {"verb": "revived", "kind": "jobs.job", "subject_id": "1", "subject": "job 1"}
                 Change.objects.create(who="ines", bulk=bulk, tenant_id=tenant, **entry)
-        assert [run.bulk for run in past_runs.latest()] == [second, first]
+        assert [run.bulk for run in past_runs.past_runs()] == [second, first]
         monkeypatch.setattr(past_runs, "MAX_ENTRIES", 3)
-        assert [run.bulk for run in past_runs.latest()] == [second]
+        assert [run.bulk for run in past_runs.past_runs()] == [second]
 
     def test_an_unknown_run_is_not_found(self, auditor):
         page = auditor.get(f"/ops/runs/{uuid.uuid4()}/")

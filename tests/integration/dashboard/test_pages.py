@@ -14,7 +14,7 @@ from django.urls import clear_script_prefix, set_script_prefix
 from django.utils import timezone
 
 from jobs import store
-from jobs.console.ops import search_language
+from jobs.console.ops.shared import search_language
 from jobs.engine.verbs import limits
 from jobs.engine.verbs.pause import pause_job_type
 from jobs.lifecycle import Status
@@ -242,7 +242,7 @@ class TestJob:
         page = text(client.get(f"/ops/jobs/{job.pk}/"))
         assert "&lt;b&gt;bold" in page
         assert "secret-789" not in page and "<b>bold" not in page and "\x1b" not in page
-        monkeypatch.setattr("jobs.console.ops.views.job.MAX_RESULT", 10)
+        monkeypatch.setattr("jobs.console.ops.job.view.MAX_RESULT", 10)
         page = text(client.get(f"/ops/jobs/{job.pk}/"))
         assert "bold" not in page and "too large for this page" in page
         Job.objects.update(result_expires_at=timezone.now() - timedelta(hours=1))
@@ -303,7 +303,7 @@ def test_a_worker_shows_what_it_ended_lately_and_how_often_it_crashed(client, re
         facts = {"error_class": error, "end_time": now - timedelta(hours=hours), "worker": other}
         FailedAttempt.objects.create(job=job, attempt=attempt, **facts)
     shown = client.get("/ops/workers/").context["workers"]
-    assert {worker.id: (worked.ended, worked.crashes) for worker, _, _, worked, *_ in shown} == {
+    assert {row.worker.id: (row.work.ended, row.work.crashes) for row in shown} == {
         mine: (2, 0),
         other: (1, 2),
     }
@@ -312,15 +312,15 @@ def test_a_worker_shows_what_it_ended_lately_and_how_often_it_crashed(client, re
 def test_how_long_a_deploy_would_wait_is_told(client, register, settings):
     settings.JOBS_DEFAULT_TIMEOUT, settings.JOBS_TIMEOUT_GRACE = 300.0, 10.0
     worker, tenant, now = register(concurrency=3), TenantFactory(), timezone.now().replace(microsecond=0)
-    assert client.get("/ops/workers/").context["all_by"] is None
+    assert client.get("/ops/workers/").context["running"].all_by is None
     slow = QueueFactory(name="slow", default_timeout=600.0)
     long_ago = now - timedelta(seconds=200)
     make_job(tenant, Status.RUNNING, worker=worker, start_time=now)
     make_job(tenant, Status.RUNNING, worker=worker, start_time=long_ago, queue=slow)
     make_job(tenant, Status.RUNNING, worker=worker, start_time=now, timeout=5.0)
     shown = client.get("/ops/workers/").context
-    assert (shown["running"], shown["longest_since"]) == (3, long_ago)
-    assert shown["all_by"] == long_ago + timedelta(seconds=610)
+    assert (shown["running"].jobs, shown["running"].longest_since) == (3, long_ago)
+    assert shown["running"].all_by == long_ago + timedelta(seconds=610)
     assert shown["open_migrations"] == []
     MigrationRecorder(connection).record_unapplied("tenants", "0001_initial")
     assert client.get("/ops/workers/").context["open_migrations"] == ["tenants.0001_initial"]
@@ -351,7 +351,7 @@ def test_how_a_worker_went_is_told(client, register):
     shown = client.get("/ops/workers/")
     assert {worker.id: worker.lost for worker, _ in shown.context["gone"]} == {stopped: False, lost: True}
     assert re.findall(r'"How">\s*(?:<strong class="bad">)?(\w+)', text(shown)) == ["lost", "stopped"]
-    assert [worker.id for worker, *_ in shown.context["workers"]] == [live]
+    assert [row.worker.id for row in shown.context["workers"]] == [live]
 
 
 def test_a_draining_worker_says_until_when_at_the_latest(client, operator, register, settings):
@@ -362,9 +362,7 @@ def test_a_draining_worker_says_until_when_at_the_latest(client, operator, regis
     Worker.objects.filter(pk=busy).update(concurrency=0)
     page = text(client.get("/ops/workers/"))
     assert "1 running, takes no more; at the latest until\n" in page
-    assert [last_end for *_, last_end in client.get("/ops/workers/").context["workers"]] == [
-        since + timedelta(seconds=310)
-    ]
+    assert [row.last_end for row in client.get("/ops/workers/").context["workers"]] == [since + timedelta(seconds=310)]
     assert "1 running, takes no more\n" in text(operator("view_worker").get("/ops/workers/"))
 
 

@@ -8,7 +8,10 @@ import pytest
 from django.db import OperationalError
 from django.test.utils import override_script_prefix
 
-from jobs.console.ops import history_charts, live
+from jobs.console.ops.overview import reads as overview
+from jobs.console.ops.shared import history, live, present_queries
+from jobs.console.ops.tenant import reads as tenant_reads
+from jobs.console.ops.tenants import reads as tenants_reads
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, JobMinute, PausedJobType, Sample, TenantHour
 from jobs.reading.health import RULES, conditions
@@ -22,12 +25,12 @@ CALL = {"source_type": "shop.order", "source_method": "pay"}
 @pytest.fixture(autouse=True)
 def within_a_minute(monkeypatch) -> None:
     """No other one begins between what a test writes and its look."""
-    now = history_charts.minute()
-    monkeypatch.setattr(history_charts, "minute", lambda: now)
+    now = history.minute()
+    monkeypatch.setattr(history, "minute", lambda: now)
 
 
 def minute(back: int) -> datetime:
-    return history_charts.minute() - timedelta(minutes=back)
+    return history.minute() - timedelta(minutes=back)
 
 
 def tally(outcome: str, attempts: int) -> dict:
@@ -49,7 +52,7 @@ def test_strips_show_the_use_of_the_last_hour_and_no_other_tenants():
         10, tenants=both, queues={queue.pk: {"in_use": 3, "waiting": 8}}, pools={"heavy": {"in_use": 1, "processes": 4}}
     )
     sample(70, tenants=both)
-    seen = history_charts.use_of_last_hour()
+    seen = history.use_of_last_hour()
     assert set(seen.tenants) == {owner.pk}
     assert "Full for 1 of 1 samples" in seen.tenants[owner.pk]
     assert "Full for 0 of 1 samples" in seen.pools["heavy"]
@@ -61,8 +64,8 @@ def test_a_day_of_a_tenant_is_read_in_quarters_of_an_hour():
     owner = TenantFactory()
     for back in range(60):
         sample(back, tenants={owner.pk: {"in_use": 2, "slots": 2, "waiting": 0}})
-    assert "Full for 4 of 4 samples" in history_charts.use_of_day(owner.pk)
-    assert "Full for 0 of 4 samples" in history_charts.use_of_day(TenantFactory().pk)
+    assert "Full for 4 of 4 samples" in tenant_reads.use_of_day(owner.pk)
+    assert "Full for 0 of 4 samples" in tenant_reads.use_of_day(TenantFactory().pk)
 
 
 def test_the_day_of_each_tenant_is_its_own():
@@ -72,7 +75,7 @@ def test_the_day_of_each_tenant_is_its_own():
     TenantHour.objects.create(tenant_id=owner.pk, hour=hour - timedelta(hours=2), **tally("retry", 10))
     TenantHour.objects.create(tenant_id=owner.pk, hour=hour - timedelta(hours=30), **tally("dead", 99))
     TenantHour.objects.create(tenant_id=stranger.pk, hour=hour, **tally("success", 7))
-    found = history_charts.days_of(frozenset({owner.pk, stranger.pk, idle.pk}))
+    found = tenants_reads.days_of(frozenset({owner.pk, stranger.pk, idle.pk}))
     assert {pk: (one.attempts, one.failed, one.many_failed) for pk, one in found.items()} == {
         owner.pk: (100, 10, True),
         stranger.pk: (7, 0, False),
@@ -87,11 +90,13 @@ def too_many(*_, **__):
 def test_charts_reach_back_as_far_as_is_asked_and_say_if_that_takes_too_long(client, monkeypatch):
     for back in (5, 120, 900):
         JobMinute.objects.create(minute=minute(back), **tally("success", 10))
-    shown = {length: client.get("/ops/", {"range": length}).context["chart"].total for length in ("1h", "6h", "24h")}
+    shown = {
+        length: client.get("/ops/", {"range": length}).context["past"].chart.total for length in ("1h", "6h", "24h")
+    }
     assert shown == {"1h": 10, "6h": 20, "24h": 30}
-    assert client.get("/ops/", {"range": "9y"}).context["chart"].total == 10
-    monkeypatch.setattr(history_charts, "look", too_many)
-    monkeypatch.setattr(history_charts, "look_objects", too_many)
+    assert client.get("/ops/", {"range": "9y"}).context["past"].chart.total == 10
+    monkeypatch.setattr(present_queries, "look", too_many)
+    monkeypatch.setattr(present_queries, "look_objects", too_many)
     page = client.get("/ops/", {"range": "3d"}).content.decode()
     assert "The ended attempts could not be read" in page
     assert "The failures could not be read" in page
@@ -104,15 +109,15 @@ def test_charts_and_failures_end_when_is_asked_and_lead_on(client):
     until = minute(90)
     since, earlier, later = (until + timedelta(minutes=more) for more in (-60, -30, 30))
     shown = client.get("/ops/", {"until": f"{until:%Y-%m-%dT%H:%M}"})
-    assert (shown.context["chart"].total, shown.context["chart"].failed) == (20, 10)
-    assert shown.context["failing"] == [("shop.order.pay", 10, 20)]
+    assert (shown.context["past"].chart.total, shown.context["past"].chart.failed) == (20, 10)
+    assert shown.context["past"].failing == [("shop.order.pay", 10, 20)]
     page = shown.content.decode()
     assert f"ended_since%3A{since:%Y-%m-%dT%H%%3A%M}%20ended_until%3A{until:%Y-%m-%dT%H%%3A%M}" in page
     for name, moment in (("earlier", earlier), ("later", later)):
-        assert shown.context[name] == f"{moment:%Y-%m-%dT%H:%M}"
+        assert getattr(shown.context["past"].period, name) == f"{moment:%Y-%m-%dT%H:%M}"
     for odd in ("x", "0001-01-01", "9999-12-31T23:59", f"{minute(-5):%Y-%m-%dT%H:%M}"):
-        now = client.get("/ops/", {"until": odd})
-        assert (now.context["until"], now.context["later"], now.context["chart"].total) == (None, None, 10)
+        past = client.get("/ops/", {"until": odd}).context["past"]
+        assert (past.period.until, past.period.later, past.chart.total) == (None, None, 10)
 
 
 def test_a_tenant_is_shown_for_a_day_a_week_or_a_month(client):
@@ -123,8 +128,8 @@ def test_a_tenant_is_shown_for_a_day_a_week_or_a_month(client):
         TenantHour.objects.create(tenant_id=stranger.pk, hour=hour - timedelta(days=days), **tally("success", 7))
     for length, attempts in (("24h", 10), ("7d", 20), ("30d", 30)):
         page = client.get("/ops/tenants/owner/", {"range": length})
-        assert page.context["chart"].total == attempts
-        assert [summary.outcomes["success"] for _, summary in page.context["types"]] == [attempts]
+        assert page.context["past"].chart.total == attempts
+        assert [summary.outcomes["success"] for _, summary in page.context["past"].types] == [attempts]
         assert "?q=tenant:owner+ended_since:" in page.content.decode()
 
 
@@ -134,8 +139,8 @@ def test_job_types_that_fail_are_listed_with_a_way_to_their_errors(client, monke
     page = client.get("/ops/").content.decode()
     assert "10 % of 100" in page
     assert "?q=status%3Aerror%20type%3Ashop.order.pay%20ended_since%3A" in page
-    history_charts.drawn.forget()
-    monkeypatch.setattr(history_charts.drawn, "seconds", 60.0)
+    overview.ended_chart.forget()
+    monkeypatch.setattr(overview.ended_chart, "seconds", 60.0)
     for prefix in ("/de/", "/"):  # of a language, or a mount
         with override_script_prefix(prefix):
             assert f'"{prefix}ops/jobs/?q=ended' in client.get("/ops/").content.decode()

@@ -11,7 +11,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from jobs import store
-from jobs.console.ops import live, snapshot
+from jobs.console.ops.shared import live, snapshot
 from jobs.lifecycle import Status
 from jobs.pages import regions
 from jobs.reading import looking

@@ -2,7 +2,7 @@
 
 import pytest
 
-from jobs.insight import what_if_process
+from jobs.insight import what_if_answer, what_if_process
 from jobs.models import WhatIf
 from tenants.models import Change, TenantQueue
 from tests.factories import QueueFactory, TenantFactory
@@ -34,7 +34,7 @@ def test_a_question_leads_to_a_page_that_looks_again_until_there_is_an_answer(in
     waiting = ines.get(asked["Location"])
     assert waiting["Refresh"] == "2"
     assert "The jobs are being replayed" in waiting.content.decode()
-    what_if_process.answer(WhatIf.objects.get().pk)
+    what_if_answer.answer(WhatIf.objects.get().pk)
     answered = ines.get(asked["Location"])
     shown = answered.content.decode()
     assert "Refresh" not in answered

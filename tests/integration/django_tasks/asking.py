@@ -11,6 +11,6 @@ BOTH = pytest.mark.parametrize("task", [later.noop_task, later.noop_task_async],
 
 
 def backend() -> JobsBackend:
-    found = later.noop_task.get_backend()
-    assert isinstance(found, JobsBackend)
-    return found
+    used = later.noop_task.get_backend()
+    assert isinstance(used, JobsBackend)
+    return used

@@ -25,7 +25,8 @@ def test_every_picture_is_of_a_known_page():
 @pytest.mark.parametrize("name", PAGES)
 def test_a_picture_is_hardly_older_than_its_templates(name):
     folder = f"jobs/templates/jobs/ops/{PAGES[name]}"
-    page = last_change(folder, f"{folder}.html", "jobs/static/jobs/ops/ops.css", "jobs/console/ops/charts.py")
+    charts = [f"jobs/console/ops/shared/{module}.py" for module in ("ended_chart", "strips")]
+    page = last_change(folder, "jobs/static/jobs/ops/ops.css", *charts)
     for scheme in ("light", "dark"):
         taken = last_change(f"docs/pictures/{name}-{scheme}.png")
         assert taken + GRACE >= page, "the page has changed: make pictures"

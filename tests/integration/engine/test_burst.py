@@ -3,7 +3,7 @@
 import pytest
 
 from jobs import store
-from jobs.console.ops.tags import holding
+from jobs.console.ops.shared.tags import holding
 from jobs.engine.door.dispatch import dispatch
 from jobs.engine.submitting.submit import submit_all
 from jobs.engine.verbs import limits

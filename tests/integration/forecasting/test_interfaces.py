@@ -12,14 +12,15 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from jobs.console.ops import history_charts, snapshot, views
+from jobs.console.ops.shared import history, snapshot
+from jobs.console.ops.tenant import reads, view
 from jobs.http import schemas
 from jobs.lifecycle import Status
 from jobs.models import Forecast, Job
-from jobs.pages import as_said
 from jobs.pages import job as job_page
+from jobs.pages import prediction_accuracy
 from jobs.pages.cached import Cached
-from jobs.portal.members import shown
+from jobs.portal.members import page_context
 from jobs.reading.health.looks import PredictionsLook
 from tests.callers import browser_of, staff
 from tests.factories import MemberFactory, QueueFactory, TenantFactory, make_job
@@ -97,8 +98,8 @@ def test_all_say_the_same(job, owner, mate, operator):
 
 def test_pages_and_commands_tell_how_often_such_statements_held(job, mate, operator, monkeypatch):
     held = PredictionsLook(300, 9, 280, 141, 1_240, 1_116, 200, 160, 0.9, 1.2, 2.3, 3.0, 2.5, 3.3)
-    monkeypatch.setattr(as_said, "look_predictions", lambda: held)
-    as_said.sentence.forget()
+    monkeypatch.setattr(prediction_accuracy, "look_predictions", lambda: held)
+    prediction_accuracy.accuracy.forget()
     sentence = "In 24 h 50 % of 1,240 such jobs started by the first moment, 90 % by the second."
     readers = ((mate, f"/jobs/{job.pk}/"), (operator, f"/ops/jobs/{job.pk}/"))
     assert not [client for client, address in readers if sentence in told(client, address)]
@@ -106,13 +107,14 @@ def test_pages_and_commands_tell_how_often_such_statements_held(job, mate, opera
     forecast(job)
     assert [client for client, address in readers if sentence in told(client, address)] == [mate, operator]
     assert sentence in " ".join(run("jobs", "show", job.pk).split())
-    as_said.sentence.forget()
+    prediction_accuracy.accuracy.forget()
 
 
 @pytest.fixture
 def kept(monkeypatch) -> None:
     """What is read for all viewers is read once, however slow the machine is."""
-    for one in (*vars(snapshot).values(), *vars(history_charts).values(), *snapshot.PARTS.values(), as_said.sentence):
+    values = [value for module in (snapshot, history, reads) for value in vars(module).values()]
+    for one in (*values, *snapshot.PARTS.values(), prediction_accuracy.accuracy):
         if isinstance(one, Cached):
             monkeypatch.setattr(one, "seconds", 3600.0)
 
@@ -155,7 +157,7 @@ def test_a_page_pays_one_statement_for_all_starts_and_a_list_one_for_the_ends_of
         return found
 
     saying = costs()
-    said = ((shown, "starts"), (shown, "last_of"), (job_page, "starts"), (views.tenant, "of_lanes"))
+    said = ((page_context, "starts"), (page_context, "last_of"), (job_page, "starts"), (view, "of_lanes"))
     for module, name in said:
         monkeypatch.setattr(module, name, lambda _: {})
     assert [one - other for one, other in zip(saying, costs(), strict=True)] == [1, 2, 1, 1]
@@ -280,7 +282,7 @@ def test_nobody_else_is_told_and_nothing_of_another_start(job, mate, operator):
 def test_no_browser_keeps_what_is_only_about(job, mate):
     forecast(job, p90=None, reason="learning")
     assert "Starts about" in told(mate, f"/jobs/{job.pk}/")
-    assert "said" not in mate.cookies
+    assert "prediction" not in mate.cookies
 
 
 def test_a_job_that_does_not_wait_has_none(tenant, owner):

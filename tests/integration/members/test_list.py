@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from jobs.lifecycle import Status
 from jobs.models import Schedule
-from jobs.portal.members import shown
+from jobs.portal.members import page_context
 from jobs.reading import listing
 from jobs.reading.status_words import TABLE
 from tenants.models import TenantQueue
@@ -147,7 +147,7 @@ def test_the_first_starts_next_and_the_others_after_it(mate, tenant, register):
 
 def test_far_behind_the_place_is_not_counted(mate, tenant, monkeypatch):
     monkeypatch.setattr("jobs.reading.explain.reads.MAX_LISTED_PLACE", 2)
-    monkeypatch.setattr(shown, "MAX_LISTED_PLACE", 2)
+    monkeypatch.setattr(page_context, "MAX_LISTED_PLACE", 2)
     jobs = [make_job(tenant) for _ in range(4)]
     assert "Number 2 in line." in row(mate, jobs[1])
     assert "More than 2 jobs before it." in row(mate, jobs[3])
@@ -168,7 +168,7 @@ def test_however_many_jobs_wait_for_the_same_it_is_explained_once(mate, tenant):
 
 
 def test_only_so_many_waits_are_explained(mate, tenant):
-    jobs = [make_job(tenant, user_key=f"user {number}") for number in range(shown.GROUPS + 1)]
+    jobs = [make_job(tenant, user_key=f"user {number}") for number in range(page_context.GROUPS + 1)]
     explained = [job for job in jobs if "No worker is ready" in row(mate, job)]
     assert explained == jobs[:-1]
     assert f"Number {len(jobs)} in line." in row(mate, jobs[-1])

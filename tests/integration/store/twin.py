@@ -110,8 +110,8 @@ class Twin:
         self.books.pool(pool, processes)
 
     def submit(self, tenant: Tenant, queue: Queue, priority: int, user: str, jobs: int) -> None:
-        asked = {"queue": self._names[queue.id], "priority": priority, "user_key": user, "timeout": LONGEST}
-        requests = [request_for(self._owners[tenant.id], next(self._sources), **asked) for _ in range(jobs)]
+        options = {"queue": self._names[queue.id], "priority": priority, "user_key": user, "timeout": LONGEST}
+        requests = [request_for(self._owners[tenant.id], next(self._sources), **options) for _ in range(jobs)]
         for answer in call_at(self.moment, store.insert, requests):
             self.books.arrive(self.books.lane(tenant.id, queue.id), BookedJob((priority << 58) + answer.id, user))
 
@@ -143,8 +143,8 @@ class Twin:
     def stir(self, time: Callable[[], float]) -> None:
         """Any times: as after whatever history."""
         for lane in self._lanes():
-            found = models.Lane.objects.filter(tenant_id=lane.tenant.id, queue_id=lane.queue.id)
-            if found.update(virtual_time=(moved := time())):
+            lanes = models.Lane.objects.filter(tenant_id=lane.tenant.id, queue_id=lane.queue.id)
+            if lanes.update(virtual_time=(moved := time())):
                 lane.virtual_time = moved
         for pool in self.books.pools.values():
             for queue in pool.queues:
@@ -164,11 +164,12 @@ class Twin:
             done = make_pass(self.books, self.now, borrow=borrow)
             self.seen.update(passes=1, claims=len(claimed), more=claimed.more, uncounted=claimed.uncounted)
             self.seen["lent"] += borrow and len(claimed)
-            assert [job.id for job in claimed] == [one.job.place & BY_NUMBER for one in done]
+            assert [job.id for job in claimed] == [choice.job.place & BY_NUMBER for choice in done]
             assert (claimed.more, claimed.uncounted) == (done.more, done.uncounted)
             assert done.idle <= (claimed.idle and claimed.resting)  # that also where nobody rests
             self.held += [
-                Held(one.visit.lane, one.job, job.attempt, job.pool) for one, job in zip(done, claimed, strict=True)
+                Held(choice.visit.lane, choice.job, job.attempt, job.pool)
+                for choice, job in zip(done, claimed, strict=True)
             ]
             self.compare()
             if claimed.uncounted:
@@ -199,17 +200,17 @@ class Twin:
             self._same(tenant, book, ["in_use", "full_at"], f"tenant {tenant.id}")
             assert book.users == (tenant.users if tenant.counted else None) or not tenant.in_use
 
-    def _same(self, ours: Any, theirs: Any, names: list[str], what: str) -> None:
+    def _same(self, ours: Any, theirs: Any, names: list[str], thing: str) -> None:
         for name in names:
-            one, other = getattr(ours, name), getattr(theirs, name)
+            ours_now, theirs_now = getattr(ours, name), getattr(theirs, name)
             if name == "full_at":  # a bucket that is full is full, since whenever
-                one, other = max(one or self.now, self.now), max(other or self.moment, self.moment)
-            if isinstance(other, datetime):
-                other = inf if other.year == RESTS else (other - self.origin).total_seconds()
+                ours_now, theirs_now = max(ours_now or self.now, self.now), max(theirs_now or self.moment, self.moment)
+            if isinstance(theirs_now, datetime):
+                theirs_now = inf if theirs_now.year == RESTS else (theirs_now - self.origin).total_seconds()
             elif name == "tickets":
-                other -= theirs.in_use * int(self.origin.timestamp()) * 1000
-            wanted = pytest.approx(other, abs=1e-6) if isinstance(other, float) else other
-            assert one == wanted, f"{name} of {what}: {one}, not {other}"
+                theirs_now -= theirs.in_use * int(self.origin.timestamp()) * 1000
+            wanted = pytest.approx(theirs_now, abs=1e-6) if isinstance(theirs_now, float) else theirs_now
+            assert ours_now == wanted, f"{name} of {thing}: {ours_now}, not {theirs_now}"
 
     def _may_follow(self, held: Held) -> bool:
         """A worker serves the pool, and the tenant has the number of this slot, and no slot more than it has."""
@@ -230,8 +231,8 @@ class Twin:
 
     def _free(self, held: Held, *, lost: bool = False) -> None:
         self.held.remove(held)
-        most = LONGEST + most_time()["overtime"]
-        self.books.free(held.lane, held.job, self.now - (held.since or 0.0), most, lost=lost)
+        longest = LONGEST + most_time()["overtime"]
+        self.books.free(held.lane, held.job, self.now - (held.since or 0.0), longest, lost=lost)
 
     def _lanes(self) -> list[Lane]:
         return [lane for tenant in self.books.tenants.values() for lane in tenant.lanes.values()]

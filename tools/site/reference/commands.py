@@ -16,10 +16,10 @@ def names() -> list[str]:
 
 def part() -> str:
     os.environ["COLUMNS"] = "100"  # argparse breaks lines for the terminal of whoever builds
-    return "\n\n".join(_told(name) for name in names())
+    return "\n\n".join(_section(name) for name in names())
 
 
-def _told(name: str) -> str:
+def _section(name: str) -> str:
     parser = load_command_class(get_commands()[name], name).create_parser("manage.py", name)
     children = {
         child: sub
@@ -29,7 +29,7 @@ def _told(name: str) -> str:
     }
     if not children:
         return f"## {name}\n\n```text\n{parser.format_help().strip()}\n```"
-    told = "\n\n".join(
+    subcommands = "\n\n".join(
         f"### {name} {child}\n\n```text\n{sub.format_help().strip()}\n```" for child, sub in children.items()
     )
-    return f"## {name}\n\n{parser.description or ''}\n\n{told}"
+    return f"## {name}\n\n{parser.description or ''}\n\n{subcommands}"

@@ -12,15 +12,19 @@ def operations() -> list[tuple[str, str, dict[str, Any]]]:
     from jobs.api import api
 
     paths = api.get_openapi_schema(path_prefix="/api/v1/")["paths"]
-    return [(path, method, one[method]) for path, one in paths.items() for method in METHODS if method in one]
+    return [
+        (path, method, methods[method]) for path, methods in paths.items() for method in METHODS if method in methods
+    ]
 
 
 def part() -> str:
-    told: dict[str, list[tuple[str, str]]] = {"For tenants": [], "For operators": []}
+    sections: dict[str, list[tuple[str, str]]] = {"For tenants": [], "For operators": []}
     for path, method, operation in operations():
-        whose = "For operators" if "/operator/" in path else "For tenants"
-        parameters = [one["name"] for one in operation.get("parameters", []) if one["in"] == "query"]
+        audience = "For operators" if "/operator/" in path else "For tenants"
+        parameters = [parameter["name"] for parameter in operation.get("parameters", []) if parameter["in"] == "query"]
         text = operation.get("description") or operation.get("summary", "")
         more = f" Parameters: {', '.join(map(code, parameters))}." if parameters else ""
-        told[whose].append((code(f"{method.upper()} {path}"), text.split("\n\n")[0] + more))
-    return "\n\n".join(f"## {whose}\n\n" + table(("request", "what it does"), rows) for whose, rows in told.items())
+        sections[audience].append((code(f"{method.upper()} {path}"), text.split("\n\n")[0] + more))
+    return "\n\n".join(
+        f"## {audience}\n\n" + table(("request", "what it does"), rows) for audience, rows in sections.items()
+    )

@@ -11,16 +11,16 @@ FAMILIES = {"gauge": "gauge", "alone": "gauge", "CounterMetricFamily": "counter"
 
 def families() -> list[tuple[str, str, str, str]]:
     """Name, kind, labels and text of each."""
-    found = []
+    rows = []
     for call in ast.walk(ast.parse(inspect.getsource(collector))):
         kind = FAMILIES.get(getattr(getattr(call, "func", None), "id", ""))
         if not (isinstance(call, ast.Call) and kind and isinstance(call.args[0], ast.Constant)):
             continue
-        labelled = [call.args[2]] if ast.unparse(call.func) == "gauge" else [one.value for one in call.keywords]
+        labelled = [call.args[2]] if ast.unparse(call.func) == "gauge" else [keyword.value for keyword in call.keywords]
         name = str(call.args[0].value).removeprefix("scheduler_")
         ending = "_total" if kind == "counter" else ""
         text = str(ast.literal_eval(call.args[1]))
-        found.append(
+        rows.append(
             (
                 f"scheduler_{name}{ending}",
                 kind,
@@ -29,7 +29,7 @@ def families() -> list[tuple[str, str, str, str]]:
             )
         )
     of_tenants = [(f"scheduler_tenant_{name}", "gauge", "tenant", text) for name, text in tenants.GAUGES.items()]
-    return sorted(found) + of_tenants
+    return sorted(rows) + of_tenants
 
 
 def part() -> str:

@@ -18,14 +18,14 @@ def part() -> str:
 
 def _module(module: str, public: list[str]) -> str:
     home = import_module(module)
-    return "\n\n".join([f"## from {module} import …", *(_one(name, getattr(home, name)) for name in public)])
+    return "\n\n".join([f"## from {module} import …", *(_entry(name, getattr(home, name)) for name in public)])
 
 
-def _one(name: str, thing: object) -> str:
+def _entry(name: str, thing: object) -> str:
     text = "" if isinstance(thing, (dict, str, int)) else inspect.getdoc(thing) or ""
-    own = inspect.isclass(thing) or inspect.isroutine(thing) or inspect.ismodule(thing)
-    told = f"\n\n```text\n{text}\n```" if text and own else ""
-    return f"### {name}\n\n`{name}{_parameters(thing)}`{told}"
+    is_documented = inspect.isclass(thing) or inspect.isroutine(thing) or inspect.ismodule(thing)
+    documentation = f"\n\n```text\n{text}\n```" if text and is_documented else ""
+    return f"### {name}\n\n`{name}{_parameters(thing)}`{documentation}"
 
 
 def _parameters(thing: object) -> str:

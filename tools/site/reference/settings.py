@@ -26,9 +26,9 @@ def part() -> str:
         "## Variables of this project",
     ]
     for title, rows in variables().items():
-        others = [(code(name), code(default), text) for name, default, text in rows if name not in conf.ALL_SETTINGS]
-        if others:
-            parts.append(f"### {title}\n\n{table(HEADER, others)}")
+        further = [(code(name), code(default), text) for name, default, text in rows if name not in conf.ALL_SETTINGS]
+        if further:
+            parts.append(f"### {title}\n\n{table(HEADER, further)}")
     return "\n\n".join(parts)
 
 
@@ -43,32 +43,32 @@ def library(names: Iterable[str]) -> list[Row]:
 
 def comments() -> dict[str, str]:
     """What jobs/conf.py says of a setting behind its default."""
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     name = ""
     for token in tokenize.generate_tokens(io.StringIO(Path(conf.__file__).read_text()).readline):
         if token.type == tokenize.NAME and token.string in conf.ALL_SETTINGS:
             name = token.string
         elif token.type == tokenize.COMMENT and name:
-            found[name] = token.string.lstrip("# ")
+            texts[name] = token.string.lstrip("# ")
         elif token.type == tokenize.NEWLINE:
             name = ""
-    return found
+    return texts
 
 
 def variables() -> dict[str, list[Row]]:
     """By section: name, default and meaning of each variable. Those below one text share it."""
-    found: dict[str, list[Row]] = {}
+    groups: dict[str, list[Row]] = {}
     title, text, fresh = "", "", False
     for line in VARIABLES.read_text().splitlines():
         if section := SECTION.match(line):
             title, text = section[1], ""
-            found[title] = []
+            groups[title] = []
         elif variable := VARIABLE.match(line):
-            found[title].append((variable[1], variable[2], text))
+            groups[title].append((variable[1], variable[2], text))
             fresh = False
         elif line.startswith("# "):
             text = f"{text} {line[2:]}" if fresh else line[2:]
             fresh = True
         else:
             fresh = False
-    return found
+    return groups

@@ -1,0 +1,1 @@
+"""Change many jobs at once."""

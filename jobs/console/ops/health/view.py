@@ -1,0 +1,49 @@
+"""The health page: the conditions that hold, odd states, repairs and the last changes."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+
+from jobs import store
+from jobs.conf import settings
+from jobs.console.ops.shared import live, snapshot
+from jobs.console.ops.shared.access import page_for
+from jobs.models import PausedJobType
+from jobs.pages.cached import PAST_SECONDS, cached
+from jobs.reading.health import RULES, conditions
+from jobs.recording.inspection import BOUND
+from plumbing.names import named
+from tenants.models import Change
+
+MAX_LISTED = 20  # changes, and findings of each check
+
+
+@page_for("jobs.view_worker")
+def show(request: HttpRequest) -> HttpResponse:
+    present = snapshot.current()
+    known = live.facts()
+    odd, over = checks()
+    found = conditions(known) if known else None
+    sees_changes = request.user.has_perm(named("tenants.view_change"))
+    context = {
+        "snapshot": present,
+        "conditions": found,
+        "on_site": bool(settings.JOBS_DOCS_URL),
+        "fine": None if found is None else len(RULES) - len({condition.code for condition in found}),
+        "fairness": known and known.sample.fairness,
+        "predictions": known and known.predictions.in_words,
+        "odd": odd,
+        "over": over,
+        "paused_tenants": [tenant for tenant in present.tenants.values() if tenant.paused],
+        "paused_queues": [queue for queue in present.queues.values() if queue.paused],
+        "paused_types": list(PausedJobType.objects.order_by("paused_at")),
+        "repairs": known.repairs if known else [],
+        "changes": list(Change.objects.order_by("-pk")[:MAX_LISTED]) if sees_changes else [],
+    }
+    return live.page(request, "health", "Health", ("old", "conditions", "repairs", "changes"), context, every=10)
+
+
+@cached(PAST_SECONDS, before=([], []))
+def checks() -> tuple[list[Any], list[Any]]:
+    """Return the odd states of jobs and the exceeded limits; cached, since the statements read much."""
+    return store.odd_states(BOUND)[:MAX_LISTED], store.excesses()[:MAX_LISTED]

@@ -1,0 +1,1 @@
+"""The form to submit a job."""

@@ -1,0 +1,110 @@
+"""The overview: how the work flows, and what holds it back."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+
+from jobs.allocation.gates import Gate
+from jobs.console.ops.overview.reads import past
+from jobs.console.ops.shared import history, live, snapshot
+from jobs.console.ops.shared.access import page_for
+from jobs.console.ops.shared.history import Use
+from jobs.console.ops.shared.snapshot import Snapshot
+from jobs.reading.standing import TenantStanding
+from jobs.reading.waits import PROCESS
+
+MAX_BUSIEST = 10  # tenants: more, with their strips, would weigh more than 12 KB at each refresh
+REGIONS = ("old", "numbers", "pools", "waits", "ended", "waited", "busiest", "failing")
+
+
+@page_for("jobs.view_job")
+def show(request: HttpRequest) -> HttpResponse:
+    """Show the overview.
+
+    `range`: the length of the charts, one of RANGES
+    `until`: the minute (UTC) at which they end, if that is not now
+    """
+    present, use = snapshot.current(), history.use_of_last_hour()
+    regions = {
+        "snapshot": present,
+        "numbers": _numbers(present),
+        "pools": [(pool, use.pools.get(pool.name)) for pool in present.pools],
+        "waits": _waits(present),
+        "busiest": _busiest(present, use),
+        "past": past(request.GET, reverse("jobs_ops:jobs")),
+    }
+    return live.page(request, "overview", "Overview", REGIONS, regions)
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The numbers at the top.
+
+    processes: the processes of all pools
+    under_way: the slots in use
+    may_run: the jobs that only lack a process
+    is_short: whether a pool has too few processes
+    """
+
+    processes: int
+    under_way: int
+    may_run: int
+    is_short: bool
+
+
+def _numbers(present: Snapshot) -> Numbers:
+    pools = present.pools
+    return Numbers(
+        processes=sum(pool.processes for pool in pools),
+        under_way=sum(use.slots for use in present.in_use),
+        may_run=sum(pool.may_run for pool in pools),
+        is_short=any(pool.is_short for pool in pools),
+    )
+
+
+@dataclass(frozen=True)
+class WaitingAtGate:
+    """The jobs that wait at a gate.
+
+    needs_processes: whether more processes would help
+    opens_at: when the next token of its rate limits arrives
+    """
+
+    gate: Gate
+    jobs: int
+    needs_processes: bool
+    opens_at: datetime | None
+
+
+@dataclass(frozen=True)
+class Waits:
+    """The gates at which jobs wait; `most` is the largest number of jobs at a gate."""
+
+    gates: list[WaitingAtGate]
+    most: int
+
+
+def _waits(present: Snapshot) -> Waits:
+    gates = [WaitingAtGate(gate, jobs, gate in PROCESS, present.opens_at(gate)) for gate, jobs in present.gates]
+    return Waits(gates, max((waiting.jobs for waiting in gates), default=0))
+
+
+@dataclass(frozen=True)
+class Busiest:
+    """The tenants that need attention first.
+
+    tenants: each with the strip of its slots in the last hour
+    with_work: the number of all tenants with work
+    fairness: Jain's fairness index; None if it is unknown
+    """
+
+    tenants: list[tuple[TenantStanding, str | None]]
+    with_work: int
+    fairness: float | None
+
+
+def _busiest(present: Snapshot, use: Use) -> Busiest:
+    tenants = [(standing, use.tenants.get(standing.tenant.id)) for standing in present.standings[:MAX_BUSIEST]]
+    return Busiest(tenants, len(present.standings), history.fairness())

@@ -1,0 +1,105 @@
+"""The page of queues: their limits and their use; and the paused job types, to pause and resume them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+from django.forms import ModelForm
+from django.http import HttpRequest, HttpResponse
+
+from jobs.calls import registry
+from jobs.console.operations.limits import OF_QUEUE
+from jobs.console.operations.questions import QUEUES
+from jobs.console.ops.queues.reads import ended_in_last_hour, held_types
+from jobs.console.ops.shared import history, live, snapshot
+from jobs.console.ops.shared.access import action_for, page_for
+from jobs.console.ops.shared.answers import done
+from jobs.console.ops.shared.limits_form import change_limits, form_of
+from jobs.engine.verbs import limits
+from jobs.engine.verbs.pause import pause_job_type, resume_job_type
+from jobs.models import PausedJobType, Queue
+from jobs.pages.answers import existing
+from jobs.pages.typed import texts
+from jobs.reading.looking import Queue as ListedQueue
+from jobs.reading.standing import QueueStanding, of_queues
+from jobs.reading.statistics import Summary
+from plumbing.names import named
+
+
+@dataclass(frozen=True)
+class QueueRow:
+    """A queue, as the page lists it.
+
+    past: the attempts that ended in the last hour
+    curve: its waiting jobs in the last hour
+    form: the form of its limits, if that is open
+    """
+
+    standing: QueueStanding
+    past: Summary | None
+    curve: str | None
+    form: "ModelForm[Any] | None"
+
+    @property
+    def queue(self) -> ListedQueue:
+        return self.standing.queue
+
+
+@page_for("jobs.view_queue")
+def show(request: HttpRequest) -> HttpResponse:
+    """Show the queues.
+
+    `change`: the queue whose form is shown. With the forms of 200 queues each refresh would take seconds.
+    """
+    present = snapshot.current()
+    paused = list(PausedJobType.objects.order_by("source_type", "source_method"))
+    ended, curves = ended_in_last_hour(), history.use_of_last_hour().queues
+    held = held_types() if paused else {}
+    names, may_pause = set(map(str, paused)), request.user.has_perm(named("jobs.add_pausedjobtype"))
+    may_change = request.user.has_perm(named("jobs.change_queue"))
+    form = _form(texts(request.GET, ("change",))["change"]) if may_change else {}
+    regions = {
+        "snapshot": present,
+        "queues": [
+            QueueRow(standing, ended.get((standing.queue.name,)), curves.get(pk), form.get(pk))
+            for pk, standing in of_queues(present.lanes, present.queues).items()
+        ],
+        "paused": [
+            (paused_type, held.get((paused_type.source_type, paused_type.source_method), 0)) for paused_type in paused
+        ],
+        "types": sorted({str(target) for target in registry.targets()} - names) if may_pause else [],
+    }
+    return live.page(request, "queues", "Queues", ("old", "queues", "types"), regions)
+
+
+@action_for("jobs.change_queue")
+@transaction.atomic
+def change(request: HttpRequest, name: str) -> HttpResponse:
+    queue = existing(limits.locked_queue(name))
+    return change_limits(request, queue, OF_QUEUE, f"Queue {name}", subject=(QUEUES, name))
+
+
+@action_for("jobs.add_pausedjobtype")
+def pause_type(request: HttpRequest) -> HttpResponse:
+    """Hold the waiting jobs of a type; its running jobs continue."""
+    source_type, method = _type(request)
+    held = pause_job_type(source_type, method)
+    return done(request, f"Paused {source_type}.{method}: {held:,} waiting jobs are held.")
+
+
+@action_for("jobs.delete_pausedjobtype")
+def resume_type(request: HttpRequest) -> HttpResponse:
+    """Release the held jobs of a type. An operator who comes second gets a refusal."""
+    source_type, method = _type(request)
+    released = resume_job_type(source_type, method)
+    return done(request, f"Resumed {source_type}.{method}: {released:,} jobs are released.")
+
+
+def _form(name: str) -> dict[int, "ModelForm[Any]"]:
+    """Return the form of the queue by its id; empty if there is no such queue."""
+    return {queue.pk: form_of(queue, OF_QUEUE) for queue in Queue.objects.filter(name=name)} if name else {}
+
+
+def _type(request: HttpRequest) -> tuple[str, str]:
+    source_type, _, method = texts(request.POST, ("type",))["type"].rpartition(".")
+    return source_type, method

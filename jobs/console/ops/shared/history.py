@@ -1,0 +1,104 @@
+"""Read what the recorder wrote of the past (ADR 0019). All viewers share an answer for half a minute."""
+
+import json
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from jobs.console.ops.shared import snapshot
+from jobs.console.ops.shared.present_queries import look
+from jobs.console.ops.shared.strips import curve, strip
+from jobs.pages.cached import PAST_SECONDS, cached
+from jobs.reading.health.looks import look_sample
+
+MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
+KEPT = timedelta(days=35)  # for which the hours of tenants are kept; nothing is older
+MINUTES = 60
+STRIPS = 100  # tenants: those that need attention first
+
+
+def minute() -> datetime:
+    """Return the beginning of this minute."""
+    return datetime.now(UTC).replace(second=0, microsecond=0)
+
+
+@dataclass(frozen=True)
+class Period:
+    """The period of the charts of a page.
+
+    length: its name, one of `lengths`
+    lengths: the lengths that the page offers
+    bar: seconds of a bar
+    until: the minute at which it ends; None for now
+    earlier, later: the ends of the periods before and after it, as `until` takes them; None if the page offers none
+    """
+
+    length: str
+    lengths: Iterable[str]
+    bar: float
+    until: datetime | None = None
+    earlier: str | None = None
+    later: str | None = None
+
+
+@cached(PAST_SECONDS, before=None)
+def fairness() -> float | None:
+    """Return Jain's fairness index of the recorder's newest sample."""
+    return look_sample().fairness
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A sample of the recorder: objects by the id of a tenant or queue, or by the name of a pool."""
+
+    tenants: Mapping[str, Mapping[str, int]]
+    queues: Mapping[str, Mapping[str, int]]
+    pools: Mapping[str, Mapping[str, int]]
+
+    def use_of_pool(self, name: str) -> float:
+        """Return the part of its processes that a pool had in use."""
+        return _share(self.pools.get(name, {}), "processes")
+
+    def use_of_tenant(self, pk: int) -> float:
+        """Return the part of its slots that a tenant had in use."""
+        return _share(self.tenants.get(str(pk), {}), "slots")
+
+    def waiting_of_queue(self, pk: str) -> int:
+        """Return the number of jobs that waited in a queue."""
+        return self.queues.get(pk, {}).get("waiting", 0)
+
+
+def _share(numbers: Mapping[str, int], limit: str) -> float:
+    in_use, most = numbers.get("in_use", 0), numbers.get(limit, 0)
+    return min(in_use / most, 1.0) if most else float(in_use > 0)
+
+
+def samples(since: datetime, tenant_ids: Collection[int], *, step: int, count: int) -> list[Sample | None]:
+    """Return `count` samples, one for each `step` minutes, with all queues and pools and with these tenants."""
+    rows = look("look_samples", since=since, ids=[str(pk) for pk in tenant_ids], step=step)
+    by_moment = {at: Sample(*map(json.loads, texts)) for at, *texts in rows}  # Django leaves JSON as a text
+    return [by_moment.get(since + place * step * MINUTE) for place in range(count)]
+
+
+@dataclass(frozen=True)
+class Use:
+    """The last hour, by name or id: strips of the use of pools and tenants; curves of the waiting jobs of queues."""
+
+    pools: Mapping[str, str] = field(default_factory=dict)
+    tenants: Mapping[int, str] = field(default_factory=dict)
+    queues: Mapping[int, str] = field(default_factory=dict)
+
+
+@cached(PAST_SECONDS, before=Use())
+def use_of_last_hour() -> Use:
+    """Draw the slots and processes in use and the waiting jobs, from the samples of the recorder."""
+    tenant_ids = {standing.tenant.id for standing in snapshot.current().standings[:STRIPS]}
+    hour = samples(minute() - (MINUTES - 1) * MINUTE, tenant_ids, step=1, count=MINUTES)
+    known = [sample for sample in hour if sample is not None]
+    pools = {name for sample in known for name in sample.pools}
+    queues = {pk for sample in known for pk in sample.queues}
+    return Use(
+        {name: strip([sample.use_of_pool(name) if sample else None for sample in hour]) for name in pools},
+        {pk: strip([sample.use_of_tenant(pk) if sample else None for sample in hour]) for pk in tenant_ids},
+        {int(pk): curve([sample.waiting_of_queue(pk) if sample else None for sample in hour]) for pk in queues},
+    )
