@@ -61,7 +61,7 @@ class TestInsightLeftOut:
 
     def test_a_waiting_job_has_no_predicted_start(self, admin_client) -> None:
         job = make_job(shop())
-        assert schemas.read(job)["starts"] is None
+        assert schemas.job_values(job)["starts"] is None
         assert admin_client.get(reverse("jobs_ops:job", args=[job.pk])).status_code == 200
 
 

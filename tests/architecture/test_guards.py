@@ -54,9 +54,9 @@ def test_a_statement_lies_in_the_folder_of_the_one_module_that_runs_it(subtests)
     others = (
         "reading/looking",
         "reading/queries",
-        "reading/starts",
+        "insight/starts",
         "reading/usage",
-        "reading/replay",
+        "insight/replay",
         "reading/explain/reads",
         "reading/health/looks",
     )
