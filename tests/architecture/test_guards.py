@@ -62,7 +62,7 @@ def test_a_statement_lies_in_the_folder_of_the_one_module_that_runs_it(subtests)
     )
     others += (
         *(f"recording/{name}" for name in ("statements", "record", "close", "sample")),
-        *("insight/forecasts/statements"),
+        "insight/forecasts/statements",
     )
     others += (
         "engine/deaths/notify",
