@@ -72,7 +72,9 @@ def from_the_future() -> tuple[bool, bool]:
     """)[0]
 
 
-def test_what_a_dump_brings_back_and_what_runs_twice(type_in, environ, register, settings, tmp_path):
+def test_a_restored_dump_has_its_jobs_and_repeats_those_that_ended_since(
+    type_in, environ, register, settings, tmp_path
+):
     settings.JOBS_BEAT_INTERVAL = 1
     grow_older()
     lost_worker = register(concurrency=100)

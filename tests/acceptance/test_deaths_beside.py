@@ -67,7 +67,7 @@ def stand_still(seconds: float) -> None:
 class TestALockedRow:
     """Of a machine that was cut off with a transaction open, or of a web request that takes long."""
 
-    def test_of_a_gone_workers_job(self, start_worker, thing):
+    def test_a_locked_job_of_a_gone_worker_delays_no_other(self, start_worker, thing):
         doomed = start_worker(concurrency=1)
         with Held(NUMBER, 7) as body:
             job_id = thing.async_.wait_for_lock(7)
@@ -82,7 +82,7 @@ class TestALockedRow:
             body.release()
         assert ended(job_id).status == "success"
 
-    def test_of_a_message_that_was_lost(self, start_worker, thing, environ, register):
+    def test_a_locked_job_whose_message_was_lost_delays_no_other(self, start_worker, thing, environ, register):
         environ["JOBS_HAND_OVER_TIMEOUT"] = "0.2"
         register(concurrency=1)
         runtime.change(carrier=lambda claimed: None)
@@ -94,7 +94,7 @@ class TestALockedRow:
             bystanders_go_through()
         assert ended(job_id).status == "success"
 
-    def test_that_a_dead_process_has_locked_is_free_at_once(self, start_worker, thing):
+    def test_a_row_that_a_dead_process_locked_is_free_at_once(self, start_worker, thing):
         with beside_an_innocent(start_worker, thing):
             job_id = thing.async_.hold_row(3600)
             kill(running(job_id))
@@ -103,7 +103,7 @@ class TestALockedRow:
             bystanders_go_through()
         assert (ended(job_id).status, ended(job_id).attempt) == ("success", 2)
 
-    def test_of_a_dead_processes_job_that_a_stranger_has_locked(self, start_worker, thing):
+    def test_a_locked_job_of_a_dead_process_delays_no_other(self, start_worker, thing):
         with beside_an_innocent(start_worker, thing) as worker:
             job_id = thing.async_.spin()
             child = running(job_id)
@@ -120,7 +120,7 @@ class TestALockedTable:
     """Of what ended, or of what was counted: the clock's own threads meet it, and nobody else."""
 
     @pytest.mark.parametrize("tables", ["job_history", "recorded, job_minutes, tenant_hours, totals, samples"])
-    def test_of_the_past(self, tables, start_worker, onlooker):
+    def test_locked_tables_of_the_past_delay_no_job(self, tables, start_worker, onlooker):
         make_job(TenantFactory(), Status.SUCCESS, end_time=timezone.now() - timedelta(days=9))  # to be archived
         waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = ANY(%s::regclass[])"
         with onlooker.transaction():
@@ -226,7 +226,7 @@ class TestStrangersCode:
         assert worker.alive
 
 
-class TestWhatABodyLeavesBehind:
+class TestLeftoversOfABody:
     def test_its_subprocess_ends_with_it(self, start_worker, thing, environ, tmp_path: Path):
         environ["JOBS_CANCEL_GRACE"] = "0.5"
         start_worker(concurrency=3)
@@ -238,7 +238,7 @@ class TestWhatABodyLeavesBehind:
         wait_until(lambda: has_ended(below.pid), "its subprocess ends")
         bystanders_go_through()
 
-    def test_it_has_processes_of_its_own_of_any_kind(self, start_worker, thing):
+    def test_a_body_may_start_processes_of_any_kind(self, start_worker, thing):
         start_worker(concurrency=1)
         done = ended(thing.async_.share_out())
         pools = {"fork": [1, 2], "spawn": [1, 2], "forkserver": [1, 2], "rows": [1, 1]}

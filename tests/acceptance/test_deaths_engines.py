@@ -137,7 +137,7 @@ def test_a_broker_that_stands_still_kills_no_worker_and_holds_up_no_clock(engine
 
 
 @LONG
-def test_what_is_submitted_while_no_broker_can_be_reached_runs_when_it_is_back(engines, worker):
+def test_jobs_submitted_without_a_broker_run_when_it_is_back(engines, worker):
     engines.valkey.restart = False
     os.kill(engines.valkey.pid, signal.SIGKILL)
     engines.valkey.wait(30)

@@ -64,7 +64,7 @@ def test_its_process_is_killed(behind, thing):
     is_settled(job_id)
 
 
-def test_it_ignores_its_time_limit(behind, thing, environ):
+def test_a_job_that_ignores_its_time_limit_is_killed(behind, thing, environ):
     environ["JOBS_TIMEOUT_GRACE"] = "0.5"
     job_id = behind(thing.async_(timeout=1).spin, stubborn=True)
     bystanders_go_through()
@@ -72,7 +72,7 @@ def test_it_ignores_its_time_limit(behind, thing, environ):
     is_settled(job_id)
 
 
-def test_it_uses_too_much_memory(behind, thing, environ):
+def test_a_job_that_uses_too_much_memory_is_killed(behind, thing, environ):
     environ["JOBS_MAX_CRASHES"] = "1"
     job_id = behind(thing.async_.swallow, 400)
     bystanders_go_through()
@@ -80,7 +80,7 @@ def test_it_uses_too_much_memory(behind, thing, environ):
     is_settled(job_id)
 
 
-def test_it_is_cancelled_and_does_not_listen(behind, thing, environ):
+def test_a_job_that_ignores_its_cancellation_is_killed(behind, thing, environ):
     environ["JOBS_CANCEL_GRACE"] = "0.5"
     job_id = behind(thing.async_.spin, stubborn=True)
     child = running(job_id)

@@ -22,5 +22,5 @@ def test_the_first_process_of_a_worker_and_its_successor_leave_what_the_parent_i
     assert results.load(ended(thing.async_(dedup=False).count_frozen())).value > MOST
 
 
-def test_who_is_not_forked_collects_everything():
+def test_a_process_that_is_not_forked_collects_everything():
     assert conftest.frozen_by_imports == 0

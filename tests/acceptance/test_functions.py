@@ -56,7 +56,7 @@ def test_a_task_of_django_runs_as_a_job(tenant):
 
 
 @pytest.mark.long("that Celery doubles no line; tests/integration/engine/test_log.py has what is heard")
-def test_what_a_function_logs_and_prints_is_kept_once(tenant):
+def test_the_output_of_a_function_is_kept_once(tenant):
     job = ended(async_(tasks.chatter, tenant=tenant)())
     first, second = JobLog.objects.get(job_id=job.pk, tenant=tenant).text.splitlines()
     assert (first, second.partition(" ")[2]) == ("printed", "WARNING app: logged")

@@ -129,7 +129,7 @@ def written(text: str, file: str) -> str:
     return text.partition(f"Write mysite/{file}.py\n\n")[2].partition("\nWrite ")[0]
 
 
-def test_what_it_says_is_all_that_a_bare_project_needs(project) -> None:
+def test_the_printed_block_is_all_that_a_bare_project_needs(project) -> None:
     status, text = project.install()
     assert status == 1
     assert max(map(len, text.splitlines())) <= 80
@@ -214,7 +214,7 @@ def test_a_project_keeps_it_wherever_its_settings_are(project, settings, importe
 
 @pytest.mark.long("the same of a project without an app; in a bare one the first test of this file does as it is told")
 @pytest.mark.parametrize("settings", ["mysite.settings.base", "quick"])
-def test_what_it_says_to_write_is_written_over_nothing(project, settings) -> None:
+def test_the_printed_block_is_written_over_nothing(project, settings) -> None:
     """Neither a file that is there, nor Celery itself, by a module of its name beside manage.py."""
     project.move_settings(settings)
     if settings != "quick":

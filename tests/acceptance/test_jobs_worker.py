@@ -39,7 +39,7 @@ def here(process: Process) -> bool:
     return Worker.objects.filter(pid=process.pid, gone_at=None).exists()
 
 
-def test_it_serves_its_pool_with_its_processes_and_lets_jobs_end(jobs_worker, tmp_path) -> None:
+def test_a_worker_serves_its_pool_and_lets_running_jobs_end(jobs_worker, tmp_path) -> None:
     QueueFactory(name="heavy", pool="heavy")
     worker = jobs_worker("heavy", "--concurrency", "1")
     assert Worker.objects.values_list("pool", "concurrency").get() == ("heavy", 1)
@@ -57,7 +57,7 @@ def test_it_serves_its_pool_with_its_processes_and_lets_jobs_end(jobs_worker, tm
     assert not Change.objects.exists(), "what a job does is nobody's at the command line"
 
 
-def test_what_is_unsafe_keeps_it_from_starting(environ, processes, tmp_path) -> None:
+def test_an_unsafe_setting_keeps_the_worker_from_starting(environ, processes, tmp_path) -> None:
     environ["JOBS_DEDUP_WINDOW"] = "-1"
     command = [sys.executable, "manage.py", "jobs", "worker"]
     process = processes.start("jobs-worker", command, environ, log=tmp_path / "log")
@@ -66,7 +66,7 @@ def test_what_is_unsafe_keeps_it_from_starting(environ, processes, tmp_path) -> 
 
 
 @pytest.mark.long("a reload, for development")
-def test_it_starts_anew_when_code_changes_that_can_be_loaded(jobs_worker, environ, tmp_path) -> None:
+def test_a_worker_starts_anew_when_loadable_code_changes(jobs_worker, environ, tmp_path) -> None:
     (tmp_path / "changing.py").write_text("")
     (tmp_path / "changing_settings.py").write_text("from tests.settings import *\nimport changing\n")
     environ |= {"PYTHONPATH": f"{tmp_path}:{Path.cwd()}", "DJANGO_SETTINGS_MODULE": "changing_settings"}

@@ -160,7 +160,7 @@ def received(environ) -> Iterator[list[dict]]:
         thread.join()
 
 
-def test_of_all_workers_one_tells_that_jobs_died(start_worker, thing, received):
+def test_a_single_worker_tells_that_jobs_died(start_worker, thing, received):
     start_worker(concurrency=1)
     start_worker(concurrency=1)
     dead = [ended(thing.async_(max_retries=0, dedup=False).fail_first()) for _ in range(3)]

@@ -83,7 +83,7 @@ def test_a_worker_refuses_what_is_no_attempt_and_its_process_goes_on(start_worke
     assert "report waits" not in log()
 
 
-def test_what_celery_would_do_beside_the_attempt_is_not_done(start_worker, register, environ):
+def test_options_of_a_celery_message_have_no_effect_on_the_attempt(start_worker, register, environ):
     """A moment, a time limit, an expiry: only PostgreSQL says when an attempt starts, and for how long it runs."""
     environ["JOBS_HAND_OVER_TIMEOUT"] = "3600"  # so that nobody sends it but we
     register(concurrency=1)

@@ -72,7 +72,7 @@ def lose_sessions() -> None:
 
 
 @LONG
-def test_what_a_killed_worker_had_runs_elsewhere(start_worker, tmp_path) -> None:
+def test_the_jobs_of_a_killed_worker_run_elsewhere(start_worker, tmp_path) -> None:
     first = start_worker(concurrency=2)
     thing = ThingFactory(tenant__queue__num_slots=4)
     ids = [thing.async_.wait_for_file(str(tmp_path / f"door{n}")) for n in range(4)]

@@ -24,7 +24,7 @@ def test_a_death_of_one_of_two_adapters_loses_no_job(without_engines):
 
 
 @pytest.mark.long("an adapter that does not start, a field of the contract that is missing")
-def test_it_tells_what_the_contract_asks_for_and_ends_when_it_is_told_to(without_engines):
+def test_the_adapter_reports_all_of_the_contract_and_ends_when_asked(without_engines):
     environ = without_engines | {"SAMPLE_EVERY_S": "1", "PRODUCER_RATE": "20", "WORKER_COUNT": "1"}
     inner = [sys.executable, "-m", "benchmarks.public.adapter"]
     argv = [sys.executable, "-m", "embedded", "run", "--throwaway", "--", *inner]

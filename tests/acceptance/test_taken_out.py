@@ -73,7 +73,7 @@ UNION SELECT 'content type', app_label FROM django_content_type
 """
 
 
-def test_what_the_page_says_leaves_nothing_behind(tmp_path, database) -> None:
+def test_the_steps_of_the_page_leave_nothing_behind(tmp_path, database) -> None:
     project = Project(tmp_path)
 
     def manage(*words: str) -> str:

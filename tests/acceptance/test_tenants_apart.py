@@ -32,7 +32,7 @@ def value(job_id: int):
     return results.load(job).value
 
 
-def test_what_one_tenants_threads_leave_does_not_reach_the_other(start_worker, tenants, subtests):
+def test_the_threads_of_one_tenant_leave_nothing_for_another(start_worker, tenants, subtests):
     start_worker(concurrency=1)
     first, second = tenants
     for way in WAYS:
@@ -46,7 +46,7 @@ def test_what_one_tenants_threads_leave_does_not_reach_the_other(start_worker, t
                 assert (process == Run.objects.get(job_id=found).pid) == (same and "process" not in way)
 
 
-def test_what_is_around_a_body_is_in_force_for_the_orm_that_it_awaits(start_worker, environ, tenants, subtests):
+def test_the_context_around_a_body_holds_for_the_orm_that_it_awaits(start_worker, environ, tenants, subtests):
     environ["JOBS_AROUND"] = "tests.sample.apart.around"
     start_worker(concurrency=1)
     for way in ("the thread of the body", "asyncio.run", "async_to_sync"):

@@ -98,7 +98,7 @@ def test_requests_that_wait_for_a_hosts_transaction_stop_no_stranger(environ, pr
     assert ask(*posts[0])[0] == 200, "the host has committed"
 
 
-def test_who_waits_when_the_server_stops_is_answered_whole(environ, processes, tmp_path):
+def test_a_waiting_client_is_answered_whole_when_the_server_stops(environ, processes, tmp_path):
     tenant = TenantFactory()
     job, (_, key) = make_job(tenant, Status.RUNNING), auth.issue(tenant, "test")
     process = processes.start(
@@ -127,7 +127,7 @@ def test_who_waits_when_the_server_stops_is_answered_whole(environ, processes, t
     assert streamed.endswith(b": the server stops\n\n")
 
 
-def test_what_follows_a_request_with_two_lengths_is_not_served(web):
+def test_bytes_after_a_request_with_two_lengths_are_not_served(web):
     hidden = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
     head = b"POST /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n"
     with connected(web.url) as client:

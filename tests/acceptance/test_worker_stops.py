@@ -142,7 +142,7 @@ runpy.run_module("celery", run_name="__main__", alter_sys=True)
 
 
 @pytest.mark.long("Celery's own end of a pool, which waits for what ignores SIGTERM")
-def test_nor_does_one_whose_pool_celery_terminates(is_no_crash, processes, monkeypatch):
+def test_a_worker_whose_pool_celery_terminates_causes_no_crash(is_no_crash, processes, monkeypatch):
     processes.child = Process
     worker = fleet.worker
 

@@ -65,7 +65,7 @@ class TestInsightLeftOut:
         assert admin_client.get(reverse("jobs_ops:job", args=[job.pk])).status_code == 200
 
 
-def test_it_keeps_its_own_attributes_beside_our_related_names() -> None:
+def test_a_tenant_model_keeps_its_attributes_beside_our_related_names() -> None:
     corner = shop(members=["ann"])
     assert (corner.members, corner.queue, corner.api_keys()) == (["ann"], "nobody waits", ["theirs"])
     assert corner.jobs_queue.num_slots == 2
@@ -198,7 +198,7 @@ class TestAPathToTheTenant:
         assert ("shop.line", str(line.pk)) in names.sources([job], corner.pk)
         assert ("shop.line", str(line.pk)) not in names.sources([job], stranger.pk)
 
-    def test_that_is_broken_off_is_refused_at_the_submit(self) -> None:
+    def test_a_broken_path_is_refused_at_the_submit(self) -> None:
         with pytest.raises(InvalidRequest, match="has none"):
             async_(Line.objects.create().pack)()
 
@@ -212,7 +212,7 @@ class TestAPathToTheTenant:
             ("pk", "ends at shop.Line, no tenant"),
         ],
     )
-    def test_that_leads_to_none_is_told_by_a_check_and_by_the_submit(self, path, fault, monkeypatch) -> None:
+    def test_a_path_to_no_tenant_is_refused_by_a_check_and_the_submit(self, path, fault, monkeypatch) -> None:
         monkeypatch.setattr(Line, "jobs_tenant", path)
         path_of.cache_clear()
         try:

@@ -49,7 +49,7 @@ def test_the_modelled_pass_is_the_one_that_is_sent():
     assert kept == "start_kept", "what a process keeps is started after the commit"
 
 
-def test_what_a_process_keeps_is_started_in_the_same_pipeline():
+def test_the_job_that_a_process_keeps_starts_in_the_same_pipeline():
     pipeline = inspect.getsource(claiming.claim).partition("with pipeline()")[2].partition("finally")[0]
     assert "start_kept" in pipeline
 

@@ -70,7 +70,7 @@ def test_one_attempt_in_a_worker_from_start_to_next_dispatch_goes_down() -> None
         (JUDGING, "jobs/engine/attempt/failures.py", 0, 3),
     ],
 )
-def test_what_follows_a_body_goes_down(start, through, climbs, returns) -> None:
+def test_the_walk_from_the_end_of_a_body_goes_down(start, through, climbs, returns) -> None:
     walked = walk(start, elsewhere=OTHER_PROCESSES)
     assert through in walked.files, "the walk is cut off"
     assert len(walked.climbs) <= climbs, described(walked)

@@ -59,17 +59,17 @@ def test_a_success_without_its_body_is_found(job, evidence):
     assert judge(evidence, {job.pk: 1.0}, []) == [f"job {job.pk} succeeded in attempt 2, whose body never started"]
 
 
-def test_what_a_stale_holder_wrote_is_found(job, evidence):
+def test_stats_of_a_stale_holder_are_found(job, evidence):
     Job.objects.filter(pk=job.pk).update(stats={"number": 0, "attempt": 1})
     assert judge(evidence, {job.pk: 1.0}, []) == [f"job {job.pk}, [0, 2]: stats of [0, 1]"]
 
 
-def test_what_another_job_wrote_is_found(job, evidence):
+def test_stats_of_another_job_are_found(job, evidence):
     Job.objects.filter(pk=job.pk).update(args={"number": 7})
     assert judge(evidence, {job.pk: 1.0}, []) == [f"job {job.pk}, [7, 2]: stats of [0, 2]"]
 
 
-def test_what_a_body_finds_of_another_and_a_row_that_was_rolled_back_are_found(job, evidence):
+def test_leaks_between_bodies_and_rows_that_were_rolled_back_are_found(job, evidence):
     evidence.write_text(f"{evidence.read_text()}{job.pk} 2 101 2.1 ['a stranger', 0, None, False]\n")
     Job.objects.filter(pk=job.pk).update(source_method="go_astray")
     leak = f"job {job.pk}, attempt 2: another body had left ['a stranger', 0, None, False] in its session"
@@ -192,7 +192,7 @@ class TestSchedules:
         evidence.write_text("".join(f"{job.pk} 2 100 1.0\n" for job in Job.objects.all()))
         return judge(evidence, {}, [])
 
-    def test_that_ran_once_for_each_due_time_are_right(self, runs, tmp_path):
+    def test_schedules_with_one_job_for_each_due_time_are_right(self, runs, tmp_path):
         assert self.complaints(tmp_path) == []
 
     def test_a_due_time_that_was_left_out_is_found(self, runs, tmp_path):
@@ -200,7 +200,7 @@ class TestSchedules:
         Job.objects.filter(pk=runs[1].job_id).delete()
         assert ["2 s between" in words for words in self.complaints(tmp_path)] == [True]
 
-    def test_one_that_became_no_job_is_found(self, runs, tmp_path):
+    def test_a_due_time_without_a_job_is_found(self, runs, tmp_path):
         Job.objects.filter(pk=runs[1].job_id).delete()
         ScheduleRun.objects.filter(pk=runs[1].pk).update(job_id=None, note="why")
         assert ["became no job: why" in words for words in self.complaints(tmp_path)] == [True]

@@ -101,7 +101,7 @@ def test_tenants_whose_schedules_run_all_the_time_are_deleted_at_the_first_try(e
     assert not Tenant.objects.filter(pk__in=[thing.tenant_id for thing in things]).exists()
 
 
-def test_who_has_a_row_of_it_and_then_needs_another_does_not_meet_the_deletion(race, subtests):
+def test_a_session_with_a_row_and_a_need_for_another_avoids_the_deletion(race, subtests):
     """As the clock does that cancels a batch, a body that adds to one, and who locks jobs or schedules by number."""
     for table in ("batch_cancels", "batches", "jobs", "schedules"):
         with subtests.test(table):

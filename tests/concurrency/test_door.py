@@ -260,14 +260,14 @@ class TestACrowdAtTheDoor:
         monkeypatch.setattr(claiming, "statement", noted)
         return sent
 
-    def test_who_goes_home_again_neither_folds_nor_claims(self, register, folds):
+    def test_a_dispatch_that_goes_home_twice_neither_folds_nor_claims(self, register, folds):
         register()
         with a_pass() as waiter:
             assert waiter.knock()
             assert [dispatch() for _ in range(4)] == [0] * 4
         assert folds == ["fold"], "the first could not know"
 
-    def test_who_may_stay_decides_and_tries_the_short_way_again(self, register, folds):
+    def test_a_dispatch_that_may_stay_tries_the_short_way_again(self, register, folds):
         register()
         tenant = TenantFactory()
         with a_pass() as waiter:
@@ -279,7 +279,7 @@ class TestACrowdAtTheDoor:
         assert not dispatching._thread.went_home
         assert folds == ["fold"] * 2
 
-    def test_what_ended_is_settled_whether_its_process_goes_home_or_not(self, register, sent):
+    def test_an_ended_job_is_settled_even_if_its_process_goes_home(self, register, sent):
         worker = register(concurrency=1)
         tenant = TenantFactory(queue__num_slots=1)
         submit(request_for(tenant, 1))
@@ -293,7 +293,7 @@ class TestACrowdAtTheDoor:
             assert ending.applied
         assert Job.objects.get(pk=sent[0].id).status == "success"
 
-    def test_who_goes_home_leaves_no_transaction_open(self, register):
+    def test_a_dispatch_that_goes_home_leaves_no_transaction_open(self, register):
         register()
         with a_pass() as waiter:
             assert waiter.knock()
@@ -301,7 +301,7 @@ class TestACrowdAtTheDoor:
             assert session().connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
 
     @pytest.mark.long("how long PostgreSQL lets who may stay stall; that the clock goes on meanwhile is tested above")
-    def test_who_may_stay_and_stalls_is_sent_away(self, register):
+    def test_a_waiter_that_stalls_is_sent_away(self, register):
         register()
         quietly_submit(TenantFactory())
         with a_pass() as stalled:

@@ -104,7 +104,7 @@ def test_a_bystanders_jobs_go_through(lock, served_before, register, sent, withi
         )
 
 
-def test_what_was_locked_goes_when_it_is_not_any_more(register):
+def test_locked_jobs_go_when_their_lock_is_released(register):
     register(concurrency=4)
     tenant = TenantFactory(queue__num_slots=50)
     store.insert([request_for(tenant, n) for n in range(20)])

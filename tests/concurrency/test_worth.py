@@ -136,7 +136,7 @@ class TestTheLook:
             assert store.worth_a_pass()
 
 
-class TestWhoSubmits:
+class TestTheSubmitter:
     @pytest.fixture
     def made(self, monkeypatch) -> list[int]:
         """What each dispatch has claimed."""

@@ -96,7 +96,7 @@ def test_the_permission_alone_decides_who_is_an_operator(job):
     assert client_of(UserFactory(is_superuser=True)).get("/ops/jobs/").status_code == 200
 
 
-def test_who_is_not_logged_in_gets_the_projects_login(job):
+def test_an_anonymous_visitor_gets_the_login_of_the_project(job):
     for path in ("/ops/", "/jobs/"):
         assert Client().get(path)["Location"] == f"/sign-in/?next={path}"
     assert Client().post("/elsewhere/login/").status_code == 404, "past the throttle of logins"

@@ -100,7 +100,7 @@ def test_a_job_finds_its_tenant_through_the_row() -> None:
     assert ids_of([project, tenant_of(other)]) == {tenant_of(project).pk, tenant_of(other).pk}
 
 
-def test_what_is_no_tenant_is_refused() -> None:
+def test_a_project_without_a_tenant_is_refused() -> None:
     with pytest.raises(InvalidRequest, match="must be a Project"):
         async_(greet, tenant=Project.objects.create().pk)("Ann")
 

@@ -87,7 +87,7 @@ class TestALife:
 
 class TestPages:
     @pytest.mark.parametrize("page", [name for name, *_ in access.PAGES])
-    def test_of_operators_open_with_their_permissions_alone(self, page):
+    def test_pages_of_operators_open_with_their_permissions_alone(self, page):
         job = make_job(ThingFactory().tenant, "dead")
         user = UserFactory(is_staff=True)
         client = Client()
@@ -107,7 +107,7 @@ class TestPages:
         assert perms["jobs"].app_label == "scheduler_jobs"
         assert perms["auth"].app_label == "auth"
 
-    def test_of_the_admin_open(self, admin_client):
+    def test_pages_of_the_admin_open(self, admin_client):
         make_job(ThingFactory().tenant, "dead")
         for model in ("jobs_queue", "jobs_schedule", "tenants_tenantqueue"):
             address = reverse(f"admin:scheduler_{model}_changelist")

@@ -166,7 +166,7 @@ def test_a_webhook_that_is_no_web_address_is_an_error_that_does_not_show_it(prod
 
 
 @pytest.mark.parametrize("net", ["10.1.0.0/33", "intranet", "10.1.2.3/16"])
-def test_what_is_no_network_for_webhooks_is_an_error(production, net) -> None:
+def test_an_invalid_network_for_webhooks_is_an_error(production, net) -> None:
     production.JOBS_WEBHOOK_NETWORKS = ["fd00::/8", net]
     [(identity, hint)] = found()
     assert identity == "jobs.E025"

@@ -126,7 +126,7 @@ def test_a_bar_is_a_link_that_searches_the_jobs_of_its_time_with_its_words_for_t
     )
 
 
-def test_what_was_waited_is_told_of_each_step():
+def test_the_waits_are_shown_for_each_step():
     chart = drawn(ended(2, "success", 3, bucket=10))
     assert chart.waits == '<g data-n="2"><title>12:02: half waited at most 0.2 s, 95 of 100 at most 0.3 s</title></g>'
 
@@ -217,7 +217,7 @@ def test_arguments_whose_names_say_secret_are_masked_wherever_they_are(settings)
 
 
 @pytest.mark.parametrize("name", VENDORED)
-def test_what_others_wrote_is_as_they_published_it(name):
+def test_vendored_files_are_as_their_authors_published_them(name):
     assert hashlib.sha256((STATIC / "vendor" / name).read_bytes()).hexdigest() == VENDORED[name]
 
 
@@ -329,7 +329,7 @@ def test_a_job_leads_to_those_like_it_by_words_that_the_search_understands():
     ]
 
 
-def test_what_is_kept_is_read_again_when_it_is_old_and_stays_if_it_cannot_be_read():
+def test_a_kept_value_is_read_again_when_old_and_stays_if_it_cannot_be_read():
     read: list[str] = []
 
     def slow(key: str) -> int:
@@ -373,7 +373,7 @@ def test_while_one_reads_what_is_kept_the_others_get_the_last_value_and_the_firs
         assert third.result(30) == 3
 
 
-def test_who_must_not_be_told_anything_old_waits_for_who_reads_and_after_a_failure_reads_again():
+def test_a_reader_that_needs_a_fresh_value_waits_and_reads_again_after_a_failure():
     begun, go_on = threading.Event(), threading.Event()
     values = iter((1, 2, None, 3))
 
@@ -406,7 +406,7 @@ def test_who_must_not_be_told_anything_old_waits_for_who_reads_and_after_a_failu
     assert (one(), one()) == (3, 3), "who asks later reads again"
 
 
-def test_what_is_kept_does_not_grow_for_ever(monkeypatch):
+def test_the_kept_values_do_not_grow_for_ever(monkeypatch):
     monkeypatch.setattr(cached, "MAX_VALUES", 2)
     read: list[int] = []
     one = cached.Cached(read.append, before=None, seconds=30.0)
@@ -415,7 +415,7 @@ def test_what_is_kept_does_not_grow_for_ever(monkeypatch):
     assert read == [1, 2, 3, 1]
 
 
-def test_what_takes_long_to_read_rests_until_somebody_changed_something():
+def test_a_slow_read_rests_until_its_value_is_forgotten():
     read: list[None] = []
     one = cached.Cached(lambda: read.append(time.sleep(0.01)), before=None, seconds=0.0, rest=1000.0)
     one(), one()

@@ -84,7 +84,7 @@ def test_the_example_holds_no_secret() -> None:
     assert {example[name] for name in ("SECRET_KEY", "POSTGRES_PASSWORD", "VALKEY_PASSWORD")} == {""}
 
 
-def test_what_the_image_copies_is_there_and_let_into_the_build() -> None:
+def test_the_copied_files_of_the_image_exist_and_are_let_into_the_build() -> None:
     copied = re.findall(r"^COPY (?!--from)(\S+)", DOCKERFILE, re.MULTILINE)
     let_in = re.findall(r"^!(\S+)", (DEPLOY / "Dockerfile.dockerignore").read_text(), re.MULTILINE)
     assert {name.rstrip("/") for name in copied} == set(let_in)
@@ -96,7 +96,7 @@ def test_the_image_holds_every_app() -> None:
     assert apps | {"scheduler_project"} <= set(re.findall(r"^COPY (\w+)/ ", DOCKERFILE, re.MULTILINE))
 
 
-def test_what_the_image_leaves_out_is_in_the_lock() -> None:
+def test_the_packages_left_out_of_the_image_are_in_the_lock() -> None:
     [names] = re.findall(r"!/\^\(([a-z|-]+)\)==/", DOCKERFILE)
     lock = (REPOSITORY / "requirements.lock").read_text()
     for name in names.split("|"):
@@ -159,7 +159,7 @@ def test_no_password_is_on_a_command_line() -> None:
         assert "PASSWORD" not in str(service.get("command")), name
 
 
-def test_what_is_waited_for_says_whether_it_can_serve() -> None:
+def test_each_service_that_others_wait_for_says_whether_it_can_serve() -> None:
     assert "/readyz" in str(SERVICES["web"]["healthcheck"])
     assert "/healthz" in DOCKERFILE
 

@@ -113,7 +113,7 @@ def test_then_the_path(tmp_path, no_wheels, monkeypatch):
     assert binaries.valkey() == found[2]
 
 
-def test_whoever_names_a_directory_gets_its_postgresql_or_none(tmp_path, monkeypatch):
+def test_a_named_directory_gives_its_postgresql_or_none(tmp_path, monkeypatch):
     program(tmp_path / "17/bin/initdb")
     program(tmp_path / "18/bin/initdb")
     program(tmp_path / "18/bin/postgres")
@@ -124,7 +124,7 @@ def test_whoever_names_a_directory_gets_its_postgresql_or_none(tmp_path, monkeyp
         binaries.postgres()
 
 
-def test_and_where_there_is_none_it_says_what_to_do(tmp_path, no_wheels, monkeypatch):
+def test_a_missing_postgresql_is_an_error_that_says_what_to_do(tmp_path, no_wheels, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(EmbeddedError, match="set DATABASE_URL"):
         binaries.postgres()

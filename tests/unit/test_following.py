@@ -50,11 +50,11 @@ def test_an_event_is_a_block_of_named_lines():
     assert str(PROGRESS) == 'event: progress\nid: 1.running.0.b\ndata: {"progress": 0.5}\n\n'
 
 
-def test_what_has_ended_is_told_and_nothing_is_waited_for():
+def test_an_ended_job_is_told_and_nothing_is_waited_for():
     assert Stream(END).sleeps == []
 
 
-def test_who_has_it_all_already_is_told_that_the_stream_is_open():
+def test_a_client_that_has_it_all_learns_that_the_stream_is_open():
     assert Stream(None, END).parts == ["retry: 2000\n\n", str(END)]
 
 
@@ -82,7 +82,7 @@ def test_a_job_that_is_gone_ends_the_stream_without_a_word():
     assert Stream(STATUS, Gone()).parts == ["retry: 2000\n\n", str(STATUS)]
 
 
-def test_whoever_may_not_know_any_more_is_told_nothing_more():
+def test_a_client_that_lost_its_right_gets_no_more_events():
     stream = Stream(STATUS, *[None] * 40, END, allowed=lambda seconds: seconds < 10)
     assert str(END) not in stream.parts
     assert 10 <= stream.seconds < 10 + following.CHECK + 1

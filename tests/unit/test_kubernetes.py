@@ -122,7 +122,7 @@ def test_every_variable_exists_and_no_secret_is_kept():
     assert not referred & kept
 
 
-def test_what_compose_sets_for_web_is_set():
+def test_the_settings_of_compose_for_web_are_set():
     by_compose = {"WEB_THREADS", "WEB_CONCURRENCY", "FORWARDED_ALLOW_IPS", "ENVIRONMENT"}
     assert by_compose <= set(SERVICES["web"]["environment"])
     web = {one["name"]: one["value"] for one in container(PODS["scheduler-web"])["env"]}

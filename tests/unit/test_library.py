@@ -140,7 +140,7 @@ def test_our_pages_need_messages_and_a_project_without_pages_needs_none(project)
 
 @pytest.mark.parametrize("others", [SHARED | {"OPTIONS": IN_TIME}, LOCAL])
 @pytest.mark.parametrize("ours", [SHARED, OTHERS, TABLE])
-def test_what_the_default_cache_is_does_not_matter_beside_one_of_our_own(project, others, ours) -> None:
+def test_the_default_cache_does_not_matter_beside_one_of_our_own(project, others, ours) -> None:
     project.CACHES = {"default": others, "results": ours}
     assert list(found()) in (["jobs.W006"], ["jobs.W001"])
     project.JOBS_CACHE = "results"
@@ -310,7 +310,7 @@ def test_a_setting_is_its_default_unless_the_project_has_one(settings) -> None:
 
 @pytest.mark.parametrize("url", ["redis://h/0", "sentinel://a:1;sentinel://b:2"])
 @pytest.mark.parametrize("namespace", [None, "CELERY"])
-def test_what_the_guarantees_need_goes_before_the_projects_celery_settings(monkeypatch, namespace, url) -> None:
+def test_settings_that_the_guarantees_need_go_before_the_projects_celery_settings(monkeypatch, namespace, url) -> None:
     monkeypatch.setenv("CELERY_BROKER_URL", url)  # Celery itself reads it, before all settings
     theirs = {"worker_prefetch_multiplier": 8, "broker_connection_timeout": 9, "accept_content": ["pickle"]}
     theirs |= {"task_time_limit": 300, "task_soft_time_limit": 200, "task_default_rate_limit": "10/m"}

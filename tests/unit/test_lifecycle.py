@@ -40,7 +40,7 @@ def test_every_verb_names_one_arrow_and_none_leads_back_to_where_it_comes_from()
     assert not [arrow.verb for arrow in ARROWS if arrow.target in arrow.sources]
 
 
-def test_what_moves_a_running_job_is_fenced_by_the_attempt():
+def test_each_arrow_of_a_running_job_is_fenced_by_the_attempt():
     assert all(arrow.fenced for arrow in ARROWS if Status.RUNNING in arrow.sources | {arrow.target})
 
 

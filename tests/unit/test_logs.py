@@ -63,7 +63,7 @@ def test_the_facts_of_a_line_win_over_those_of_its_block(written):
     assert line.count("job") == line.count("jobs") + 1, "once"
 
 
-def test_what_is_learned_inside_a_block_ends_with_it(written):
+def test_facts_learned_inside_a_block_end_with_it(written):
     with telemetry.about(request="r1"):
         telemetry.learn(tenant=3)
         telemetry.noticed("one")
@@ -142,7 +142,7 @@ def test_a_misspelt_format_is_refused(settings, chosen, found):
     assert len(errors) == found
 
 
-def test_what_is_told_again_and_again_is_told_once_a_second():
+def test_a_repeated_message_is_logged_once_a_second():
     once = OnceASecond()
 
     def passes(message: str, at: float) -> bool:

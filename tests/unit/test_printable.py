@@ -31,7 +31,7 @@ def test_a_document_means_the_same():
     assert not set(shown) & set("\x1b\x9b\x07\u202e")
 
 
-def test_nobody_is_called():
+def test_a_mention_in_a_chat_calls_no_user():
     assert in_chat("<!channel> <http://evil|here> @all & co") == (
         "&lt;!channel&gt; &lt;http://evil|here&gt; @\u200ball &amp; co"
     )

@@ -185,7 +185,7 @@ def test_a_rule_that_cannot_be_is_refused_by_the_name_of_its_field(rule, field, 
         ({"every": 2.5}, "Every 2.5 seconds"),
     ],
 )
-def test_it_is_told_in_words(rule, words):
+def test_a_recurrence_is_told_in_words(rule, words):
     assert Recurrence(**rule).in_words() == words
 
 

@@ -32,7 +32,7 @@ def test_a_project_without_djangos_templates_has_ours(settings):
     assert "in 7 seconds" in html(settings, JINJA)
 
 
-def test_what_a_project_has_for_numbers_and_for_escaping_does_not_reach_ours(settings):
+def test_the_projects_formats_and_escaping_do_not_reach_our_templates(settings):
     """A job's number goes into addresses and forms, and a tenant chooses names."""
     settings.LANGUAGE_CODE, settings.USE_THOUSAND_SEPARATOR = "de", True
     unescaped = DJANGO | {"APP_DIRS": True, "OPTIONS": {"autoescape": False}}

@@ -27,7 +27,7 @@ class TestReplay:
         tasks = [seen("a", 0, 2), seen("a", 0, 2), seen("b", 0, 2), seen("b", 0, 2)]
         assert replay(tasks, processes=9, slots={"a": 1}) == [0, 2, 0, 0]
 
-    def test_who_comes_behind_a_burst_of_another_is_served_next(self):
+    def test_a_tenant_behind_a_burst_of_another_is_served_next(self):
         tasks = [seen("burst", 0, 1) for _ in range(100)] + [seen("small", 0.5, 1)]
         waits = replay(tasks, processes=1, slots={})
         assert waits[-1] == 0.5

@@ -23,7 +23,7 @@ WISHES = st.lists(st.tuples(st.floats(0, 1000), st.integers(1, 20)), min_size=1,
         (3, [], []),
     ],
 )
-def test_who_asks_for_little_is_filled_first(capacity, wishes, shares):
+def test_a_tenant_that_asks_for_little_is_filled_first(capacity, wishes, shares):
     assert entitlement(capacity, wishes) == pytest.approx(shares)
 
 
@@ -35,7 +35,7 @@ def test_all_is_given_and_nobody_gets_more_than_its_demand(capacity, wishes):
 
 
 @given(capacity=st.floats(0, 1000), wishes=WISHES)
-def test_nobody_could_get_more_but_from_one_that_has_less_by_its_weight(capacity, wishes):
+def test_no_tenant_could_get_more_except_from_one_with_less_by_its_weight(capacity, wishes):
     shares = entitlement(capacity, wishes)
     unfilled = [share / weight for share, (demand, weight) in zip(shares, wishes, strict=True) if share < demand - 1e-6]
     if unfilled:
@@ -52,11 +52,11 @@ class TestEntitled:
     def test_a_tenant_adds_up_its_queues(self):
         assert entitled(8, [Work(1, 1, 2, 1), Work(1, 2, 3, 1)], {1: 1, 2: 1}) == pytest.approx({1: 5})
 
-    def test_what_a_queue_may_not_use_goes_to_the_others(self):
+    def test_the_share_that_a_queue_may_not_use_goes_to_the_others(self):
         work = [Work(1, 1, 100, 1), Work(2, 2, 100, 1)]
         assert entitled(8, work, {1: 1, 2: 1}, {1: 2, 2: inf}) == pytest.approx({1: 2, 2: 6})
 
-    def test_who_wants_nothing_is_entitled_to_nothing(self):
+    def test_a_tenant_that_wants_nothing_is_entitled_to_nothing(self):
         assert entitled(8, [Work(1, 1, 0, 1)], {1: 1}) == {}
 
 

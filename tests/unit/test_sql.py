@@ -8,7 +8,7 @@ from jobs.sql import files, statement
 from plumbing.wire import numbered
 
 
-def test_of_the_comments_only_the_name_is_sent(subtests):
+def test_the_name_is_the_only_comment_that_is_sent(subtests):
     for name in files():
         with subtests.test(name):
             first, *others = statement(name).splitlines()

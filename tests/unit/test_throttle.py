@@ -22,19 +22,19 @@ def test_a_bucket_is_full_at_first_and_refills():
     assert [throttle.take("a", rate=2, burst=3) for _ in range(4)] == [0, 0, 0, 0.5]
 
 
-def test_one_does_not_use_up_the_others():
+def test_a_key_does_not_use_up_the_tokens_of_another():
     throttle = Throttle(Clock())
     assert throttle.take("a", rate=1, burst=1) == 0
     assert throttle.take("a", rate=1, burst=1) == 1
     assert throttle.take("b", rate=1, burst=1) == 0
 
 
-def test_who_waits_takes_nothing():
+def test_a_question_takes_no_token():
     throttle = Throttle(Clock())
     assert [throttle.wait("a", rate=1, burst=1) for _ in range(3)] == [0, 0, 0]
 
 
-def test_it_does_not_grow_without_end():
+def test_the_throttle_does_not_grow_without_end():
     throttle = Throttle(Clock())
     for number in range(MOST_KEYS + 10):
         throttle.take(number, rate=1, burst=1)

@@ -46,7 +46,7 @@ def jobs_in(slice_: Slice, job) -> int:
     raise AssertionError("it never ends")
 
 
-def test_it_lasts_a_tenth_of_a_second_where_cores_are_free(slice_, machine):
+def test_a_slice_lasts_a_tenth_of_a_second_where_cores_are_free(slice_, machine):
     assert jobs_in(slice_, lambda: machine.passes(0.001)) == 100
 
 
@@ -61,7 +61,7 @@ def test_at_least_half_of_the_next_job_must_lie_within_it(slice_, machine):
     assert slice_.has_room()
 
 
-def test_what_the_process_waits_for_a_core_does_not_end_it(slice_, machine):
+def test_a_wait_of_the_process_for_a_core_does_not_end_the_slice(slice_, machine):
     def job() -> None:
         machine.passes(0.001)
         machine.is_full(0.004)
@@ -69,7 +69,7 @@ def test_what_the_process_waits_for_a_core_does_not_end_it(slice_, machine):
     assert jobs_in(slice_, job) == 100
 
 
-def test_it_ends_after_a_second_however_full_the_machine_is(slice_, machine):
+def test_a_slice_ends_after_a_second_however_full_the_machine_is(slice_, machine):
     def job() -> None:
         machine.passes(0.0001)
         machine.is_full(0.0499)
@@ -84,7 +84,7 @@ def test_the_next_job_takes_as_long_as_the_last_one_not_as_all_before(slice_, ma
     assert slice_.has_room()
 
 
-def test_what_was_waited_before_it_does_not_count(machine):
+def test_a_wait_before_the_slice_does_not_count(machine):
     machine.is_full(30)
     slice_ = Slice(lambda: machine.waited)
     machine.passes(0.2)

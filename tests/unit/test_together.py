@@ -30,7 +30,7 @@ class Reads:
         return {key: key * key for key in keys if key > 0}
 
 
-def test_who_asks_at_once_is_answered_by_one_read():
+def test_questions_asked_at_once_are_answered_by_one_read():
     reads = Reads()
     shared = Together(reads, every=0)
 
@@ -41,7 +41,7 @@ def test_who_asks_at_once_is_answered_by_one_read():
     assert reads.asked == [[-1, 1, 2]]
 
 
-def test_who_asks_during_a_read_is_answered_by_the_next_one():
+def test_a_question_during_a_read_is_answered_by_the_next_one():
     reads = Reads()
     shared = Together(reads, every=0)
 
@@ -67,7 +67,7 @@ def test_an_error_reaches_all_who_asked_and_nobody_later():
     assert later == 1
 
 
-def test_who_hangs_up_leaves_the_others_their_answer():
+def test_a_client_that_hangs_up_leaves_the_others_their_answer():
     shared = Together(Reads(), every=0)
 
     async def ask():

@@ -117,7 +117,7 @@ class TestPools:
         [pool] = self.pools([lane(passing=1)], queue(processes=4, used=1))
         assert (pool.demand, pool.missing) == (2, 0)
 
-    def test_what_could_run_before_and_still_can_is_late(self):
+    def test_a_job_that_could_run_before_and_still_can_is_late(self):
         both = {"late": 3, "late_seconds": 9.0, "idle_looks": 2}
         [pool] = self.pools([lane(n, 2, passing=3) for n in (1, 2)], queue(1, **both), queue(2, **both))
         assert (pool.late, pool.late_seconds, pool.idle_looks, pool.first_since) == (3, 9.0, 2, NOW)

@@ -49,7 +49,7 @@ def test_a_job_in_a_slot_keeps_it_until_its_end():
     assert run(world) == [(2, 6.0)]
 
 
-def test_those_who_come_later_come_in_their_order_and_stop_coming():
+def test_jobs_that_come_later_come_in_their_order_and_stop_coming():
     world = World(books(slots=2), now=0.0, idle_gaps=NONE, coming=[job(1, ready_at=3.0), job(2, ready_at=3.5)])
     assert run(world) == [(1, 3.0), (2, 3.5)]
     assert not world.step()
@@ -62,7 +62,7 @@ def test_a_rate_limit_lets_go_one_with_each_token():
     assert run(world) == [(1, 0.0), (2, 5.0), (3, 10.0)]
 
 
-def test_what_nobody_could_use_is_lent_and_not_while_somebody_could():
+def test_a_process_without_another_use_is_lent():
     lending = books(processes=2, slots=1, burst_slots=3)
     lending.add_tenant(Tenant(id=8, num_slots=1))
     world = World(lending, now=0.0, idle_gaps=NONE)

@@ -83,7 +83,7 @@ def wrong(walk: World, verb: Callable[[World], object]) -> list[str]:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_whatever_happens_no_limit_breaks_and_no_job_is_forgotten(seed, sent):
+def test_no_order_of_steps_breaks_a_limit_or_forgets_a_job(seed, sent):
     steps: deque[str] = deque(maxlen=SHOWN)
     with world(seed, sent) as walk:
         previous = clock.follow(lambda: walk.now)

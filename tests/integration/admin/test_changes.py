@@ -63,7 +63,7 @@ def test_a_filter_says_how_far_it_looked(change, monkeypatch):
     assert "Searched" not in reader.get(LIST).content.decode()
 
 
-def test_nobody_changes_it(change):
+def test_no_user_changes_an_entry(change):
     master = browser_of(superuser())
     assert master.get(f"{LIST}add/").status_code == 403
     assert master.post(f"{LIST}{change.pk}/delete/", {"post": "yes"}).status_code == 403

@@ -46,7 +46,7 @@ def test_clears_those_that_are_chosen_and_notes_it(admin_client, memories):
     }
 
 
-def test_who_may_only_look_clears_none(memories):
+def test_a_user_who_may_only_look_clears_no_memory(memories):
     looking = browser_of(staff("view_jobmemory"))
     assert looking.get(PAGE).status_code == 200
     clear(looking, *memories)
@@ -55,7 +55,7 @@ def test_who_may_only_look_clears_none(memories):
     assert "Cleared 1 memory." in clear(allowed, memories[0])
 
 
-def test_nobody_adds_changes_or_deletes_one_by_hand(admin_client, memories):
+def test_no_user_adds_changes_or_deletes_a_memory_by_hand(admin_client, memories):
     url = f"{PAGE}{memories[0].pk}/"
     assert admin_client.get(f"{PAGE}add/").status_code == 403
     assert admin_client.post(f"{url}change/", {"content": "{}"}).status_code == 403

@@ -26,7 +26,7 @@ def test_every_page_is_in_it_once(admin_user):
     assert "/admin/jobs/schedule/" in menu_of(admin_user)["Work"]
 
 
-def test_who_may_see_one_page_gets_one(client):
+def test_a_user_with_one_permission_sees_one_page(client):
     user = UserFactory(is_staff=True)
     assert menu_of(user) == {}
     user.user_permissions.add(Permission.objects.get(codename="view_schedule"))

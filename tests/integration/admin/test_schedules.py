@@ -132,8 +132,8 @@ class TestTheForm:
 
 
 @pytest.mark.django_db(transaction=True)
-class TestSomebodyFaster:
-    def test_who_takes_the_name_after_the_check_has_it(self, admin_client, thing, schedule, race, monkeypatch):
+class TestAFasterChange:
+    def test_the_first_to_take_a_name_after_the_check_has_it(self, admin_client, thing, schedule, race, monkeypatch):
         change.change(schedule, name="Theirs")
         save = ScheduleAdmin.save_model
 
@@ -148,14 +148,14 @@ class TestSomebodyFaster:
         if race.lost:
             assert response.context["adminform"].form.errors == {"name": ["There is a schedule 'Mornings' already."]}
 
-    def test_who_deletes_it_leaves_nothing_to_change(self, admin_client, thing, schedule, race):
+    def test_a_deleted_schedule_cannot_be_changed(self, admin_client, thing, schedule, race):
         race.begin("DELETE FROM schedules WHERE id = %s", schedule.pk)
         url = f"{PAGE}{schedule.pk}/change/"
         response = race.run(admin_client.post, url, form(thing, name="Early"), follow=True).result()
         told = "doesn’t exist" if race.lost else "was changed successfully"
         assert told in response.content.decode()
 
-    def test_who_deletes_it_leaves_nothing_to_delete(self, admin_client, schedule, race):
+    def test_a_deleted_schedule_cannot_be_deleted_again(self, admin_client, schedule, race):
         race.begin("DELETE FROM schedules WHERE id = %s", schedule.pk)
         chosen = {"action": "delete_selected", "_selected_action": [schedule.pk], "post": "yes"}
         assert race.run(admin_client.post, PAGE, chosen).result().status_code == 302
@@ -214,7 +214,7 @@ class TestTheList:
         assert Schedule.objects.get().paused
 
 
-def test_one_that_the_code_declares_is_looked_at_and_paused_only(admin_client, schedule):
+def test_a_declared_schedule_is_only_looked_at_and_paused(admin_client, schedule):
     Schedule.objects.update(declared=True)
     url = f"{PAGE}{schedule.pk}/"
     page = admin_client.get(f"{url}change/").content.decode()
@@ -241,6 +241,6 @@ def test_each_takes_its_permission(client, thing, schedule):
     assert not Job.objects.exists()
 
 
-def test_who_is_no_operator_sees_nothing(schedule):
+def test_a_user_who_is_no_operator_sees_nothing(schedule):
     assert browser_of(UserFactory()).get(PAGE).status_code == 302
     assert browser_of(staff()).get(PAGE).status_code == 403

@@ -57,7 +57,7 @@ def test_a_stranger_reads_what_it_reads_of_none(stranger, archived, before):
     assert ArchivedJob.objects.exists()
 
 
-def test_it_is_in_the_lists_of_its_owner(owner, archived, before):
+def test_an_archived_job_is_in_the_lists_of_its_owner(owner, archived, before):
     for query in ("", "?status=error", "?source_type=reports.datareport", "?source_method=execute", "?user="):
         assert [job["id"] for job in owner.get(JOBS + query).json()["jobs"]] == [archived.pk], query
     assert owner.get(f"{JOBS}?source_method=other").json() == {"jobs": [], "next": None}
@@ -77,7 +77,7 @@ def test_a_long_poll_of_it_ends_at_once(archived, before):
     assert queries.status(archived.tenant_id, archived.pk) is None, "nothing to wait for"
 
 
-def test_it_cannot_be_cancelled(owner, archived, before):
+def test_an_archived_job_cannot_be_cancelled(owner, archived, before):
     response = owner.post(f"{JOBS}/{archived.pk}/cancel")
     assert (response.status_code, response.json()["detail"]) == (409, "The job has already ended as error.")
 
@@ -88,7 +88,7 @@ def test_its_owner_revives_it(owner, archived, before):
     assert owner.get(f"{JOBS}/{archived.pk}").json()["args"] == {"region": "EU"}
 
 
-def test_it_is_explained(archived, before):
+def test_an_archived_job_is_explained(archived, before):
     assert explain(archived.pk, tenant_id=archived.tenant_id).sentence.startswith("Failed at ")
 
 

@@ -107,7 +107,7 @@ UNFIT = [
 ]
 
 
-def test_what_does_not_fit_is_refused_by_name(owner, good, subtests):
+def test_a_value_that_does_not_fit_is_refused_by_name(owner, good, subtests):
     for change, field, words in UNFIT:
         with subtests.test(str(change)[:40]):
             assert_problem(post(owner, good | change), 422, field, *words)
@@ -127,7 +127,7 @@ def test_arguments_that_the_dedup_key_of_the_method_cannot_take_are_named_withou
 
 
 @pytest.mark.parametrize("missing", ["source_type", "source_method"])
-def test_what_is_missing_is_named(owner, good, missing):
+def test_a_missing_field_is_named(owner, good, missing):
     del good[missing]
     assert_problem(post(owner, good), 422, missing, "required")
 

@@ -43,7 +43,7 @@ def made(owner, report):
     return made
 
 
-def test_it_is_made_with_its_jobs_and_what_comes_after_them(owner, mate, report, tenant):
+def test_a_batch_is_made_with_its_jobs_and_callbacks(owner, mate, report, tenant):
     document = {"name": "nightly", "jobs": [call(report), call(report)], "on_success": call(report)}
     for caller, user in ((owner, ""), (mate, str(mate.user.pk))):
         response = post(caller, "", **document)
@@ -61,7 +61,7 @@ def test_it_is_made_with_its_jobs_and_what_comes_after_them(owner, mate, report,
         )
 
 
-def test_it_grows_until_it_is_closed(owner, report, made):
+def test_a_batch_grows_until_it_is_closed(owner, report, made):
     batch = made(close=False)
     assert post(owner, f"/{batch}/jobs", jobs=[call(report)]).json()["total"] == 3
     closed = post(owner, f"/{batch}/close")
@@ -71,7 +71,7 @@ def test_it_grows_until_it_is_closed(owner, report, made):
     assert Job.objects.filter(batch_id=batch).count() == 3
 
 
-def test_it_is_cancelled(owner, made):
+def test_a_batch_is_cancelled(owner, made):
     batch = made()
     assert post(owner, f"/{batch}/cancel").status_code == 202
     unblock()
@@ -80,7 +80,7 @@ def test_it_is_cancelled(owner, made):
     assert Job.objects.get(predecessors=[batch]).status == Status.CREATED
 
 
-def test_what_failed_of_it_is_revived_unless_the_backlog_is_full(owner, tenant, made):
+def test_failed_members_are_revived_unless_the_backlog_is_full(owner, tenant, made):
     batch = made()
     post(owner, f"/{batch}/cancel")
     for fits in (0, 1):
@@ -107,7 +107,7 @@ def test_an_empty_one_is_over_at_once(owner, report, made):
     assert owner.get(f"/api/v1/batches/{batch}").json()["complete"]
 
 
-def test_they_are_listed_newest_first_in_pages(owner, made):
+def test_batches_are_listed_newest_first_in_pages(owner, made):
     numbers = [made() for _ in range(3)]
     page = owner.get("/api/v1/batches?limit=2").json()
     assert [one["id"] for one in page["batches"]] == numbers[:0:-1]

@@ -51,14 +51,14 @@ def test_each_becomes_a_job_and_they_are_told_in_order(owner, tenant, report):
         assert owner.get(one["url"]).json()["id"] == one["id"]
 
 
-def test_they_are_stored_in_one_statement(owner, report):
+def test_many_submissions_are_stored_in_one_statement(owner, report):
     with CaptureQueriesContext(connection) as queries:
         assert submit(owner, *(region(report, n) for n in range(50))).status_code == 202
     assert len([query for query in queries if "INSERT INTO jobs " in query["sql"]]) == 1
     assert Job.objects.count() == 50
 
 
-def test_one_that_is_there_and_one_that_was_asked_for_before_are_the_same_job(owner, report):
+def test_identical_calls_are_the_same_job(owner, report):
     there = submit(owner, region(report, "EU", delay=60)).json()["jobs"][0]
     told = submit(
         owner, region(report, "US"), region(report, "EU", delay=60), region(report, "US"), region(report, "APAC")
@@ -80,7 +80,7 @@ def test_a_member_submits_for_nobody_but_the_logged_in_user(mate, report):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_they_start_at_once_with_one_dispatch(owner, report, register, sent):
+def test_the_submitted_jobs_start_at_once_with_one_dispatch(owner, report, register, sent):
     register()
     told = submit(owner, *(region(report, n) for n in range(3))).json()["jobs"]
     assert [message.id for message in sent] == [one["id"] for one in told[:2]], "the tenant has two slots"
@@ -128,7 +128,7 @@ class TestRefused:
         assert Job.objects.count() == MOST_AT_ONCE
 
     @pytest.mark.parametrize("body", ["[]", "5", '{"jobs": {}}', '{"jobs": null}', "{}"])
-    def test_what_is_no_batch(self, owner, body):
+    def test_a_body_that_is_no_batch_is_refused(self, owner, body):
         response = owner.generic("POST", "/api/v1/jobs/bulk", body, content_type="application/json")
         assert_refused(response, 422, "jobs" if "jobs" in body or body == "{}" else "body")
 

@@ -30,7 +30,7 @@ def assert_problem(response, status):
 
 
 @pytest.mark.parametrize(("method", "path"), ENDPOINTS)
-def test_nobody_is_let_in_anywhere(method, path):
+def test_a_caller_without_credentials_is_refused_everywhere(method, path):
     response = Client(enforce_csrf_checks=True).generic(method, path, "{}", "application/json")
     assert_problem(response, 401)
     assert response["WWW-Authenticate"] == 'Bearer realm="jobs"'

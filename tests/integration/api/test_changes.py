@@ -68,7 +68,7 @@ def test_operators_read_the_whole_log_page_by_page(owner, operator, tenant):
         assert (answer.status_code, said in str(answer.json())) == (422, True)
 
 
-def test_what_two_tenants_own_is_shown_to_each_alone(owner, stranger, operator, tenant):
+def test_a_change_for_two_tenants_shows_each_its_own_part(owner, stranger, operator, tenant):
     other = Tenant.objects.get(name="Stranger Inc.")
     jobs = [make_job(tenant, Status.DEAD), make_job(other, Status.DEAD)]
     ids = {"ids": [job.pk for job in jobs]}
@@ -77,7 +77,7 @@ def test_what_two_tenants_own_is_shown_to_each_alone(owner, stranger, operator, 
         assert [change["subject_id"] for change in listed(caller)] == [str(job.pk)]
 
 
-def test_what_is_nobodys_is_shown_to_no_tenant(owner, stranger):
+def test_a_change_of_no_tenant_is_shown_to_none(owner, stranger):
     with audit.acting("olga"):
         UserFactory(username="new")
     assert Change.objects.filter(kind="auth.user").exists()
@@ -99,13 +99,13 @@ def test_pages_lead_from_the_newest_to_the_oldest(owner, tenant):
 
 
 @pytest.mark.parametrize("query", [{"limit": 101}, {"before": 0}, {"tenant": "acme"}, {"kind": "x" * 200}])
-def test_what_does_not_fit_is_refused_by_name(owner, query):
+def test_a_filter_that_does_not_fit_is_refused_by_name(owner, query):
     answer = owner.get("/api/v1/changes", query)
     assert answer.status_code == 422
     assert answer.json()["errors"][0]["field"] == next(iter(query))
 
 
-def test_nobody_without_a_key_sees_any(tenant):
+def test_a_caller_without_a_key_sees_no_change(tenant):
     assert Client().get("/api/v1/changes").status_code == 401
 
 

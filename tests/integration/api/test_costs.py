@@ -61,7 +61,7 @@ def test_a_status_takes_two_statements_and_while_the_job_waits_a_third_says_when
     assert len(queries) == statements
 
 
-def test_what_is_told_of_a_new_one_is_what_was_stored(submit, owner, tenant, subtests):
+def test_the_answer_to_a_post_is_the_stored_object(submit, owner, tenant, subtests):
     """With each option, alone and beside others; and of what else is made by a POST."""
     QueueFactory(name="critical")
     TenantQueue.objects.filter(tenant=tenant).update(queues=["critical"])
@@ -103,7 +103,7 @@ def test_what_is_told_of_a_new_one_is_what_was_stored(submit, owner, tenant, sub
 
 
 @pytest.mark.parametrize("status", Status)
-def test_what_is_read_by_hand_is_what_django_reads(tenant, status):
+def test_a_job_read_by_hand_equals_one_read_by_django(tenant, status):
     made = make_job(tenant, status, args={"a": [1, None]}, stats={"rows": 1.5}, user_key="ann", progress=0.5)
     by_hand, by_django = queries.job(tenant.pk, made.pk), Job.objects.select_related("queue").get(pk=made.pk)
     names = [field.attname for field in AnyJob._meta.concrete_fields]
@@ -113,7 +113,7 @@ def test_what_is_read_by_hand_is_what_django_reads(tenant, status):
 
 
 @pytest.mark.parametrize("status", Status)
-def test_what_is_told_fits_its_schema(tenant, status):
+def test_a_shown_job_fits_its_schema(tenant, status):
     shown = schemas.job_values(make_job(tenant, status))
     assert schemas.Job(**shown).model_dump().keys() == shown.keys()
     assert schemas.SubmittedJob(**schemas.job_values(make_job(tenant, status), deduplicated=True))

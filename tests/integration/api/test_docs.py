@@ -48,7 +48,7 @@ def test_every_refusal_is_described_as_a_problem(openapi):
     assert set(openapi["components"]["schemas"]["Problem"]["properties"]) >= {"title", "status", "errors"}
 
 
-def test_what_may_be_answered_to_anything_is_described_everywhere(openapi):
+def test_the_common_answers_are_described_everywhere(openapi):
     for path, operations in openapi["paths"].items():
         for method, operation in operations.items():
             assert {"400", "429", "500", "503"} <= set(operation["responses"]), (method, path)
@@ -135,7 +135,7 @@ def test_every_operation_has_a_name_of_its_own(openapi):
     assert len(names) == len(set(names))
 
 
-def test_what_is_the_operators_is_described_as_theirs(openapi):
+def test_the_operators_endpoints_are_described_as_theirs(openapi):
     for path, operations in openapi["paths"].items():
         ways = {"OperatorKey", "StaffSession"} if "/operator/" in path else {"TenantKey", "MemberSession"}
         for operation in operations.values():

@@ -119,7 +119,7 @@ def test_a_member_who_leaves_is_told_nothing_more_and_a_team_mate_is(listen, run
     assert [name for name, _, _ in events(stayed)] == ["status", "end"]
 
 
-def test_whoever_listens_holds_no_thread(listen, running):
+def test_a_listener_holds_no_thread(listen, running):
     async def conversation():
         clients = [listen(path_of(running), running.tenant) for _ in range(5 * THREADS)]
         for client in clients:

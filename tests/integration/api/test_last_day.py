@@ -86,7 +86,7 @@ def test_times_are_percentiles_of_all_attempts_of_the_queue(owner, tenant):
     assert queue["run_seconds"] == pytest.approx(690.0)
 
 
-def test_what_ended_more_than_a_day_ago_is_left_out(owner, tenant):
+def test_attempts_that_ended_more_than_a_day_ago_are_left_out(owner, tenant):
     attempts(tenant, "dead", ago=26)
     call_at(NOW - timedelta(hours=25), record.record_hours)
     attempts(tenant, ago=23)
@@ -96,14 +96,14 @@ def test_what_ended_more_than_a_day_ago_is_left_out(owner, tenant):
     assert (queue["outcomes"]["success"], queue["outcomes"]["dead"]) == (1, 0)
 
 
-def test_what_waits_is_counted_before_anything_has_ended(owner, tenant):
+def test_waiting_jobs_are_counted_before_anything_has_ended(owner, tenant):
     make_job(tenant)
     found = day(owner)
     assert (found["counted_at"], found["queues"][0]["waiting"]) == (None, 1)
     assert found["queues"][0]["run"] == {"p50": None, "p95": None}
 
 
-def test_it_says_when_it_was_counted(owner):
+def test_the_answer_says_when_it_was_counted(owner):
     recorded()
     found = day(owner)
     assert found["counted_at"] == NOW.isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -128,7 +128,7 @@ def test_a_stranger_sees_nothing_of_it(owner, stranger, tenant):
 
 
 class TestOperators:
-    def test_they_see_all_tenants_by_queue_and_type(self, operator, tenant, stranger):
+    def test_operators_see_all_tenants_by_queue_and_type(self, operator, tenant, stranger):
         attempts(tenant, number=2)
         make_job(tenant)
         recorded()
@@ -137,7 +137,7 @@ class TestOperators:
         assert (default["outcomes"]["success"], default["waiting"], default["running"]) == (2, 1, 0)
         assert [(one["source_method"], one["outcomes"]["success"]) for one in found["types"]] == [("execute", 2)]
 
-    def test_they_see_a_tenant_as_it_sees_itself(self, operator, owner, tenant):
+    def test_operators_see_a_tenant_as_it_sees_itself(self, operator, owner, tenant):
         attempts(tenant, number=2)
         recorded()
         assert operator.get(f"/api/v1/operator/tenants/{tenant.slug}/stats").json() == day(owner)

@@ -93,7 +93,7 @@ class TestClearing:
         assert (change.subject_id, change.subject) == (str(memory.pk), "reports.datareport execute")
         assert owner.delete(f"{URL}/{memory.pk}").status_code == 404
 
-    def test_of_two_at_once_one_is_told_that_it_is_gone(self, owner, memory, monkeypatch):
+    def test_the_second_of_two_deletions_finds_it_gone(self, owner, memory, monkeypatch):
         monkeypatch.setattr(memories, "_memory_of", lambda *_: memory)
         memory_id = memory.pk
         assert [owner.delete(f"{URL}/{memory_id}").status_code for _ in range(2)] == [204, 404]

@@ -61,7 +61,7 @@ class TestTheWayIn:
         assert call(operator, method, path).status_code in (200, 404, 422)
 
 
-def test_who_may_look_may_not_change():
+def test_an_operator_who_may_only_look_may_not_change():
     looker = program_of(staff("view_queue"))
     assert looker.get("/api/v1/operator/queues").status_code == 200
     assert_problem(looker.patch(QUEUE, {"paused": True}, "application/json"), 403, "jobs.change_queue")

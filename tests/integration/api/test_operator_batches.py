@@ -21,7 +21,7 @@ def statuses(batch: int) -> set[str]:
     return set(Job.objects.filter(batch_id=batch).values_list("status", flat=True))
 
 
-def test_they_are_listed_and_read_with_their_tenant(operator, tenant, made):  # noqa: F811
+def test_batches_are_listed_and_read_with_their_tenant(operator, tenant, made):  # noqa: F811
     older, newer = made(), made()
     page = operator.get(f"/api/v1/operator/batches?limit=1&tenant={tenant.jobs_slug}").json()
     assert [(one["id"], one["tenant"], one["total"]) for one in page["batches"]] == [(newer, tenant.jobs_slug, 2)]
@@ -31,7 +31,7 @@ def test_they_are_listed_and_read_with_their_tenant(operator, tenant, made):  # 
     assert operator.get("/api/v1/operator/batches?tenant=nobody").status_code == 422
 
 
-def test_one_is_cancelled_by_one_request_and_revived_part_by_part(operator, made, monkeypatch):  # noqa: F811
+def test_a_batch_is_cancelled_by_one_request_and_revived_part_by_part(operator, made, monkeypatch):  # noqa: F811
     monkeypatch.setattr("jobs.console.api.batches.MAX_CHANGED", 1)
     monkeypatch.setattr("jobs.engine.verbs.batch_actions.PART", 1)
     monkeypatch.setattr("jobs.engine.verbs.batch_actions.SECONDS", 0)
@@ -53,7 +53,7 @@ def test_one_is_cancelled_by_one_request_and_revived_part_by_part(operator, made
     assert operator.post("/api/v1/operator/batches/1234567/cancel").status_code == 404
 
 
-def test_one_that_its_tenant_left_open_is_closed_and_that_is_noted(operator, made):  # noqa: F811
+def test_closing_a_batch_that_its_tenant_left_open_is_noted(operator, made):  # noqa: F811
     batch = made(close=False)
     assert operator.post(f"/api/v1/operator/batches/{batch}/close").json()["closed_at"]
     assert operator.post(f"/api/v1/operator/batches/{batch}/close").status_code == 409

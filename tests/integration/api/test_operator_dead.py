@@ -162,7 +162,7 @@ class TestList:
 
 
 class TestReviveAndDiscard:
-    def test_those_named_are_revived_and_the_others_counted(self, operator):
+    def test_the_named_jobs_are_revived_and_the_others_counted(self, operator):
         first, second, left = (dead_job() for _ in range(3))
         alive = make_job(TenantFactory(), Status.ERROR)  # engine.revive would take it; it is no dead letter
         response = post(operator, "revive", {"ids": [first.pk, second.pk, first.pk, alive.pk, 2**63 - 1]})
@@ -218,7 +218,7 @@ class TestReviveAndDiscard:
         assert post(operator, "revive", {"ids": []}).json() == {"revived": 0, "skipped": 0, "more": False}
         assert status_of(job) == ["dead"]
 
-    def test_who_did_it_to_one_is_in_the_log_of_changes(self, operator):
+    def test_the_operator_of_a_single_change_is_in_the_log(self, operator):
         job = dead_job()
         post(operator, "discard", {"ids": [job.pk]})
         entry = Change.objects.get()

@@ -55,7 +55,7 @@ def test_jobs_of_all_tenants_are_listed_newest_first(operator, jobs):
         ({"tenant": "other", "status": "running"}, [2]),
     ],
 )
-def test_they_are_filtered(operator, jobs, query, which):
+def test_the_list_of_jobs_is_filtered(operator, jobs, query, which):
     assert listed(operator, **query) == [jobs[n].pk for n in which]
 
 
@@ -88,7 +88,7 @@ def test_a_job_is_seen_whole_cancelled_and_revived_and_both_are_noted(operator, 
     ]
 
 
-def test_what_was_discarded_only_operators_revive(operator, owner, tenant):
+def test_a_discarded_job_is_revived_by_operators_only(operator, owner, tenant):
     job = make_job(tenant, Status.DEAD)
     discard(job.pk)
     assert owner.post(f"/api/v1/jobs/{job.pk}/revive").status_code == 409

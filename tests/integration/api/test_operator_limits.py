@@ -32,7 +32,7 @@ def assert_problem(response, status, *fields):
 
 
 class TestQueues:
-    def test_they_are_listed_by_name_with_all_their_limits(self, operator):
+    def test_queues_are_listed_by_name_with_all_their_limits(self, operator):
         QueueFactory(name="mail", rate_limit=10, rate_window=60, concurrency=3)
         queues = send(operator, "GET", "/queues").json()
         assert [queue["name"] for queue in queues] == sorted(Queue.objects.values_list("name", flat=True))
@@ -51,7 +51,7 @@ class TestQueues:
             "paused": False,
         }
 
-    def test_what_is_named_is_changed_and_the_rest_stays(self, operator):
+    def test_the_named_limits_are_changed_and_the_rest_stays(self, operator):
         queue = QueueFactory(name="mail", weight=2, concurrency=3)
         change = {"concurrency": None, "rate_limit": 10, "rate_window": 0.5, "default_max_retries": 4, "pool": "slow"}
         response = send(operator, "PATCH", "/queues/mail", change)
@@ -77,7 +77,7 @@ class TestQueues:
         ],
         ids=str,
     )
-    def test_what_does_not_fit_is_refused_by_name(self, operator, change, field):
+    def test_a_limit_that_does_not_fit_is_refused_by_name(self, operator, change, field):
         QueueFactory(name="mail")
         before = Queue.objects.values().get(name="mail")
         assert_problem(send(operator, "PATCH", "/queues/mail", change), 422, field)
@@ -96,16 +96,16 @@ class TestQueues:
         assert send(operator, "PATCH", "/queues/default", {}).status_code == 200
         assert not Change.objects.exists()
 
-    def test_it_is_paused_and_resumed(self, operator):
+    def test_a_queue_is_paused_and_resumed(self, operator):
         for paused in (True, False):
             assert send(operator, "PATCH", "/queues/default", {"paused": paused}).json()["paused"] is paused
             assert Queue.objects.get(name="default").paused is paused
 
     @pytest.mark.parametrize("name", ["nonsense", "%00", "a%20b"])
-    def test_one_that_is_not_there_is_not_found(self, operator, name):
+    def test_a_missing_queue_is_not_found(self, operator, name):
         assert_problem(send(operator, "PATCH", f"/queues/{name}", {}), 404)
 
-    def test_who_changed_it_is_in_the_log_of_changes(self, operator):
+    def test_the_operator_who_changed_a_queue_is_in_the_log(self, operator):
         send(operator, "PATCH", "/queues/default", {"weight": 3})
         entry = Change.objects.get()
         assert (entry.who, entry.subject_id) == (operator.user.username, str(Queue.objects.get(name="default").pk))
@@ -135,17 +135,17 @@ class TestTenants:
         ],
         ids=str,
     )
-    def test_what_does_not_fit_is_refused_by_name(self, operator, change, field):
+    def test_a_limit_that_does_not_fit_is_refused_by_name(self, operator, change, field):
         TenantFactory(slug="acme")
         before = TenantQueue.objects.values().get()
         assert_problem(send(operator, "PATCH", "/tenants/acme", change), 422, field)
         assert TenantQueue.objects.values().get() == before
 
-    def test_one_that_is_not_there_is_not_found(self, operator):
+    def test_a_missing_tenant_is_not_found(self, operator):
         assert_problem(send(operator, "GET", "/tenants/nobody"), 404)
         assert_problem(send(operator, "PATCH", "/tenants/nobody", {"paused": True}), 404)
 
-    def test_one_without_slots_gets_none_by_another_change(self, operator):
+    def test_a_tenant_without_slots_gets_none_by_another_change(self, operator):
         TenantFactory(slug="acme", queue=None)
         assert send(operator, "GET", "/tenants/acme").json()["num_slots"] == 0
         assert send(operator, "PATCH", "/tenants/acme", {"weight": 2}).json()["num_slots"] == 0
@@ -201,7 +201,7 @@ class TestJobTypes:
         assert_problem(again, 422, "source_method")
         assert again.json()["errors"][0]["message"] == "reports.datareport.execute is not paused; paused: none"
 
-    def test_one_whose_code_was_removed_is_resumed(self, operator):
+    def test_a_job_type_whose_code_was_removed_is_resumed(self, operator):
         removed = REPORT | {"source_method": "removed"}
         PausedJobType.objects.create(**removed)
         make_job(TenantFactory(), Status.SCHEDULED, source_method="removed", due_at=HELD_UNTIL)
@@ -219,12 +219,12 @@ class TestJobTypes:
         ],
         ids=str,
     )
-    def test_what_is_no_job_type_is_not_paused(self, operator, change, field):
+    def test_an_unknown_job_type_is_not_paused(self, operator, change, field):
         assert_problem(send(operator, "POST", "/job-types/pause", REPORT | change), 422, field)
         assert not PausedJobType.objects.exists()
 
 
-def test_what_an_address_has_in_its_path_is_no_parameter_of_it(operator):
+def test_a_name_in_the_path_is_no_parameter_of_the_request(operator):
     response = operator.patch(
         "/api/v1/operator/queues/default?name=critical", {"paused": True}, content_type="application/json"
     )

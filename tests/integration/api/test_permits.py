@@ -107,7 +107,7 @@ def test_retries_go_down_and_up_only_where_they_may(owner, post, said, spec, mos
     assert post(owner, max_retries=0, dedup=False).status_code == 202
 
 
-def test_what_is_said_in_code_is_not_held_to_it(report):
+def test_options_said_in_code_have_no_bounds(report):
     QueueFactory(name="critical")
     report.async_(queue="critical", timeout=50_000, max_retries=500).execute()
     stored = Job.objects.get()

@@ -173,7 +173,7 @@ def test_filters_narrow_the_list_and_stay_on_the_next_page(owner, tenant):
     assert ids(owner.get(first.json()["next"])) == wanted[:1]
 
 
-def test_what_is_held_is_found_as_such(owner, stranger, tenant):
+def test_held_jobs_are_found_by_their_state(owner, stranger, tenant):
     assert get_args(State) == (*Status, HELD)
     held = [make_job(tenant, Status.SCHEDULED, due_at=HELD_UNTIL).pk for _ in range(2)]
     make_job(tenant, Status.SCHEDULED, due_at=NOON)

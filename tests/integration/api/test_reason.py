@@ -33,11 +33,11 @@ def test_a_waiting_job_names_its_gate_and_its_place(owner, mate, tenant):
 
 
 @pytest.mark.parametrize("status", [Status.RUNNING, Status.SUCCESS, Status.DEAD])
-def test_one_that_waits_no_more_has_no_place(owner, tenant, status):
+def test_a_job_that_waits_no_more_has_no_place(owner, tenant, status):
     assert reason_of(owner, make_job(tenant, status).pk).json()["place"] is None
 
 
-def test_of_a_paused_type_no_date_is_told(owner, tenant):
+def test_a_job_of_a_paused_type_shows_no_date(owner, tenant):
     told = reason_of(owner, make_job(tenant, Status.SCHEDULED, due_at=HELD_UNTIL).pk).json()
     assert (told["sentence"], told["opens_at"]) == ("Jobs of this kind are paused for now.", None)
 

@@ -50,7 +50,7 @@ def test_a_table_is_a_file_for_spreadsheets_that_runs_nothing(owner, stranger, t
 
 
 @pytest.mark.parametrize("value", [[], 1, {"columns": 1, "rows": []}, {"columns": [], "rows": [1]}])
-def test_what_is_no_table_is_no_file_of_one(owner, tenant, value):
+def test_a_value_that_is_no_table_is_no_csv(owner, tenant, value):
     response = owner.get(f"/api/v1/jobs/{finished(tenant, value).pk}/result?format=csv")
     assert (response.status_code, response.json()["errors"][0]["field"]) == (422, "format")
 
@@ -90,7 +90,7 @@ def test_a_job_that_ended_badly_says_how(owner, tenant, status):
 
 
 @pytest.mark.parametrize("status", sorted(FINAL - {Status.SUCCESS}))
-def test_one_that_ended_badly_without_an_error_says_so_too(owner, tenant, status):
+def test_a_failed_job_without_an_error_is_refused_by_its_status(owner, tenant, status):
     response = owner.get(f"/api/v1/jobs/{make_job(tenant, status).pk}/result")
     assert response.status_code == 409
     assert response.json()["detail"].endswith(f"{status}.")

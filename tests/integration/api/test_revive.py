@@ -57,7 +57,7 @@ def test_a_job_that_cannot_be_is_not_found(owner, job_id):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_it_starts_at_once(owner, tenant, register, sent):
+def test_a_revived_job_starts_at_once(owner, tenant, register, sent):
     register()
     job = make_job(tenant, Status.ERROR)
     revive(owner, job.pk)

@@ -133,7 +133,7 @@ class TestCreating:
             "999999", str(foreign_report.pk)
         )
 
-    def test_of_a_second_one_of_the_name_or_of_too_many_is_refused(self, owner, post, settings):
+    def test_a_second_one_of_a_name_or_one_too_many_is_refused(self, owner, post, settings):
         post(owner)
         assert refused(post(owner), "name", "there is a schedule 'Nightly' already")
         settings.JOBS_MAX_SCHEDULES = 1
@@ -173,7 +173,7 @@ class TestAList:
 
 
 class TestASchedule:
-    def test_of_a_stranger_is_byte_for_byte_as_a_missing_one(self, stranger, schedule):
+    def test_a_schedule_of_a_stranger_looks_like_a_missing_one(self, stranger, schedule):
         for method, path, body in [
             ("get", "", None),
             ("patch", "", {"name": "mine"}),
@@ -201,7 +201,7 @@ class TestASchedule:
         assert 300 <= told["late_seconds"] < 360
         assert [(run["job_id"], run["note"]) for run in told["runs"]] == [(n, f"{n}") for n in range(10)]
 
-    def test_whose_rule_is_none_any_more_is_shown_all_the_same(self, owner, schedule):
+    def test_a_schedule_with_an_invalid_rule_is_shown(self, owner, schedule):
         Schedule.objects.update(every=None, cron="gone wrong", tz="Nowhere")
         told = owner.get(f"{URL}/{schedule.pk}").json()
         assert (told["in_words"], told["next_times"]) == ("gone wrong (Nowhere)", [])
@@ -235,7 +235,7 @@ class TestASchedule:
             change.pause(schedule)
             assert refused(patch(owner, schedule, **said), field), "also while it is paused"
 
-    def test_of_an_operator_is_within_what_the_tenant_may_call_once_the_tenant_changes_it(self, owner, tenant):
+    def test_the_change_of_an_operators_schedule_is_within_what_the_tenant_may_call(self, owner, tenant):
         thing = ThingFactory(tenant=tenant)
         internal = {"source_type": "sample.thing", "source_method": "echo", "source_id": str(thing.pk)}
         made = change.add(tenant, name="internal", every=60.0, **internal)
@@ -248,7 +248,7 @@ class TestASchedule:
         assert not told["paused"]
         assert datetime.fromisoformat(told["next_at"]) > datetime.now(UTC)
 
-    def test_whose_object_is_gone_is_not_resumed(self, owner, schedule, report):
+    def test_a_schedule_whose_object_is_gone_is_not_resumed(self, owner, schedule, report):
         owner.post(f"{URL}/{schedule.pk}/pause")
         report.delete()
         assert refused(owner.post(f"{URL}/{schedule.pk}/resume"), "source_id", "there is no reports.datareport")
@@ -268,12 +268,12 @@ class TestASchedule:
         assert (response.status_code, "Retry-After" in response) == (429, True)
 
     @pytest.mark.django_db(transaction=True)
-    def test_that_somebody_deletes_meanwhile_is_as_none(self, owner, schedule, race):
+    def test_a_schedule_that_another_session_deletes_is_not_found(self, owner, schedule, race):
         race.begin("DELETE FROM schedules WHERE id = %s", schedule.pk)
         response = race.run(owner.delete, f"{URL}/{schedule.pk}").result()
         assert response.status_code == (404 if race.lost else 204)
 
-    def test_that_is_deleted_after_it_was_found_is_as_none_whatever_is_asked(
+    def test_a_schedule_deleted_after_the_look_is_not_found_by_any_verb(
         self, owner, schedule, post, monkeypatch, subtests
     ):
         never = owner.post(f"{URL}/{schedule.pk + 1}/pause").content
@@ -298,7 +298,7 @@ class TestASchedule:
         assert Change.objects.filter(kind="jobs.schedule", verb="deleted").exists()
 
 
-class TestOneThatTheCodeDeclares:
+class TestADeclaredSchedule:
     def test_is_read_paused_resumed_and_run_but_neither_changed_nor_deleted(self, owner, declared):
         assert owner.get(f"{URL}/{declared.pk}").json()["declared"]
         assert owner.post(f"{URL}/{declared.pk}/pause").json()["paused"]

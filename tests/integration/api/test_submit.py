@@ -33,7 +33,7 @@ def test_a_submitted_job_is_accepted_and_can_be_followed(owner, tenant, report):
     assert job.args == {"parameters": {"region": "EU"}}
 
 
-def test_what_is_not_said_comes_from_the_method(owner, report):
+def test_unsaid_options_come_from_the_method(owner, report):
     job = submit(owner, call(report)).json()
     assert (job["queue"], job["priority"], job["args"], job["user"]) == ("reports", 5, {}, "")
     assert (job["status"], job["attempt"], job["run_seconds"], job["result_url"]) == (

@@ -74,7 +74,7 @@ def test_a_text_for_the_tenant_is_read_by_the_tenant_and_by_nobody_else(owner, s
         "",
     ],
 )
-def test_what_the_scheduler_says_itself_is_told(text):
+def test_the_schedulers_own_errors_are_shown(text):
     assert public_text(text) == text
 
 

@@ -69,7 +69,7 @@ def test_a_tenant_sees_what_it_used_by_day(owner, used):
     assert (answer["from"], answer["to"]) == (str(YESTERDAY), str(TODAY + DAY))
 
 
-def test_it_says_whether_that_is_final(owner, used):
+def test_the_answer_says_whether_it_is_final(owner, used):
     assert (owner.get(OWN).json()["final"], owner.get(OWN).json()["final_at"]) == (False, None)
     yesterday = owner.get(f"/api/v1/usage?from={YESTERDAY}&to={TODAY}").json()
     assert (yesterday["final"], yesterday["attempts"]) == (True, 2)
@@ -118,17 +118,17 @@ def test_a_day_beside_which_there_is_none_is_no_day(owner, operator):
         assert_problem(operator.get(f"/api/v1/operator/usage?{period}"), 422)
 
 
-def test_what_is_too_long_is_refused(owner, used, monkeypatch):
+def test_a_period_that_is_too_long_is_refused(owner, used, monkeypatch):
     monkeypatch.setattr(usage.read, "__defaults__", (1,))
     assert_problem(owner.get(OWN), 422)
 
 
 class TestOperators:
-    def test_they_see_each_tenant(self, operator, tenant, foreign_tenant, used):
+    def test_operators_see_each_tenant(self, operator, tenant, foreign_tenant, used):
         found = lines(operator, ALL, "tenant", "attempts", "worker_seconds", "peak_slots")
         assert sorted(found) == sorted([(tenant.slug, 3, 4.750_001, 2), (foreign_tenant.slug, 1, 100.0, 9)])
 
-    def test_they_see_one_as_it_sees_itself(self, operator, owner, tenant, used):
+    def test_operators_see_a_tenant_as_it_sees_itself(self, operator, owner, tenant, used):
         names = ("day", "attempts", "worker_seconds", "peak_slots")
         assert lines(operator, f"{ALL}&by=day&tenant={tenant.slug}", *names) == lines(owner, OWN, *names)
         assert_problem(operator.get(f"{ALL}&tenant=nobody"), 422)

@@ -63,7 +63,7 @@ def test_looks_grow_rarer_from_a_twentieth_to_half_a_second():
 
 
 @pytest.mark.parametrize("status", [*sorted(FINAL), None])
-def test_what_cannot_change_is_not_waited_for(status):
+def test_a_job_that_cannot_change_is_not_waited_for(status):
     assert Time().wait([status]) == 0
 
 
@@ -72,7 +72,7 @@ def test_a_status_that_has_changed_since_it_was_seen_is_not_waited_for():
     assert Time().wait(["running", "running", "success"], seen="running") > 0
 
 
-def test_nobody_is_kept_waiting_by_a_server_that_stops(monkeypatch):
+def test_a_server_that_stops_keeps_no_client_waiting(monkeypatch):
     monkeypatch.setattr(waiting, "stopping", lambda: True)
     assert Time().wait(["running"]) == 0
 

@@ -55,7 +55,7 @@ def test_a_question_is_taken_up_and_answered_later(operator, begun, since):
     assert WhatIf.objects.get().asked_by == "ines"
 
 
-def test_one_is_replayed_at_a_time(operator, begun, since, monkeypatch):
+def test_a_single_question_is_replayed_at_a_time(operator, begun, since, monkeypatch):
     taken, ahead = ask(operator, since), timezone.now() + timedelta(hours=1)
     monkeypatch.setattr(timezone, "now", lambda: ahead)  # this machine's
     assert operator.get(taken["Location"]).json()["state"] == "replaying"
@@ -64,7 +64,7 @@ def test_one_is_replayed_at_a_time(operator, begun, since, monkeypatch):
     assert "another one is being replayed" in refused.json()["errors"][0]["message"]
 
 
-def test_what_cannot_be_asked_names_the_field_and_begins_nothing(operator, begun, since):
+def test_an_invalid_question_names_the_field_and_begins_nothing(operator, begun, since):
     for changes, field in (
         ({"tenants": {"nobody": {"weight": 2}}}, "tenant"),
         ({"tenants": {"acme": {"weight": 0}}}, "tenants.acme.weight"),
@@ -77,7 +77,7 @@ def test_what_cannot_be_asked_names_the_field_and_begins_nothing(operator, begun
     assert (begun, WhatIf.objects.count()) == ([], 0)
 
 
-def test_what_became_impossible_meanwhile_is_said(operator, begun, since, monkeypatch):
+def test_a_question_that_became_impossible_is_refused_with_the_reason(operator, begun, since, monkeypatch):
     taken = ask(operator, since)
     monkeypatch.setattr("jobs.insight.what_if.MOST_ATTEMPTS", 3)
     monkeypatch.setattr("jobs.insight.what_if.answer_document.__defaults__", (3,))
@@ -87,7 +87,7 @@ def test_what_became_impossible_meanwhile_is_said(operator, begun, since, monkey
     assert "more than 3 attempts" in found["refused"]
 
 
-def test_one_whose_process_was_ended_is_lost_and_hinders_nobody(operator, begun, since):
+def test_a_question_whose_process_ended_is_lost_and_blocks_no_other(operator, begun, since):
     taken = ask(operator, since)
     WhatIf.objects.update(asked_at=timezone.now() - timedelta(minutes=10))
     assert operator.get(taken["Location"]).json()["state"] == "lost"

@@ -32,19 +32,19 @@ def queues(db) -> None:
 
 
 class TestTheCall:
-    def test_it_is_stored_with_its_module_name_and_arguments(self, tenant):
+    def test_a_call_is_stored_with_its_module_name_and_arguments(self, tenant):
         job = Job.objects.get(pk=async_(tasks.greet, tenant=tenant)("Ines", greeting="Hi"))
         assert (job.source_type, job.source_id, job.source_method) == ("tests.sample.tasks", None, "greet")
         assert job.args == {"name": "Ines", "greeting": "Hi"}
         assert (job.tenant, job.queue.name, job.priority) == (tenant, "default", 5)
 
-    def test_it_runs_for_its_tenant(self, tenant):
+    def test_a_function_runs_for_its_tenant(self, tenant):
         assert run(async_(tasks.greet, tenant=tenant), "Ines") == f"Hello, Ines, of {tenant}"
 
     def test_called_plainly_it_is_a_function(self, tenant):
         assert tasks.greet("Ines") == "Hello, Ines, of None"
 
-    def test_what_the_decorator_says_holds_where_the_call_says_nothing(self, tenant):
+    def test_options_of_the_decorator_hold_where_the_call_says_nothing(self, tenant):
         async_(tasks.ring, tenant=tenant)()
         async_(tasks.ring, tenant=tenant, priority=9)(times=1)
         assert [(job.queue.name, job.priority) for job in submitted(async_(tasks.ring))] == [("critical", 1)]
@@ -158,13 +158,13 @@ class TestOverHttp:
         stranger = caller_with_key(TenantFactory())
         assert stranger.get(f"/api/v1/jobs/{job_id}").status_code == 404
 
-    def test_what_is_not_marked_so_answers_as_what_is_missing(self, owner):
+    def test_an_unmarked_function_is_answered_like_a_missing_one(self, owner):
         refused, missing = self.post(owner, "greet"), self.post(owner, "nothing")
         assert refused.status_code == missing.status_code == 422
         assert "'greet' is not a job; jobs: ring" in refused.json()["detail"]
         assert "'nothing' is not a job; jobs: ring" in missing.json()["detail"]
 
-    def test_it_has_no_object(self, owner):
+    def test_a_function_has_no_object(self, owner):
         answer = self.post(owner, "ring", source_id=1)
         assert "source_id: ring does not run on an object; leave source_id out" in answer.json()["detail"]
 
@@ -195,7 +195,7 @@ class TestABrokenModule:
         assert "10.9.8.7" not in broken.content.decode()
         assert "tasks not imported module=reports.tasks error=ConnectionError" in caplog.text
 
-    def test_what_it_may_have_declared_stays_until_it_is_repaired(self, tenant, monkeypatch):
+    def test_declared_schedules_stay_until_the_module_is_repaired(self, tenant, monkeypatch):
         now = timezone.now()
         call = {"source_type": "reports.tasks", "source_method": "sweep", "every": 60.0, "declared": True}
         Schedule.objects.create(
@@ -210,12 +210,12 @@ class TestABrokenModule:
 
 
 class TestElsewhere:
-    def test_it_can_be_paused(self, tenant):
+    def test_a_function_can_be_paused(self, tenant):
         pause_job_type("tests.sample.tasks", "ring")
         async_(tasks.ring, tenant=tenant)()
         assert drain() == []
 
-    def test_it_can_recur(self):
+    def test_a_function_can_recur(self):
         swept = TenantFactory(slug="swept-weekly")
         drain(schedules=True)
         found = Schedule.objects.get(name="tests.sample.tasks.sweep")
@@ -230,5 +230,5 @@ class TestElsewhere:
         [found] = json.loads(running.run("jobs", "list", "--type", named, "--json"))["jobs"]
         assert found["id"] == job.pk
 
-    def test_it_is_listed_among_the_job_types(self):
+    def test_a_function_is_listed_among_the_job_types(self):
         assert {"tests.sample.tasks.greet", "sample.thing.echo"} <= {str(target) for target in registry.targets()}

@@ -112,13 +112,13 @@ class TestOfAProxy:
         assert async_(listed.objects.get(pk=thing.pk).echo)("x") == first
         assert Job.objects.get().source_type == "sample.thing"
 
-    def test_what_it_overrides_or_adds_is_its_own(self, listed):
+    def test_a_method_that_a_proxy_overrides_or_adds_is_its_own(self, listed):
         proxy = listed.objects.get(pk=ThingFactory().pk)
         ids = [proxy.async_.again(), proxy.async_.tidy()]
         assert {Job.objects.get(pk=job_id).source_type for job_id in ids} == {"sample.listed"}
         assert [attempt.value for attempt in drain()] == ["listed", "Listed"]
 
-    def test_it_is_paused_and_resumed_with_its_model_under_either_name(self, listed):
+    def test_a_job_of_a_proxy_is_paused_and_resumed_under_either_name(self, listed):
         pause_job_type("sample.listed", "echo")
         ThingFactory().async_.echo("x")
         assert drain() == []
@@ -130,7 +130,7 @@ class TestOfAProxy:
         with pytest.raises(InvalidRequest, match="not paused"):
             resume_job_type("sample.listed", "echo")
 
-    def test_what_was_stored_under_its_name_runs(self, listed):
+    def test_a_job_stored_under_the_name_of_a_proxy_runs(self, listed):
         thing = ThingFactory()
         make_job(thing.tenant, source_type="sample.listed", source_id=str(thing.pk), source_method="echo")
         assert [attempt.status for attempt in drain()] == ["success"]

@@ -86,20 +86,20 @@ class TestDecoratorsAboveTheMark:
         QueueFactory()
         return module("guarded", GUARDED)
 
-    def test_they_are_part_of_the_job_whoever_calls_it(self, guarded, tenant, owner):
+    def test_decorators_are_part_of_the_job_for_every_caller(self, guarded, tenant, owner):
         async_(guarded.under_lock, tenant=tenant)(n=1)
         call = {"source_type": "guarded", "source_method": "under_lock", "args": {"n": 2}}
         assert owner.post("/api/v1/jobs", call, content_type="application/json").status_code == 202
         assert [attempt.value for attempt in drain()] == [["locked", 1], ["locked", 2]]
 
-    def test_they_are_part_of_a_recurring_job(self):
+    def test_decorators_are_part_of_a_recurring_job(self):
         TenantFactory(slug="guarded")
         declare()
         call_at(timezone.now() + timedelta(seconds=90), run_due)
         assert [attempt.value for attempt in drain()] == [["locked", True]]
 
 
-class TestWhatIsNotUnderItsName:
+class TestAFunctionNotUnderItsName:
     @pytest.fixture(autouse=True)
     def hidden(self, module):
         return module("hiding", HIDDEN)
@@ -135,7 +135,7 @@ class TestAModuleOutsideTheApps:
         assert "office" not in sys.modules
         assert [attempt.value for attempt in drain()] == [4]
 
-    def test_what_no_worker_can_import_is_refused(self, module, tenant, monkeypatch):
+    def test_a_module_that_no_worker_can_import_is_refused(self, module, tenant, monkeypatch):
         refused = r"^source_type: no worker can import office: move the function"
         made = module("office", self.SWEEP)
         monkeypatch.setattr(made, "__spec__", None)  # as of a notebook's module, or of one that was made while running

@@ -60,7 +60,7 @@ def stored(job_id: int) -> Job:
 
 
 class TestTheCall:
-    def test_it_is_stored_with_its_object_method_and_arguments(self, thing):
+    def test_a_call_is_stored_with_its_object_method_and_arguments(self, thing):
         job = stored(thing.async_.echo((1, "ü"), times=2))
         assert (job.tenant, job.source_type, job.source_id) == (thing.tenant, "sample.thing", str(thing.pk))
         assert (job.source_method, job.args) == ("echo", {"value": [1, "ü"], "times": 2})
@@ -72,7 +72,7 @@ class TestTheCall:
     def test_a_large_float_is_kept_as_an_integer_and_zero_without_its_sign(self, thing, given, kept):
         assert repr(stored(thing.async_.echo(given)).args["value"]) == repr(kept)
 
-    def test_it_is_not_run(self, thing):
+    def test_a_call_does_not_run_the_body(self, thing):
         thing.async_.echo()
         assert not Run.objects.exists()
 
@@ -119,11 +119,11 @@ class TestTheCall:
 
 
 class TestOptions:
-    def test_what_the_method_says_holds_where_the_call_says_nothing(self, thing):
+    def test_options_of_the_method_hold_where_the_call_says_nothing(self, thing):
         job = stored(thing.async_.urgent())
         assert (job.queue.name, job.priority, job.timeout) == ("critical", 2, 7)
 
-    def test_what_the_call_says_goes_before_it(self, thing):
+    def test_options_of_the_call_go_before_those_of_the_method(self, thing):
         job = stored(thing.async_(queue="default", priority=0, timeout=1.5).urgent())
         assert (job.queue.name, job.priority, job.timeout) == ("default", 0, 1.5)
 
@@ -182,9 +182,9 @@ class TestOptions:
             thing.async_(prio=1).echo()
 
 
-class TestWhatCannotBeCalled:
+class TestRefusedCalls:
     @pytest.mark.parametrize("name", ["not_a_job", "delete", "missing", "tenant"])
-    def test_what_is_not_a_job_is_no_attribute_and_the_jobs_are_named(self, thing, name):
+    def test_a_method_that_is_no_job_is_no_attribute_and_the_jobs_are_named(self, thing, name):
         with pytest.raises(AttributeError, match=rf"Thing\.async_\.{name}: .*is not a job; jobs: .*echo"):
             getattr(thing.async_, name)
 
@@ -280,12 +280,12 @@ class TestOfAFunctionOrMethodItself:
         assert (job.source_id, job.source_method, job.tenant_id) == (None, "tick", thing.tenant_id)
 
     @pytest.mark.parametrize("other", [lambda thing: thing.save, lambda thing: Thing.objects.count])
-    def test_what_is_no_job_is_refused(self, thing, other):
+    def test_a_callable_that_is_no_job_is_refused(self, thing, other):
         with pytest.raises(InvalidRequest, match="source_method"):
             async_(other(thing))
 
 
-def test_what_cannot_be_called_so_says_how_it_can(thing):
+def test_a_refused_callable_names_the_call_to_make_instead(thing):
     with isolate_apps("tests.sample"):
 
         class Careful(Thing):

@@ -181,7 +181,7 @@ def unseen() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("around", [nullcontext, transaction.atomic])
-def test_what_is_in_no_schema_of_the_session_is_not_there_and_a_transaction_goes_on(around):
+def test_an_object_in_another_schema_is_missing_and_the_transaction_goes_on(around):
     thing = Thing.objects.create(tenant=TenantFactory())
     job = Job.objects.get(pk=thing.async_.echo())
     call = {"source_type": "sample.thing", "source_id": thing.pk, "source_method": "echo", "args": {}}

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 
 class TestTenants:
-    def test_one_is_added_with_its_slots(self):
+    def test_a_tenant_is_added_with_its_slots(self):
         assert run("tenants", "add", "acme", "Acme & Co.", "--set", 3, "--user-slots", 1) == (
             "Added tenant acme with 3 slots.\n"
         )
@@ -49,7 +49,7 @@ class TestTenants:
 
 
 class TestMembers:
-    def test_one_is_added_seen_and_removed(self):
+    def test_a_member_is_added_seen_and_removed(self):
         TenantFactory(slug="acme"), TenantFactory(slug="other")
         user = UserFactory(username="ines")
         assert run("members") == "There are no members.\n"
@@ -70,7 +70,7 @@ class TestMembers:
             (["ines", "none"], "tenant: 'none' is unknown; known: acme"),
         ],
     )
-    def test_who_is_unknown_is_refused(self, words, says):
+    def test_an_unknown_member_is_refused(self, words, says):
         TenantFactory(slug="acme"), UserFactory(username="ines")
         assert says in refusal("members", "add", *words)
 
@@ -80,7 +80,7 @@ class TestMembers:
 
 
 class TestKeys:
-    def test_one_is_issued_once_and_refused_when_it_is_revoked(self):
+    def test_a_key_is_issued_once_and_refused_when_revoked(self):
         TenantFactory(slug="acme"), TenantFactory(slug="other")
         key = json.loads(run("keys", "add", "acme", "nightly export", "--json"))
         client = Client(headers={"Authorization": f"Bearer {key['token']}"})

@@ -119,6 +119,6 @@ def test_csv_has_a_head_no_formula_and_nothing_that_a_terminal_obeys(changes):
         (["--json"], "--format jsonl"),
     ],
 )
-def test_what_does_not_fit_is_refused(tenant, arguments, told):
+def test_an_argument_that_does_not_fit_is_refused(tenant, arguments, told):
     with pytest.raises(CommandError, match=told):
         exported(*arguments)

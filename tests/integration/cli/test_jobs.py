@@ -44,7 +44,7 @@ def dead(tenant, worker, error: str = "ValueError") -> Job:
 
 
 class TestSubmit:
-    def test_it_is_stored_as_said(self, thing):
+    def test_a_job_is_stored_with_the_given_options(self, thing):
         QueueFactory(name="emails")
         words = ["--tenant", "acme", "--args", '{"value": [1]}', "--queue", "emails", "--priority", 0]
         out = run("submit", "sample.thing", thing.pk, "echo", *words, "--delay", 60, "--timeout", 9, "--user", "ada")
@@ -70,7 +70,7 @@ class TestSubmit:
         assert refusal(*words).endswith("has a dash as its id: tests.sample.tasks - send_mail")
         assert run_json(*words[:2], "-", *words[2:])["deduplicated"] is False
 
-    def test_it_is_noted_and_nothing_if_an_identical_one_is_there(self, thing):
+    def test_a_submit_is_noted_unless_an_identical_job_is_there(self, thing):
         for _ in range(2):
             run("submit", "sample.thing", thing.pk, "echo", "--tenant", "acme")
         change = Change.objects.get()
@@ -80,7 +80,7 @@ class TestSubmit:
             thing.tenant_id,
         )
 
-    def test_it_is_dispatched_at_once(self, thing, register, sent):
+    def test_a_submitted_job_is_dispatched_at_once(self, thing, register, sent):
         register()
         assert [run_json("submit", "sample.thing", thing.pk, "echo", "--tenant", "acme")["id"]] == [c.id for c in sent]
 
@@ -194,7 +194,7 @@ class TestList:
         assert "KeyError: no such region" in run("list", "--status", "dead")
         assert run("list", "--status", "dead", "--error", "Value") == "No jobs match.\n"
 
-    def test_what_is_due_first_stands_first_and_what_is_held_has_no_date(self, tenant):
+    def test_the_job_due_first_stands_first_and_a_held_one_has_no_date(self, tenant):
         make_job(tenant, Status.SCHEDULED, due_at=HELD_UNTIL)
         late = make_job(tenant, Status.SCHEDULED, due_at="2030-02-01T00:00Z")
         soon = make_job(tenant, Status.SCHEDULED, due_at="2030-01-01T00:00Z")
@@ -247,7 +247,7 @@ class TestShow:
         assert f"job         {job.pk}" in shown
         assert shown.count("ValueError: no such region") == 2
 
-    def test_it_waited_from_ready_to_its_start(self, tenant):
+    def test_a_job_waits_from_ready_to_its_start(self, tenant):
         at = {name: f"2026-01-01T00:{minute}Z" for name, minute in [("created_at", "00"), ("waited_since", "10")]}
         job = make_job(tenant, Status.SUCCESS, **at, start_time="2026-01-01T00:14Z", end_time="2026-01-01T00:20Z")
         assert "waited     4m" in run("show", job.pk)
@@ -312,7 +312,7 @@ class TestChange:
         assert run_json("list", "--status", "dead")["jobs"] == []
 
     @pytest.mark.parametrize("verb", ["cancel", "revive", "discard"])
-    def test_what_cannot_be_is_told_and_the_others_are_done(self, tenant, register, verb):
+    def test_an_impossible_change_is_named_and_the_others_are_done(self, tenant, register, verb):
         good = make_job(tenant) if verb == "cancel" else dead(tenant, register())
         success = make_job(tenant, Status.SUCCESS)
         said = refusal(verb, success.pk, good.pk, 999)
@@ -351,7 +351,7 @@ class TestChange:
 
 
 class TestPause:
-    def test_what_waits_is_held_until_it_is_resumed(self, tenant, register, sent):
+    def test_waiting_jobs_are_held_until_the_type_is_resumed(self, tenant, register, sent):
         job = make_job(tenant, source_type="sample.thing", source_method="echo")
         assert run("pause", "sample.thing", "echo") == "sample.thing echo is paused; 1 job held.\n"
         job.refresh_from_db()
@@ -369,7 +369,7 @@ class TestPause:
         assert refusal("pause", "sample.thing", "no").startswith("source_method: 'no' is not a job; jobs: ")
         assert refusal("resume", "no.thing", "no") == "source_method: no.thing.no is not paused; paused: none"
 
-    def test_one_whose_code_was_removed_is_resumed(self, db):
+    def test_a_job_type_whose_code_was_removed_is_resumed(self, db):
         PausedJobType.objects.create(source_type="no.thing", source_method="removed")
         assert run("resume", "no.thing", "removed") == "no.thing removed is resumed; 0 jobs released.\n"
 

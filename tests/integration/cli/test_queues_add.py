@@ -50,7 +50,7 @@ def test_a_name_that_no_queue_can_have_is_refused() -> None:
     assert not Queue.objects.filter(name__contains="mail").exists()
 
 
-def test_who_changes_an_unknown_queue_hears_how_to_make_it() -> None:
+def test_a_change_of_an_unknown_queue_says_how_to_make_it() -> None:
     assert refusal("queues", "set", "mail", "--concurrency", 2).endswith("to create it: manage.py queues add mail")
 
 

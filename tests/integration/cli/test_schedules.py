@@ -49,7 +49,7 @@ class TestAdd:
         assert (stored.tenant.slug, stored.source_id, stored.by_tenant) == ("acme", str(thing.pk), False)
         assert Change.objects.get(kind="jobs.schedule").verb == "added"
 
-    def test_of_a_job_of_the_class(self, thing):
+    def test_a_schedule_of_a_class_job_has_no_object(self, thing):
         run("add", "all", "sample.thing", "-", "everything", "--tenant", "acme", "--every", 60)
         assert Schedule.objects.get().source_id is None
 
@@ -97,7 +97,7 @@ class TestList:
         assert [line.split()[-1] for line in lines] == ["STATE", "paused", "on"]
         assert "Mornings" in lines[1]
 
-    def test_of_one_tenant_has_no_strangers_and_says_if_there_are_none(self, schedule, stranger):
+    def test_the_list_of_a_tenant_has_no_strangers_and_may_be_empty(self, schedule, stranger):
         assert "Mornings" in run("list", "--tenant", "acme")
         assert run("list", "--tenant", "stranger") == "There are no such schedules.\n"
         assert refusal("list", "--tenant", "x") == "tenant: 'x' is unknown; known: acme, stranger"
@@ -111,7 +111,7 @@ class TestList:
         assert json.loads(run("list", "--paused", "--json"))["schedules"] == []
 
 
-class TestOne:
+class TestASchedule:
     def test_is_changed_and_shown(self, schedule):
         out = run("change", schedule.pk, "--every", 90, "--name", "Often")
         schedule.refresh_from_db()
@@ -152,7 +152,7 @@ class TestOne:
         TenantQueue.objects.update(max_waiting=0)
         assert "manage.py tenants slots acme --max-waiting N" in refusal("run-now", schedule.pk)
 
-    def test_that_the_code_declares_is_neither_changed_nor_deleted(self, schedule):
+    def test_a_declared_schedule_is_neither_changed_nor_deleted(self, schedule):
         Schedule.objects.update(declared=True)
         for words in (["change", schedule.pk, "--every", 60], ["delete", schedule.pk]):
             assert refusal(*words).startswith("id: the code declares this schedule")

@@ -77,7 +77,7 @@ def test_a_table_for_people(since, monkeypatch):
     assert "Accuracy: replaying the real limits misses" in shown
 
 
-def test_what_the_record_does_not_tell_is_said(since, tenant):
+def test_the_gaps_of_the_record_are_named(since, tenant):
     LimitChange.objects.update(at=since + timedelta(minutes=1))
     Attempt.objects.update(worker_pid=None)
     waiting, cancelled = (make_job(tenant, ready_at=since + timedelta(minutes=2)) for _ in range(2))

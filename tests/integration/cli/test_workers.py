@@ -39,7 +39,7 @@ def test_workers_are_listed_with_their_state_and_those_that_went_with_how(regist
     assert "draining" not in run("workers")
 
 
-def test_one_is_drained_once_by_its_name_and_no_other(register):
+def test_a_worker_is_drained_once_by_its_name_and_no_other(register):
     worker, other = register(concurrency=2), register(concurrency=3)
     assert listed("drain", name(worker)) == {name(worker): ("draining", 0, 0)}
     assert "is already draining" in run("workers", "drain", name(worker))

@@ -66,7 +66,7 @@ class TestLimits:
         row = TenantQueue.objects.get(tenant=tenant)
         assert (row.user_slots, row.paused, row.weight, row.num_slots) == (None, True, 3, 2)
 
-    def test_what_changes_while_the_page_is_open_stays(self, admin):
+    def test_limits_that_change_while_the_page_is_open_stay(self, admin):
         """Slots that somebody took away in an emergency; but who changes half of a rate limit means the whole."""
         TenantFactory(slug="acme")
         TenantQueue.objects.update(rate_limit=5, rate_window=60)
@@ -103,7 +103,7 @@ class TestLimits:
             ({"slots": "2"}, "nothing was changed"),
         ],
     )
-    def test_what_does_not_fit_is_refused_by_its_name_and_changes_nothing(self, admin, form, told):
+    def test_a_limit_that_does_not_fit_is_refused_by_name_and_changes_nothing(self, admin, form, told):
         TenantFactory(slug="acme")
         before = list(TenantQueue.objects.values())
         with translation.override("de"):
@@ -123,7 +123,7 @@ class TestLimits:
         response = admin.post("/ops/queues/mail/change", {"pool": "heavy", "concurrency": "1000000"})
         assert "Queue mail: pool default → heavy, concurrency 4 → 1,000,000." in said(response)
 
-    def test_what_is_not_there_is_not_found(self, admin):
+    def test_a_missing_subject_is_not_found(self, admin):
         for path in ("tenants/nobody/change", "queues/none/change", "schedules/1/act", f"schedules/{2**70}/act"):
             assert admin.post(f"/ops/{path}", {"weight": "2", "verb": "pause"}).status_code == 404
 
@@ -186,7 +186,7 @@ class TestSchedules:
         QueueFactory(name="default")
         return Schedule.objects.create(tenant=thing.tenant, name="nightly", every=60, **call)
 
-    def test_it_is_paused_resumed_and_run(self, admin, schedule):
+    def test_a_schedule_is_paused_resumed_and_run(self, admin, schedule):
         for verb, paused, jobs in (("pause", True, 0), ("resume", False, 0), ("run", False, 1)):
             response = admin.post(f"/ops/schedules/{schedule.pk}/act", {"verb": verb})
             schedule.refresh_from_db()

@@ -40,14 +40,14 @@ def test_each_is_shown_with_its_failures(client, nightly):
     assert client.get(f"{reverse('jobs_ops:batches')}?before=nonsense").status_code == 200
 
 
-def test_it_is_listed_and_cancelled_on_the_command_line(nightly, capsys):
+def test_a_batch_is_listed_and_cancelled_on_the_command_line(nightly, capsys):
     call_command("jobs", "batches", "--tenant", "acme")
     assert "nightly" in capsys.readouterr().out
     call_command("jobs", "cancel", "--batch", str(nightly.id), "--yes")
     assert set(Job.objects.values_list("status", flat=True)) == {Status.CANCELLED}
 
 
-def test_one_has_its_jobs_failures_first_and_is_cancelled_and_revived(client, nightly):
+def test_the_page_of_a_batch_has_failures_first_a_cancel_and_a_revive(client, nightly):
     path = reverse("jobs_ops:batch", args=[nightly.id])
     page = client.get(path).content.decode()
     assert path in client.get(reverse("jobs_ops:batches")).content.decode()
@@ -89,7 +89,7 @@ def test_many_are_cancelled_once_the_operator_is_sure_and_the_page_tells_how_far
     assert client.post(reverse("jobs_ops:cancel-batch", args=[2**70])).status_code == 404
 
 
-def test_one_that_nobody_closes_is_closed_by_a_button_or_a_command(client, nightly, capsys):
+def test_an_open_batch_is_closed_by_a_button_or_a_command(client, nightly, capsys):
     path, close = reverse("jobs_ops:batch", args=[nightly.id]), reverse("jobs_ops:close-batch", args=[nightly.id])
     assert close not in client.get(path).content.decode()
     for by in (lambda: client.post(close), lambda: call_command("jobs", "batches", "--close", str(nightly.id))):

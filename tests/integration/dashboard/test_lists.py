@@ -87,7 +87,7 @@ def test_dead_letters_of_a_time_are_found_and_a_wrong_time_is_refused(client):
     assert "must be like 30m" in client.get("/ops/dead/", {"until": "odd"}).context["wrong"]
 
 
-def test_what_an_older_release_let_die_is_one_group_of_its_own(client):
+def test_dead_letters_of_an_older_release_are_a_group_of_their_own(client):
     kept = make_job(TenantFactory(), Status.DEAD, last_error="ValueError: no")
     old = make_job(TenantFactory(), Status.DEAD, last_error="ValueError: no", error_key=None)
     groups = client.get("/ops/dead/").context["groups"]
@@ -121,7 +121,7 @@ def test_tenants_are_sorted_by_how_long_they_had_no_free_slot(client):
     assert 'data-label="Full, of 24 h" class="number wide">1.5 h</td>' in page.content.decode()
 
 
-def test_what_a_dead_letter_shows_adds_a_filter_and_a_chip_removes_it(client):
+def test_a_field_of_a_dead_letter_adds_a_filter_and_a_chip_removes_it(client):
     acme, queue = TenantFactory(slug="acme"), QueueFactory(name="mail")
     mine = make_job(acme, Status.DEAD, last_error="ValueError: no", queue=queue, source_id="7")
     make_job(TenantFactory(slug="other"), Status.DEAD, last_error="ValueError: no", source_id="8")

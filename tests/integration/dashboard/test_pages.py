@@ -113,7 +113,7 @@ class TestSearch:
     def test_words_that_do_not_all_fit_find_nothing(self, client, jobs, typed):
         assert "No job matches" in text(client.get("/ops/jobs/", {"q": typed}))
 
-    def test_what_a_row_shows_is_a_link_that_adds_a_filter_and_a_chip_removes_it(self, client, jobs):
+    def test_a_field_of_a_row_adds_a_filter_and_a_chip_removes_it(self, client, jobs):
         page = text(client.get("/ops/jobs/", {"q": "user:ines tenant:acme"}))
         found = re.findall(r'<a href="(\?[^"]*)">([^<]+)</a', page)
         links = {label: unescape(address) for address, label in found}
@@ -175,7 +175,7 @@ class TestSearch:
         assert "ended_until: must be like" in text(client.get("/ops/jobs/", {"q": "ended_until:noon"})).lower()
 
     @pytest.mark.parametrize("typed", ["args.password:x", 'args.login:{"api-token":"x"}', "args.Client_Secret:1"])
-    def test_what_is_masked_cannot_be_guessed_by_a_search(self, client, typed):
+    def test_a_masked_argument_cannot_be_guessed_by_a_search(self, client, typed):
         make_job(TenantFactory(), args={"password": "x", "login": {"api-token": "x"}, "Client_Secret": 1})
         page = text(client.get("/ops/jobs/", {"q": typed}))
         assert "what JOBS_MASKED_ARGS masks cannot be searched" in page
@@ -197,7 +197,7 @@ class TestSearch:
 
 
 class TestJob:
-    def test_it_says_why_it_waits_and_how_to_change_that(self, client):
+    def test_the_page_of_a_job_says_why_it_waits_and_how_to_change_that(self, client):
         tenant = TenantFactory(name="Owner & Co.", slug="acme")
         TenantQueue.objects.update(num_slots=1)
         make_job(tenant, Status.QUEUED)

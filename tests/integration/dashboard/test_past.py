@@ -164,7 +164,7 @@ def test_every_page_shows_the_worst_condition_to_those_who_may_see_workers(clien
     assert conditions(live.facts())[0].code == "no_clock"
 
 
-def test_what_no_job_suffers_from_is_told_on_health_alone(client, monkeypatch):
+def test_a_condition_that_harms_no_job_is_shown_on_health_alone(client, monkeypatch):
     rule = next(rule for rule in RULES if rule.severity == "info")
     holds = replace(rule, sentences=lambda facts: ["Only so that you know."])
     monkeypatch.setattr(import_module("jobs.reading.health.conditions"), "RULES", (holds,))

@@ -32,7 +32,7 @@ def looked(monkeypatch):
     return looked
 
 
-def test_it_knows_who_holds_who_waits_and_where(register):
+def test_a_snapshot_knows_the_holders_the_waiting_and_their_places(register):
     tenant, queue = TenantFactory(), QueueFactory(name="default")
     worker = register(concurrency=3)
     make_job(tenant, Status.RUNNING, worker=worker)
@@ -50,7 +50,7 @@ def test_it_knows_who_holds_who_waits_and_where(register):
     assert [one.id for one in seen.workers] == [worker]
 
 
-def test_it_counts_what_is_in_no_line():
+def test_a_snapshot_counts_jobs_that_are_in_no_line():
     tenant = TenantFactory()
     for status in (Status.SCHEDULED, Status.SUCCESS, Status.SUCCESS, Status.ERROR, Status.CANCELLED, Status.DEAD):
         make_job(tenant, status)
@@ -69,7 +69,7 @@ def test_the_leader_is_told_by_its_session(onlooker):
     assert [one.leads for one in looking.look_workers()] == [True]
 
 
-def test_it_is_shared_until_it_is_old_or_somebody_changed_something(looked):
+def test_a_snapshot_is_shared_until_it_is_old_or_forgotten(looked):
     first = snapshot.current()
     assert snapshot.current() is first
     assert len(looked) == len(snapshot.PARTS)

@@ -67,7 +67,7 @@ def test_an_identical_one_is_told_and_another_made_only_on_request(admin, thing)
         ({"queue": "none"}, "Queue: &#x27;none&#x27; is unknown"),
     ],
 )
-def test_what_is_wrong_is_told_beside_what_was_typed_and_nothing_is_stored(admin, thing, wrong, told):
+def test_a_fault_is_shown_beside_the_input_and_nothing_is_stored(admin, thing, wrong, told):
     TenantFactory(slug="other")
     answer = admin.post("/ops/jobs/submit", form(thing, **wrong))
     page = answer.content.decode()

@@ -44,7 +44,7 @@ def test_a_question_leads_to_a_page_that_looks_again_until_there_is_an_answer(in
     assert 'value="acme"' in shown, "the question is there, to be asked again with other limits"
 
 
-def test_what_cannot_be_asked_is_shown_again_with_the_reason(ines, since):
+def test_an_invalid_question_is_shown_again_with_the_reason(ines, since):
     shown = ines.post(ASK, form(since, value=["<many>", ""])).content.decode()
     assert "Tenants.acme.num_slots" in shown
     assert "&lt;many&gt;" in shown

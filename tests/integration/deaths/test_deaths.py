@@ -203,7 +203,7 @@ class TestEachDeathOnce:
             settings.JOBS_DEATH_NOTIFIERS, died_at
         )
 
-    def test_one_that_was_revived_meanwhile_is_not_mourned(self, tenant, told):
+    def test_a_dead_job_that_was_revived_is_not_announced(self, tenant, told):
         (job,) = die(tenant)
         revive(job.pk, tenant_id=EVERY_TENANT)
         notify()
@@ -278,7 +278,7 @@ class TestTheWebhook:
             receiver.shutdown()
             thread.join()
 
-    def test_it_gets_json_for_people_and_for_programs(self, tenant, receiver):
+    def test_the_webhook_gets_json_for_people_and_for_programs(self, tenant, receiver):
         jobs = die(tenant, 2, "ValueError: " + "x" * 1000)
         notify()
         (got,) = receiver.got
@@ -299,9 +299,7 @@ class TestTheWebhook:
         }
 
     @pytest.mark.parametrize("status", [500, 404, 302])
-    def test_one_that_refuses_is_tried_again_with_all_deaths_and_the_mail_is_not_repeated(
-        self, status, tenant, receiver, caplog
-    ):
+    def test_a_webhook_that_refuses_is_tried_again_and_the_mail_is_not_repeated(self, status, tenant, receiver, caplog):
         receiver.status = status
         die(tenant)
         notify()
@@ -318,7 +316,7 @@ class TestTheWebhook:
         )
         assert "secret-token" not in caplog.text
 
-    def test_one_that_is_not_there_harms_nobody(self, tenant, settings, caplog):
+    def test_an_unreachable_webhook_harms_no_mail(self, tenant, settings, caplog):
         with Receiver() as closed:
             settings.JOBS_DEATH_WEBHOOK = closed.url
         die(tenant)

@@ -39,14 +39,14 @@ def row(job: Job) -> dict:
 
 class TestRevive:
     @pytest.mark.parametrize("status", sorted(set(Status) - REVIVED))
-    def test_what_has_not_ended_badly_is_not_revived(self, status):
+    def test_a_job_that_has_not_failed_is_not_revived(self, status):
         job = job_in(TenantFactory(), status)
         before = row(job)
         assert not revive(job.pk, tenant_id=EVERY_TENANT)
         assert row(job) == before
 
     @pytest.mark.parametrize("status", sorted(REVIVED))
-    def test_what_ended_badly_runs_again_at_once(self, status, tenant, sent):
+    def test_a_failed_job_is_revived_and_runs_again_at_once(self, status, tenant, sent):
         job = job_in(tenant, status, last_error="ValueError: no", progress=0.7)
         assert revive(job.pk, tenant_id=EVERY_TENANT)
         job.refresh_from_db()
@@ -95,7 +95,7 @@ class TestDiscard:
             return
         assert row(job) == before | {"status": "cancelled", "died_at": None, "barred": True}
 
-    def test_it_is_kept_for_the_record_and_never_expires(self, tenant):
+    def test_a_discarded_job_is_kept_and_never_expires(self, tenant):
         job = job_in(tenant, Status.DEAD)
         discard(job.pk)
         assert call_at(timezone.now() + timedelta(days=999), store.expire_dead, 0) == []
@@ -116,11 +116,11 @@ class TestExpiry:
             assert not model.objects.exists()
 
     @pytest.mark.parametrize("status", sorted(set(Status) - {Status.DEAD}))
-    def test_what_is_not_dead_stays(self, status, tenant):
+    def test_a_job_that_is_not_dead_stays(self, status, tenant):
         job_in(tenant, status)
         assert call_at(timezone.now() + timedelta(days=999), store.expire_dead, 0) == []
 
-    def test_one_that_was_revived_in_time_stays(self, tenant):
+    def test_a_dead_job_that_was_revived_in_time_stays(self, tenant):
         job = job_in(tenant, Status.DEAD)
         revive(job.pk, tenant_id=EVERY_TENANT)
         assert call_at(timezone.now() + timedelta(days=999), store.expire_dead, 0) == []

@@ -32,7 +32,7 @@ class TestEnqueue:
             assert result.return_value
 
     @BOTH
-    def test_it_runs(self, task):
+    def test_a_task_runs(self, task):
         result = task.enqueue(1, two=3)
         drain()
         result.refresh()
@@ -41,7 +41,7 @@ class TestEnqueue:
         assert (result.args, result.kwargs, result.return_value) == ([1], {"two": 3}, None)
         assert uuid.UUID(*result.worker_ids)
 
-    def test_it_is_a_job_of_its_function(self, tenant):
+    def test_a_task_is_a_job_of_its_function(self, tenant):
         later.add.enqueue(1, b=3)
         job = Job.objects.get()
         assert (job.source_type, job.source_method, job.source_id) == ("tests.sample.later", "add", None)
@@ -62,7 +62,7 @@ class TestEnqueue:
         assert not Job.objects.exists()
 
     @pytest.mark.django_db(transaction=True)
-    def test_it_exists_if_the_transaction_commits(self):
+    def test_a_task_exists_if_the_transaction_commits(self):
         with transaction.atomic():
             rolled_back = later.add.enqueue(1)
             transaction.set_rollback(True)
@@ -74,7 +74,7 @@ class TestEnqueue:
             later.noop_task.enqueue(object())
         assert not Job.objects.exists()
 
-    def test_it_is_announced(self):
+    def test_a_task_is_announced(self):
         heard = []
         interface.task_enqueued.connect(lambda task_result, **_: heard.append(task_result.id), weak=False)
         try:

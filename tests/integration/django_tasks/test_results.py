@@ -107,7 +107,7 @@ class TestResults:
         result = later.add.enqueue(1)
         assert backend().get_result(result.id) == result
 
-    def test_of_another_task_it_does_not_match(self):
+    def test_a_result_of_another_task_does_not_match(self):
         result = later.add.enqueue(1)
         with pytest.raises(Exception, match="Task does not match"):
             later.noop_task.get_result(result.id)

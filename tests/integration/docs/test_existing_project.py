@@ -25,7 +25,7 @@ THEIRS: dict[str, Any] = {
 }
 
 
-def test_it_changes_nothing_that_is_there_and_no_check_has_anything_against_it(settings, monkeypatch):
+def test_the_block_changes_no_setting_and_passes_all_checks(settings, monkeypatch):
     names = deepcopy(THEIRS)
     exec(BLOCK.text, {}, names)
     assert set(names) - set(THEIRS) == {"JOBS_CACHE"}

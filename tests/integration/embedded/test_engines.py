@@ -261,7 +261,7 @@ print("goes on")
 
 
 @LONG
-def test_what_a_killed_command_leaves_behind_is_stopped(made, tmp_path):
+def test_the_children_of_a_killed_command_are_stopped(made, tmp_path):
     deaf = 'trap "" TERM; echo $$; touch $READY; while :; do sleep 1000; done'
     script = f"setsid sh -c '{deaf}' & until [ -e $READY ]; do sleep 0.02; done; kill -9 $$"
     done = run(made, "sh", "-c", script, READY=str(tmp_path / "ready"))

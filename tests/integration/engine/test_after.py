@@ -93,7 +93,7 @@ def test_a_job_that_ends_badly_takes_those_after_it_along_with_the_reason(submit
     assert not JobEdge.objects.exists()
 
 
-def test_one_that_is_dropped_in_the_turn_that_marks_it_takes_its_followers_along(submit):
+def test_a_job_cancelled_in_the_turn_that_marks_it_takes_its_followers_along(submit):
     first = submit()
     end(first, "error")
     second = submit(after=first)
@@ -284,7 +284,7 @@ def test_a_chain_runs_in_its_order_and_each_step_gets_the_results_of_the_one_bef
     assert ran[-1] == ("f", ["d", "e"])
 
 
-def test_of_a_chain_nothing_is_stored_if_a_step_is_refused(thing):
+def test_a_chain_with_a_refused_step_stores_nothing(thing):
     of = thing.async_.echo.request
     with pytest.raises(InvalidRequest):
         chain(of("a"), thing.async_(queue="nowhere").echo.request())
@@ -315,7 +315,7 @@ def test_a_result_that_is_gone_is_told(thing, monkeypatch):
     assert drain(raising=False)[-1].error.ids == [failed], "also when it comes out of the history"
 
 
-def test_it_is_explained(submit, thing):
+def test_a_job_that_waits_for_others_is_explained(submit, thing):
     first, second = submit(), submit()
     last = submit(after=[first, second], after_patience=3600)
     unblock()

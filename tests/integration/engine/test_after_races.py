@@ -35,7 +35,7 @@ def first(thing) -> int:
 
 
 @pytest.mark.parametrize("change", [ENDED, GONE], ids=["ends", "is deleted"])
-def test_one_that_just_ends_is_looked_at_again(thing, first, they, change):
+def test_a_job_that_just_ends_is_looked_at_again(thing, first, they, change):
     they.execute(change, [first])
     last = thing.async_(after_end=first).echo()
     unblock()
@@ -50,7 +50,7 @@ def test_one_that_just_ends_is_looked_at_again(thing, first, they, change):
     assert status(last) == "created", "it was marked"
 
 
-def test_one_that_ends_before_the_follower_is_committed(thing, first, elsewhere):
+def test_a_job_that_ends_before_its_follower_is_committed_releases_it(thing, first, elsewhere):
     with transaction.atomic():
         last = thing.async_(after_end=first).echo()
         assert elsewhere(cancel, first, tenant_id=EVERY_TENANT).result() == "cancelled", "it waits for nobody's commit"
@@ -79,7 +79,7 @@ def test_a_revival_that_is_under_way_counts_if_it_is_committed(thing, they):
     assert status(last) == ("blocked" if they.commits else "cancelled")
 
 
-def test_one_that_is_being_erased_has_ended_all_the_same(thing, they):
+def test_a_job_that_is_being_erased_has_ended(thing, they):
     done = make_job(thing.tenant, Status.SUCCESS).pk
     they.execute(ERASED, [done])
     last = thing.async_(after=done).echo()
@@ -90,7 +90,7 @@ def test_one_that_is_being_erased_has_ended_all_the_same(thing, they):
     assert status(last) == "created"
 
 
-def test_one_that_is_being_archived(thing, elsewhere):
+def test_a_job_that_is_being_archived_has_ended(thing, elsewhere):
     done = make_job(thing.tenant, Status.SUCCESS, end_time=timezone.now()).pk
     with transaction.atomic():
         beginning = timezone.now() - timedelta(days=1)
@@ -116,7 +116,7 @@ def test_a_follower_that_is_just_being_cancelled(thing, they, how):
     assert not JobEnd.objects.exists()
 
 
-def test_of_two_readers_one_reads_and_then_sees_what_the_other_came_for(thing, first, onlooker):
+def test_two_readers_take_turns_and_miss_no_end(thing, first, onlooker):
     last = thing.async_(after_end=first).echo()
     onlooker.execute("BEGIN")
     onlooker.execute("SELECT pg_advisory_xact_lock(hashtext('jobs.reader'), 0)")

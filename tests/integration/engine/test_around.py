@@ -60,7 +60,7 @@ def run(sent, settings, monkeypatch, body):
     return lambda job_id: attempts.run(sent, job_id)
 
 
-def test_it_is_entered_around_the_look_for_the_object_and_around_the_body_to_its_last_value(thing, run):
+def test_the_context_encloses_the_look_for_the_object_and_the_whole_body(thing, run):
     ended = run(thing.async_.echo())
     assert (ended.status, results.load(ended).value) == ("success", {"ran": 1})
     assert Noted.events == THERE_AND_BACK

@@ -48,13 +48,13 @@ def test_jobs_of_all_queues_and_those_due_later_count(tenant):
         submit(request_for(tenant, 4))
 
 
-def test_what_has_ended_does_not_count(tenant):
+def test_an_ended_job_does_not_count(tenant):
     first, *_ = submit_all([request_for(tenant, n) for n in range(3)])
     cancel(first.id, tenant_id=EVERY_TENANT)
     submit(request_for(tenant, 4))
 
 
-def test_whoever_asks_for_a_job_that_is_there_gets_it_also_when_no_more_are_taken(tenant):
+def test_an_identical_call_gets_its_job_also_when_no_more_are_taken(tenant):
     key = digest("same")
     first = submit(request_for(tenant, 1, dedup_key=key))
     submit_all([request_for(tenant, n) for n in (2, 3)])
@@ -75,7 +75,7 @@ def test_another_tenant_is_not_refused(tenant):
     assert submit(request_for(TenantFactory(), 1)).id
 
 
-def test_it_is_not_bad_input():
+def test_a_full_backlog_is_not_invalid_input():
     assert not issubclass(TooManyWaiting, InvalidRequest)
 
 
@@ -114,7 +114,7 @@ class TestTheCount:
             reads.append(buffers_of_a_submit(tenant))
         assert reads[1] <= 1.2 * reads[0]
 
-    def test_what_a_dispatch_has_taken_and_what_it_has_not_both_count(self, tenant):
+    def test_jobs_that_a_dispatch_has_seen_and_new_ones_both_count(self, tenant):
         submit_all([request_for(tenant, n) for n in range(2)])
         dispatch()
         submit(request_for(tenant, 3))
@@ -157,7 +157,7 @@ class TestTheCount:
         dispatch()
         assert Lane.objects.get().waiting == 1
 
-    def test_what_a_deleted_tenant_left_goes_and_shows_in_no_sample(self, tenant, register):
+    def test_the_books_of_a_deleted_tenant_go_and_show_in_no_sample(self, tenant, register):
         register()
         limited = TenantFactory(queue__rate_limit=1, queue__rate_window=60.0, queue__paused=True)
         submit_all([request_for(limited, n) for n in range(3)])

@@ -83,7 +83,9 @@ def test_the_last_but_one_is_revived_while_the_last_one_ends(thing, they):
     assert status(ends) == ("blocked" if they.commits else "created")
 
 
-def test_one_is_revived_and_the_batch_closed_while_somebody_reads(thing, onlooker, elsewhere, blocked, monkeypatch):
+def test_a_member_is_revived_and_the_batch_closed_while_the_reader_reads(
+    thing, onlooker, elsewhere, blocked, monkeypatch
+):
     """The reader has seen the end, and not the revival; and so it must not see the close either."""
     request = thing.async_(dedup=False).echo.request
     new = open_batch("nightly", "", thing.tenant.pk)
@@ -119,7 +121,7 @@ def test_the_end_waits_for_nobody_who_adds(nightly, thing, onlooker):
     onlooker.execute("ROLLBACK")
 
 
-def test_of_a_close_and_an_addition_at_once_the_first_decides(thing, elsewhere, blocked):
+def test_the_first_of_a_close_and_an_addition_at_once_decides(thing, elsewhere, blocked):
     new = open_batch("nightly", "", thing.tenant.pk)
     with transaction.atomic():
         new.add(thing.async_(dedup=False).echo.request())

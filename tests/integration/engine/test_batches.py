@@ -101,7 +101,7 @@ def test_both_run_once_when_all_have_ended_well(of, ran):
     assert not JobEdge.objects.exists()
 
 
-def test_of_an_empty_batch_too(of, ran):
+def test_an_empty_batch_calls_back_too(of, ran):
     with batch("nothing", on_success=of("success"), on_end=of("end")):
         pass
     drain()
@@ -154,7 +154,7 @@ def test_the_last_one_may_be_too_late(of):
     assert short.progress().cancelled == 1
 
 
-def test_it_counts_what_is_archived_restored_discarded_expired_and_deleted(made):
+def test_a_batch_counts_archived_restored_discarded_expired_and_deleted_jobs(made):
     nightly, members, success, ends = made(5)
     good, bad, discarded, expired, deleted = members
     end(good)
@@ -199,7 +199,7 @@ def test_other_jobs_may_wait_for_a_batch(made, of, thing):
     assert states(last, also) == ["created", "created"]
 
 
-def test_it_belongs_to_the_transaction_of_its_caller(of):
+def test_a_batch_belongs_to_the_transaction_of_its_caller(of):
     with pytest.raises(ZeroDivisionError), batch("nightly", on_end=of("end")) as nightly:
         nightly.add(of())
         1 / 0  # noqa: B018
@@ -322,7 +322,7 @@ def test_a_job_at_its_end_waits_also_for_what_it_names_itself_and_is_never_repla
     assert waits == {(first, False), (first, True), (nightly.id, True)}
 
 
-def test_it_is_cancelled_with_all_that_waits_and_a_request_to_what_runs(made, of, monkeypatch):
+def test_a_cancelled_batch_drops_waiting_jobs_and_asks_running_ones_to_stop(made, of, monkeypatch):
     nightly, members, success, ends = made(4)
     end(members[0])
     row = make_job(TenantFactory(), Status.RUNNING)
@@ -390,7 +390,7 @@ def test_a_cancel_that_dies_is_gone_on_with_in_the_name_of_who_asked(made, monke
     assert not Job.objects.filter(barred=True).exists()
 
 
-def test_who_cancels_what_is_being_cancelled_begins_anew_and_an_operator_stays_one(made, monkeypatch):
+def test_a_second_cancellation_begins_anew_and_an_operators_stays_one(made, monkeypatch):
     monkeypatch.setattr("jobs.engine.verbs.batch_actions.PART", 2)
     monkeypatch.setattr("jobs.engine.verbs.batch_actions.SECONDS", 0)
     nightly, members, *_ = made(5)
@@ -407,7 +407,7 @@ def test_who_cancels_what_is_being_cancelled_begins_anew_and_an_operator_stays_o
     assert not BatchCancel.objects.exists()
 
 
-def test_what_failed_of_it_is_revived_wherever_it_is_part_by_part(made, monkeypatch):
+def test_failed_members_are_revived_from_every_table_part_by_part(made, monkeypatch):
     monkeypatch.setattr("jobs.engine.verbs.batch_actions.PART", 2)
     nightly, members, *_ = made(6)
     for member in members[:5]:

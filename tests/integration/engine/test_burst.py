@@ -44,7 +44,7 @@ def end(owner, jobs: int = 1) -> None:
     dispatch()
 
 
-class TestWhileNobodyElseMayUseThem:
+class TestIdleProcesses:
     def test_a_tenant_borrows_up_to_its_limit_and_no_more(self, register):
         register(concurrency=10)
         owner = tenant(2, 5)
@@ -53,7 +53,7 @@ class TestWhileNobodyElseMayUseThem:
         end(owner)
         assert held(owner) == 5
 
-    def test_it_borrows_no_more_than_there_are_processes(self, register):
+    def test_a_tenant_borrows_no_more_than_there_are_processes(self, register):
         register(concurrency=3)
         owner = tenant(2, 50)
         submit(owner, 9)
@@ -67,7 +67,7 @@ class TestWhileNobodyElseMayUseThem:
         assert held(owner) == 2
         assert not Lane.objects.filter(opens_at__isnull=False).exists()
 
-    def test_one_with_no_slots_and_a_paused_one_borrow_none(self, register):
+    def test_a_tenant_without_slots_or_paused_borrows_none(self, register):
         register(concurrency=10)
         none, paused = tenant(0, 5), tenant(2, 5, paused=True)
         submit(none, 3)
@@ -87,7 +87,7 @@ class TestWhileNobodyElseMayUseThem:
         submit(by_queue, 9, queue="narrow")
         assert [held(one) for one in (by_user, by_rate, by_queue)] == [2, 3, 3]
 
-    def test_what_is_borrowed_is_shared_by_use(self, register):
+    def test_borrowed_slots_are_shared_by_use(self, register):
         register(concurrency=10)
         owners = [tenant(1, 20), tenant(1, 20)]
         for owner in owners:
@@ -109,8 +109,8 @@ class TestWhileNobodyElseMayUseThem:
         assert held(owner) == 2
 
 
-class TestWhenSomebodyElseIsReady:
-    def test_who_has_slots_of_its_own_goes_first(self, register):
+class TestReadyNeighbours:
+    def test_a_tenant_with_free_slots_of_its_own_goes_first(self, register):
         register(concurrency=4)
         owner, other = tenant(1, 9), tenant(3)
         submit(owner, 9)
@@ -183,7 +183,7 @@ class TestTheCost:
         assert not Lane.objects.filter(opens_at__isnull=False).exists()
 
 
-class TestWhatIsSaid:
+class TestExplanation:
     def why(self, owner) -> str:
         waiting = Job.objects.filter(tenant=owner, status="created").order_by("pk").values_list("pk", flat=True)
         return explain(waiting[0], tenant_id=owner.pk).sentence

@@ -128,7 +128,7 @@ class TestRunning:
         assert "was not asked to stop" in ended.last_error
 
     @pytest.mark.parametrize("error", [ValueError("no"), RetryLater(1)], ids=["a failure", "RetryLater"])
-    def test_one_that_would_be_tried_again_is_cancelled_instead(self, error, thing, body, sent):
+    def test_a_job_with_retries_left_is_cancelled_instead(self, error, thing, body, sent):
         body(asked_to_stop(raises(error)), retry=Retry.every(1, max_retries=5))
         ended = run(sent, thing.async_.echo())
         assert (ended.status, ended.due_at, ended.slot) == ("cancelled", None, None)
@@ -152,12 +152,12 @@ class TestRunning:
         assert (kept.worker, kept.queued_at) == (ended.worker, ended.queued_at)
         assert (kept.start_time, kept.end_time) == (ended.start_time, ended.end_time)
 
-    def test_one_that_asks_to_be_tried_later_has_not_failed(self, thing, body, sent):
+    def test_a_cancelled_job_that_asks_for_a_later_retry_has_not_failed(self, thing, body, sent):
         body(asked_to_stop(raises(RetryLater(1))))
         ended = run(sent, thing.async_.echo())
         assert (ended.status, ended.last_error, FailedAttempt.objects.count()) == ("cancelled", "", 0)
 
-    def test_one_that_fails_for_good_meanwhile_is_an_error(self, thing, body, sent):
+    def test_a_job_that_fails_without_retries_is_an_error(self, thing, body, sent):
         body(asked_to_stop(raises(ValueError("no"))))
         ended = run(sent, thing.async_.echo())
         assert (ended.status, ended.last_error) == ("error", "ValueError: no")
@@ -182,20 +182,20 @@ class TestRunning:
 
 
 class TestCrashes:
-    def test_one_that_was_asked_and_crashes_is_cancelled_and_the_crash_kept(self, running):
+    def test_a_job_asked_to_stop_that_crashes_is_cancelled_and_the_crash_kept(self, running):
         cancel(running.id, tenant_id=EVERY_TENANT)
         recover.take_back(running.id, 1, CRASH)
         ended = now_is(running.id)
         assert (ended.status, ended.attempt, ended.crashes, ended.slot) == ("cancelled", 1, 1, None)
         assert FailedAttempt.objects.get().error_class == "ProcessDied"
 
-    def test_so_is_one_that_has_crashed_as_often_as_it_may(self, running, settings):
+    def test_a_job_asked_to_stop_with_its_last_crash_is_cancelled(self, running, settings):
         settings.JOBS_MAX_CRASHES = 1
         cancel(running.id, tenant_id=EVERY_TENANT)
         recover.take_back(running.id, 1, CRASH)
         assert (now_is(running.id).status, now_is(running.id).died_at) == ("cancelled", None)
 
-    def test_so_is_one_that_runs_into_its_hard_limit(self, running):
+    def test_a_job_asked_to_stop_that_meets_its_hard_limit_is_cancelled(self, running):
         cancel(running.id, tenant_id=EVERY_TENANT)
         Job.objects.update(timeout=2.5)
         recover.time_out(running.id, 1)
@@ -203,7 +203,7 @@ class TestCrashes:
         assert FailedAttempt.objects.get().error == "timed out after 2.5 s and was killed"
 
 
-class TestWhoMay:
+class TestRights:
     @pytest.mark.parametrize("status", [*BEFORE_RUNNING, Status.RUNNING])
     def test_its_owner_may_and_a_stranger_cannot_tell_it_from_none(self, status):
         owner, stranger = TenantFactory(), TenantFactory()

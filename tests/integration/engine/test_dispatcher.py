@@ -39,7 +39,7 @@ def started(monkeypatch):
             thread.join(30)
 
 
-def test_who_submits_does_not_wait_for_the_dispatch(started):
+def test_a_submit_does_not_wait_for_the_dispatch(started):
     door, made, tenant = threading.Event(), [], TenantFactory()
     started(lambda: (door.wait(30), made.append(True)))
     for _ in range(3):
@@ -49,7 +49,7 @@ def test_who_submits_does_not_wait_for_the_dispatch(started):
     wait_until(lambda: made, "the dispatch is made")
 
 
-def test_of_many_that_ask_while_one_is_made_a_single_one_serves_all(started):
+def test_a_single_dispatch_serves_all_that_ask_while_one_is_made(started):
     inside, door, made = threading.Event(), threading.Event(), []
 
     def one() -> None:
@@ -69,7 +69,7 @@ def test_of_many_that_ask_while_one_is_made_a_single_one_serves_all(started):
     assert len(made) == 2
 
 
-def test_it_rests_longer_while_who_frees_a_process_has_somebody_to_give_it_to(started, monkeypatch, register):
+def test_the_dispatcher_rests_longer_while_a_full_pool_serves_itself(started, monkeypatch, register):
     rests = []
     monkeypatch.setattr(dispatcher, "time", SimpleNamespace(sleep=rests.append))
     started(dispatch.dispatch)
@@ -98,7 +98,7 @@ def test_after_one_that_fails_the_next_is_made(started, caplog):
     assert "dispatch failed error=RuntimeError" in caplog.text
 
 
-def test_one_whose_session_was_cut_while_it_rested_is_made_in_another(started, onlooker):
+def test_a_dispatch_whose_session_was_cut_is_made_in_another(started, onlooker):
     """Otherwise the job would wait for the clock."""
     sessions, tenant = [], TenantFactory()
 

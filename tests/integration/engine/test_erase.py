@@ -50,7 +50,7 @@ def an_archived_and_a_recent_job(tenant) -> list[Job]:
     return [old, new]
 
 
-def test_what_jobs_were_about_goes_and_that_they_ran_stays(tenant, monkeypatch):
+def test_the_content_of_erased_jobs_goes_and_their_record_stays(tenant, monkeypatch):
     jobs = an_archived_and_a_recent_job(tenant)
     with monkeypatch.context() as away:
         away.setattr(results, "_cache", lambda: RedisCache("redis://127.0.0.1:1", {}))

@@ -123,13 +123,13 @@ class TestError:
         assert limit.calls[-1] == "disarm"
         assert current_job().id is None
 
-    def test_what_says_that_time_is_up_is_a_timeout(self, thing, run, body):
+    def test_an_alarm_that_the_body_raises_is_a_timeout(self, thing, run, body):
         body(raising(attempts.Alarm()))
         ended = run(thing.async_(timeout=2.5).echo())
         assert ended.last_error == "TimeoutError: timed out after 2.5 s"
         assert FailedAttempt.objects.get().error_class == "TimeoutError"
 
-    def test_what_postgresql_cannot_hold_is_replaced_in_an_error(self, thing, run, body):
+    def test_characters_that_postgresql_cannot_hold_are_replaced_in_an_error(self, thing, run, body):
         body(raising(ValueError("nul \x00, surrogate \ud800")))
         ended = run(thing.async_.echo())
         assert ended.last_error == "ValueError: nul \N{REPLACEMENT CHARACTER}, surrogate ?"
@@ -174,13 +174,13 @@ class TestError:
 
 
 class TestResult:
-    def test_what_is_not_json_is_an_error(self, thing, run):
+    def test_a_result_that_is_not_json_is_an_error(self, thing, run):
         ended = run(thing.async_.unjson())
         assert (ended.status, ended.result_expires_at) == ("error", None)
         assert ended.last_error.startswith("ResultRefused: the result is not JSON: Object of type object")
 
     @pytest.mark.parametrize("value", [float("nan"), {(1, 2): 3}, 10**5000], ids=["nan", "key", "digits"])
-    def test_what_json_cannot_hold_is_an_error(self, value, thing, run, body):
+    def test_a_value_that_json_cannot_hold_is_an_error(self, value, thing, run, body):
         body(lambda self: value)
         assert "the result is not JSON" in run(thing.async_.echo()).last_error
 
@@ -193,13 +193,13 @@ class TestResult:
         body(lambda self: {"a": [{"b": ({"c": 1},)}], "d": (1, None, 2.5, True)})
         assert run(thing.async_(dedup=False).echo()).status == "success"
 
-    def test_one_that_contains_itself_is_an_error(self, thing, run, body):
+    def test_a_result_that_contains_itself_is_an_error(self, thing, run, body):
         loop: list[object] = []
         loop.append(loop)
         body(lambda self: loop)
         assert "the result is not JSON" in run(thing.async_.echo()).last_error
 
-    def test_one_that_is_too_large_is_an_error_that_says_the_limit(self, thing, run, settings):
+    def test_a_result_that_is_too_large_is_an_error_that_says_the_limit(self, thing, run, settings):
         settings.JOBS_RESULT_MAX_BYTES = 102
         assert run(thing.async_.large(100)).status == "success"
         ended = run(thing.async_.large(101))
@@ -219,7 +219,7 @@ class TestResult:
         assert results.load(ended) is None
 
 
-class TestWhatTheJobNames:
+class TestTheNamedObject:
     """It was so at the submit; the method is called on what is there now."""
 
     def test_an_object_that_was_deleted_is_gone(self, thing, run):

@@ -36,8 +36,8 @@ def ended(job_id: int) -> tuple[str, str | None]:
 EXPIRED = ("cancelled", "expired")
 
 
-class TestWhenItLapses:
-    def test_one_in_line_or_blocked_is_cancelled_by_the_clock_at_its_moment_and_not_before(self, thing, sent):
+class TestLapse:
+    def test_a_waiting_job_is_cancelled_by_the_clock_at_its_moment_and_not_before(self, thing, sent):
         with freeze_time() as time:
             thing.async_.echo(1)  # it has the slot
             late = thing.async_(expires=60).echo(2)
@@ -75,7 +75,7 @@ class TestWhenItLapses:
         resume_job_type("sample.thing", "echo")
         assert ended(job_id) == EXPIRED
 
-    def test_one_that_was_handed_over_does_not_start_however_late_the_clock_is_and_frees_its_slot(self, thing, sent):
+    def test_an_expired_job_on_its_way_does_not_start_and_frees_its_slot(self, thing, sent):
         with freeze_time() as time:
             late = thing.async_(expires=60).echo(1)
             behind = thing.async_.echo(2)
@@ -85,7 +85,7 @@ class TestWhenItLapses:
             assert not Run.objects.filter(job_id=late).exists()
             assert [message.id for message in sent] == [late, behind]
 
-    def test_one_that_runs_may_finish(self, thing, sent):
+    def test_a_running_job_may_finish_after_its_time(self, thing, sent):
         with freeze_time() as time:
             job_id = thing.async_(expires=60).echo(1)
             assert store.start(job_id, 1, store.Seat.here(WORKER))
@@ -113,7 +113,7 @@ class TestWhenItLapses:
         assert job_row.failed_attempts.count() == 2
 
     @pytest.mark.parametrize(("seconds", "follows"), [(59, True), (60, False)])
-    def test_one_in_line_is_not_started_by_the_job_before_it(self, register, sent, seconds, follows):
+    def test_an_expired_job_in_line_is_not_started_by_the_job_before_it(self, register, sent, seconds, follows):
         worker = register()
         thing = ThingFactory(tenant=TenantFactory(queue__num_slots=1))
         with freeze_time() as time:
@@ -167,7 +167,7 @@ class TestRaces:
             assert elsewhere(call_at, later, store.lapse).result(30) == []
         assert [one.id for one in call_at(later, store.lapse)] == [job_id]
 
-    def test_one_that_expires_while_a_call_joins_it_is_not_prolonged(self, thing, race, sent):
+    def test_a_job_that_expires_while_a_call_joins_it_is_not_prolonged(self, thing, race, sent):
         thing.async_.echo(1)
         old = thing.async_(expires=60).echo(2)
         race.begin("UPDATE jobs SET expires_at = now() - interval '1 s' WHERE id = %s", old)
@@ -201,7 +201,7 @@ class TestIdenticalCalls:
             assert thing.async_(expires=5).echo(2) == job_id
             assert Job.objects.get(pk=job_id).expires_at is None
 
-    def test_one_that_has_expired_and_that_the_clock_has_not_met_is_no_answer(self, thing, sent):
+    def test_an_expired_job_that_the_clock_has_not_met_answers_no_call(self, thing, sent):
         thing.async_.echo(1)
         with freeze_time() as time:
             old = thing.async_(expires=60).echo(2)
@@ -212,7 +212,7 @@ class TestIdenticalCalls:
         assert (ended(old), ended(new)) == (EXPIRED, ("created", None))
 
 
-class TestWhatIsSaid:
+class TestExplanation:
     def test_explain_says_until_when_it_may_start_and_then_why_it_did_not(self, thing, sent):
         thing.async_.echo(1)
         with freeze_time(timezone.now().replace(microsecond=0)) as time:
@@ -235,7 +235,7 @@ class TestWhatIsSaid:
             lapse()
         assert f"lapse job={job_id} attempt=0 tenant={thing.tenant_id} reason=expired" in caplog.messages
 
-    def test_who_revives_it_wants_it_now(self, thing, sent):
+    def test_a_revived_job_has_no_expiry(self, thing, sent):
         with freeze_time() as time:
             job_id = thing.async_(delay=5, expires=1).echo(1)
             time.move(6)
@@ -246,7 +246,7 @@ class TestWhatIsSaid:
             assert run(sent, job_id).status == "success"
 
 
-class TestWhatIsRefused:
+class TestRefusals:
     @pytest.mark.parametrize("expires", [0, -1, float("nan"), True, timedelta(0)])
     def test_no_length(self, thing, expires):
         with pytest.raises(InvalidRequest, match=r"^expires: must be a number of seconds from 0.1 to"):

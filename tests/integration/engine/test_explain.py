@@ -263,7 +263,7 @@ class TestNext:
         assert explained(jobs[-1]).place == 1_001
         assert "behind more than 1,000 others" in explained(jobs[-1]).sentence
 
-    def test_who_competes(self, tenant, register):
+    def test_the_explanation_names_the_competitors(self, tenant, register):
         """Those who could take the worker, and nobody who is paused, full, or in another pool."""
         QueueFactory(name="emails")
         QueueFactory(name="stopped", paused=True)

@@ -123,7 +123,7 @@ def test_a_text_that_no_file_can_take_is_left_out(run, told):
     assert told() == [(ERROR, "job failed", "ValueError", None)]
 
 
-def test_what_only_its_parent_knows_is_told_by_its_parent(thing, body, told, settings):
+def test_a_failure_that_only_the_parent_knows_is_logged_by_the_parent(thing, body, told, settings):
     settings.JOBS_MAX_CRASHES = 2
     body(lambda self: None)
     killed = Failure("ProcessDied", "its process was ended by SIGKILL")

@@ -44,12 +44,12 @@ class TestADoubledMessage:
         running.refresh_from_db()
         assert (running.status, running.crashes) == ("running", 0)
 
-    def test_nor_when_it_runs_into_its_hard_limit(self, running, worker):
+    def test_a_hard_limit_of_the_other_process_leaves_the_job_running(self, running, worker):
         recover.time_out(running.pk, 1, Seat(worker, os.getpid() + 1))
         running.refresh_from_db()
         assert running.status == "running"
 
-    def test_nor_from_the_same_pid_on_another_machine(self, running, register):
+    def test_the_same_pid_on_another_machine_leaves_the_job_running(self, running, register):
         recover.take_back(running.pk, 1, DIED, Seat(register(), os.getpid()))
         running.refresh_from_db()
         assert running.status == "running"
@@ -66,19 +66,19 @@ class TestADoubledMessage:
 
 
 class TestAWorker:
-    def test_that_was_declared_gone_starts_nothing(self, worker, register):
+    def test_a_worker_that_was_declared_gone_starts_nothing(self, worker, register):
         job = ThingFactory().async_.echo()
         Worker.objects.filter(pk=worker).update(gone_at="2020-01-01T00:00Z")
         assert store.start(job, 1, store.Seat.here(worker)) is None
         assert store.start(job, 1, store.Seat.here(register()))
 
-    def test_that_has_yet_to_register_keeps_what_it_started(self, running):
+    def test_a_worker_that_has_yet_to_register_keeps_its_started_jobs(self, running):
         Worker.objects.all().delete()
         assert store.orphans() == []
         Job.objects.update(start_time="2020-01-01T00:00Z")
         assert [orphan.id for orphan in store.orphans()] == [running.pk]
 
-    def test_that_was_given_up_before_it_registered_stops_at_its_first_beat(self, running, worker, register):
+    def test_a_worker_given_up_before_it_registered_stops_at_its_first_beat(self, running, worker, register):
         Worker.objects.all().delete()
         Job.objects.update(start_time="2020-01-01T00:00Z")
         register()
@@ -86,7 +86,7 @@ class TestAWorker:
         assert Job.objects.get(pk=running.pk).status == "scheduled"
         assert store.beat(worker, name="late", pid=1, pool="default", capacity=1) is None
 
-    def test_that_registers_at_the_last_moment_is_not_given_up(self, running, monkeypatch):
+    def test_a_worker_that_registers_at_the_last_moment_is_not_given_up(self, running, monkeypatch):
         orphan = Orphan(running.pk, 1, running.worker, None, stopped=False)  # read before its first beat came through
         monkeypatch.setattr(store, "orphans", lambda: [orphan])
         recover.take_back_orphans()
@@ -107,7 +107,7 @@ def test_a_further_pass_stands_in_no_line(register, monkeypatch):
     assert in_line == [True, False]
 
 
-def test_what_was_passed_over_while_a_type_was_being_paused_is_dispatched_after_it(register, sent):
+def test_jobs_skipped_while_a_type_was_being_paused_are_dispatched_after_it(register, sent):
     """The claim skips the rows that the pause is holding; nobody else would ask again."""
     thing = ThingFactory(tenant__queue__num_slots=1, tenant__queue__paused=True)
     thing.async_.echo()

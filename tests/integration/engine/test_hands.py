@@ -101,7 +101,7 @@ class TestATransaction:
         assert "process ends" in caplog.text
         assert not connection.in_atomic_block
 
-    def test_what_was_written_in_it_is_rolled_back_and_its_locks_are_free(self, serve):
+    def test_the_open_writes_of_a_body_are_rolled_back_and_its_locks_are_free(self, serve):
         def lock() -> None:
             kept.append(rows_in_a_transaction())
             next(kept[-1])
@@ -111,7 +111,7 @@ class TestATransaction:
         assert serve(lock)[1].status == "success", "it even locked its own row"
         assert not Run.objects.exists()
 
-    def test_that_only_the_traceback_kept_open_leaves_nothing_to_clean(self, serve):
+    def test_a_transaction_that_only_the_traceback_keeps_open_leaves_nothing_to_clean(self, serve):
         goes_on, ended = serve(leak_and_fail)
         assert (ended.status, ended.last_error, goes_on) == ("error", "ValueError: 0", True)
 
@@ -136,9 +136,7 @@ class TestATransaction:
         assert serve(Run.objects.all().delete)[0]
         assert connection.get_autocommit()
 
-    def test_of_its_policy_of_an_error_or_of_a_receiver_ends_as_well_and_so_does_what_else_they_change(
-        self, serve, subtests
-    ):
+    def test_transactions_and_settings_left_by_policies_errors_and_receivers_end_too(self, serve, subtests):
         class Told(Exception):
             def __str__(self) -> str:
                 return leave(self.args[0])
@@ -225,17 +223,17 @@ class TestASession:
         assert session_reset.clean()
         assert connection.connection.info.parameter_status("TimeZone") == "Asia/Kolkata"
 
-    def test_that_was_cut_is_replaced(self, serve):
+    def test_a_session_that_was_cut_is_replaced(self, serve):
         assert serve(cut)[1].status == "success"
         assert serve(Run.objects.count)[1].status == "success"
 
-    def test_that_was_cut_while_the_process_had_nothing_to_do_is_replaced(self, host, sent):
+    def test_a_session_cut_while_the_process_was_idle_is_replaced(self, host, sent):
         job_id = ThingFactory().async_.echo()
         cut()
         assert execute(job_id, 1, host)
         assert Job.objects.values_list("status", "last_error").get() == ("success", "")
 
-    def test_that_was_cut_while_a_job_was_settled_is_replaced_before_the_next_one(self, host, sent, monkeypatch):
+    def test_a_session_cut_while_a_job_was_settled_is_replaced_before_the_next(self, host, sent, monkeypatch):
         """PostgreSQL restarts: the settling waits for it, and then the slice goes on."""
         clean = session_reset.clean
 
@@ -251,7 +249,7 @@ class TestASession:
         assert execute(first, 1, host)
         assert list(Job.objects.values_list("status", "last_error")) == [("success", "")] * 2
 
-    def test_of_another_database_is_cleaned_and_replaced_too(self, serve, monkeypatch):
+    def test_a_session_of_another_database_is_cleaned_and_replaced_too(self, serve, monkeypatch):
         monkeypatch.setitem(connections.databases, "other", connections.databases["default"])
         connections["other"] = connections.create_connection("default")
 
@@ -394,7 +392,7 @@ class TestTheProcess:
         assert "process ends: what a body changed of it cannot be put back" in caplog.text
 
     @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-    def test_that_it_forks_ends_where_it_comes_out_of_the_body(self, serve):
+    def test_a_forked_copy_ends_where_it_leaves_the_body(self, serve):
         ours, seen = os.getpid(), []
 
         def fork(leave) -> None:
@@ -414,7 +412,7 @@ class TestTheProcess:
         assert seen == [0, 0, 3, 1, 1]
 
     @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-    def test_that_it_forks_has_sessions_of_its_own_and_ends_none_of_the_others(self, serve, host):
+    def test_a_forked_copy_has_sessions_of_its_own_and_ends_none_of_the_others(self, serve, host):
         def backends() -> list[int]:
             with host.process.own_session(), store.session().cursor() as cursor:
                 cursor.execute("SELECT pg_backend_pid()")
@@ -449,7 +447,7 @@ def test_a_statement_that_a_time_limit_has_cut_off_does_not_go_on_in_the_server(
     wait_until(lambda: value(sleeping + " AND state = 'active'") == 0, "nobody sleeps")
 
 
-class TestWhatABodySaysByTheWay:
+class TestReportsOfABody:
     def test_progress_is_seen_at_once_from_within_its_transaction_and_locks_nothing(self, serve, elsewhere):
         seen = []
 
@@ -494,7 +492,7 @@ def raising(error: BaseException):
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_whatever_is_raised_is_an_outcome_and_no_crash(error, word, serve):
+def test_any_raised_exception_is_an_outcome_and_no_crash(error, word, serve):
     goes_on, ended = serve(raising(error))
     assert (goes_on, ended.status, ended.crashes, ended.last_error) == (True, "error", 0, word)
     assert FailedAttempt.objects.count() == 1

@@ -37,7 +37,7 @@ def failed(thing, worker, value: int = 1, **options) -> Job:
     return Job.objects.get(pk=job_id)
 
 
-def test_one_that_waits_for_its_retry_is_tried_now_and_that_counts_as_no_retry(thing, worker, sent):
+def test_a_job_that_waits_for_its_retry_is_tried_now_without_a_retry_counted(thing, worker, sent):
     job = failed(thing, worker)
     assert (job.status, job.retries) == ("scheduled", 1)
     assert thing.async_.echo(1) == job.pk
@@ -67,7 +67,7 @@ def test_another_wish_leaves_it_as_it_is(options, thing, worker):
         assert Job.objects.get(pk=job.pk).status == "cancelled"
 
 
-def test_one_for_later_stays_for_later(thing):
+def test_a_call_for_later_leaves_the_job_for_later(thing):
     job_id = thing.async_(delay=HOUR).echo(1)
     due = Job.objects.get(pk=job_id).due_at
     assert thing.async_(delay=HOUR, priority=1).echo(1) == job_id
@@ -75,7 +75,7 @@ def test_one_for_later_stays_for_later(thing):
     assert (job.due_at, job.priority) == (due, 1)
 
 
-def test_one_of_a_paused_type_stays_held(thing, worker):
+def test_a_job_of_a_paused_type_stays_held(thing, worker):
     job = failed(thing, worker)
     PausedJobType.objects.create(source_type=job.source_type, source_method=job.source_method)
     assert thing.async_.echo(1) == job.pk
@@ -96,14 +96,14 @@ def test_the_more_urgent_of_two_calls_decides_the_order_in_line(thing, worker, s
     assert store.recount_waiting(all_tenants=True) == []
 
 
-def test_of_identical_calls_of_one_submit_the_most_urgent_counts(thing):
+def test_the_most_urgent_of_identical_calls_in_one_submit_counts(thing):
     calls = [thing.async_(priority=priority).echo.request(1) for priority in (5, 1, 3)]
     [job_id] = {one.id for one in submit_all(calls)}
     assert Job.objects.get(pk=job_id).priority == 1
 
 
 @pytest.mark.parametrize("status", [Status.QUEUED, Status.RUNNING])
-def test_one_that_is_on_its_way_stays_as_it_is(status, thing, worker):
+def test_a_job_that_is_on_its_way_stays_as_it_is(status, thing, worker):
     job_id = thing.async_.echo(1)
     if status == Status.RUNNING:
         assert store.start(job_id, 1, store.Seat.here(worker))

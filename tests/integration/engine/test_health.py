@@ -64,19 +64,19 @@ class TestMayRun:
         assert pool().may_run == 2
 
     @pytest.mark.parametrize("closed", [{"paused": True}, {"num_slots": 0}])
-    def test_none_of_a_closed_tenant(self, tenant, closed):
+    def test_no_job_of_a_closed_tenant_may_run(self, tenant, closed):
         ready(tenant)
         TenantQueue.objects.filter(tenant=tenant).update(**closed)
         assert pool().may_run == 0
 
-    def test_none_of_a_tenant_that_holds_more_than_it_may(self, tenant):
+    def test_no_job_of_a_tenant_over_its_slots_may_run(self, tenant):
         for _ in range(3):
             make_job(tenant, Status.RUNNING)
         ready(tenant, 2)
         TenantQueue.objects.filter(tenant=tenant).update(num_slots=1)
         assert pool().may_run == 0
 
-    def test_none_of_a_paused_queue_which_takes_no_slot_from_others(self, tenant):
+    def test_jobs_of_a_paused_queue_may_not_run_and_take_no_slot(self, tenant):
         first, second = QueueFactory(name="first"), QueueFactory(name="second")
         ready(tenant, 3, queue=first)
         ready(tenant, 2, queue=second)
@@ -106,7 +106,7 @@ class TestMayRun:
         ready(tenant, ready_at=now - timedelta(seconds=5))
         assert pool(now).first_since == now - timedelta(seconds=40)
 
-    def test_what_waits_for_a_slot_is_waiting_and_old_and_does_not_count(self, tenant):
+    def test_a_job_that_waits_for_a_slot_is_waiting_and_does_not_count(self, tenant):
         now = timezone.now()
         for _ in range(3):
             make_job(tenant, Status.RUNNING)
@@ -115,7 +115,7 @@ class TestMayRun:
         assert (queue.waiting, may_run, pool(now).first_since) == (2, 0, None)
         assert queue.first_since == now - timedelta(seconds=40)
 
-    def test_what_is_due_later_is_not_in_line(self, tenant):
+    def test_a_job_due_later_is_not_in_line(self, tenant):
         make_job(tenant, Status.SCHEDULED, due_at=timezone.now() + timedelta(hours=1))
         store.claim()
         queue, may_run = in_queue("default")
@@ -149,7 +149,7 @@ def test_a_lost_worker_is_told_of_for_an_hour_and_one_that_stopped_is_not(tenant
     assert seen(62) == {}
 
 
-def test_of_a_pool_that_lacks_a_worker_the_last_beat_is_known(tenant, register):
+def test_the_last_beat_of_a_pool_without_workers_is_known(tenant, register):
     ready(tenant)
     assert look().last_beat("default") is None, "it never had one"
     now = timezone.now()
@@ -216,7 +216,7 @@ def test_the_slot_for_which_most_of_the_log_is_kept_is_told(tenant):
         assert (look().server.kept_for, look().server.kept_log) == ("", 0)
 
 
-def test_what_ended_in_the_last_minutes_is_counted_by_outcome(tenant):
+def test_attempts_of_the_last_minutes_are_counted_by_outcome(tenant):
     now = timezone.now().replace(second=0, microsecond=0)
     today = now.replace(hour=0, minute=0)
     partitions.ensure("job_minutes", today, today + timedelta(days=1))  # as the recorder makes it
@@ -279,7 +279,9 @@ class TestTheCommand:
         with pytest.raises(CommandError, match="0 critical, 1 warning\\."):
             call_command("check_health", "--strict")
 
-    def test_what_no_job_suffers_from_is_told_and_does_not_fail(self, tenant, onlooker, monkeypatch, capsys):
+    def test_a_condition_that_harms_no_job_is_printed_and_the_command_succeeds(
+        self, tenant, onlooker, monkeypatch, capsys
+    ):
         onlooker.execute("SELECT pg_advisory_lock(hashtext('jobs.clock'), 0)")
         monkeypatch.setattr(looks.PredictionsLook, "off", True)
         call_command("check_health", "--strict")

@@ -149,7 +149,7 @@ def test_outside_the_door_no_book_is_written(tenant, worker):
     assert Lane.objects.get().in_use == 0
 
 
-def test_what_has_ended_is_in_the_books_until_a_dispatch_takes_it_off(tenant, worker):
+def test_an_ended_job_is_in_the_books_until_a_dispatch_removes_it(tenant, worker):
     job = make_job(tenant, Status.RUNNING, worker=worker)
     assert store.succeed(job.pk, job.attempt, {}, None)
     assert TenantBook.objects.get().in_use == 1
@@ -175,7 +175,7 @@ def test_a_lowered_limit_drains_and_is_no_finding(tenant, worker):
     assert found() == set()
 
 
-def test_what_is_claimed_over_a_limit_is_found(tenant, worker):
+def test_jobs_claimed_over_a_limit_are_found(tenant, worker):
     Queue.objects.filter(name="default").update(concurrency=1)
     for _ in range(2):
         make_job(tenant, Status.RUNNING, worker=worker)
@@ -241,7 +241,7 @@ class TestTheCommand:
 
 
 class TestTheClocksDuty:
-    def test_what_is_found_is_counted_from_the_second_look_on(self, tenant):
+    def test_a_finding_is_counted_from_the_second_look_on(self, tenant):
         make_job(tenant, Status.SCHEDULED, due_at=LONG_AGO)
         inspect = inspection.Inspection()
         inspect.run()

@@ -69,7 +69,7 @@ class TestThePass:
         assert dispatch() == 0
         assert statuses() == ["queued"] * 3
 
-    def test_that_claims_nothing_starts_nothing_that_an_earlier_one_has_kept(self, three, keeper):
+    def test_a_pass_that_claims_nothing_starts_no_job_of_an_earlier_one(self, three, keeper):
         kept = dispatch_and_keep(keeper)
         Job.objects.filter(pk=kept.id).update(status="queued")
         assert dispatch_and_keep(keeper) is None
@@ -153,7 +153,7 @@ class TestAProcess:
         assert during == [(two[0], 1), (two[1], 1)]
         assert parent.said == [(two[0], 1), (two[1], 1), None]
 
-    def test_that_keeps_nothing_lets_go_before_its_dispatch(self, host, two, monkeypatch):
+    def test_a_process_that_keeps_no_job_lets_go_before_its_dispatch(self, host, two, monkeypatch):
         parent, during = Parent(), []
         claim = store.claim
         monkeypatch.setattr(store, "claim", lambda **how: during.append(parent.said[-1]) or claim(**how))
@@ -194,7 +194,7 @@ class TestTheSuccess:
         assert settled_alone == []
         assert [line.message for line in caplog.records if "dispatch failed" in line.message]
 
-    def test_of_a_job_that_was_taken_away_changes_nothing(self, host, two, settled_alone, body, caplog):
+    def test_a_success_of_a_job_that_was_taken_away_changes_nothing(self, host, two, settled_alone, body, caplog):
         @body
         def echo(self, value):
             Job.objects.filter(pk=two[0]).update(attempt=2)
@@ -204,7 +204,7 @@ class TestTheSuccess:
         assert settled_alone == []
         assert [line.message for line in caplog.records if line.message.startswith("succeed ignored")]
 
-    def test_that_did_not_reach_postgresql_is_told_again_and_then_a_pass_is_made(
+    def test_a_success_that_did_not_reach_postgresql_is_sent_again_before_a_pass(
         self, host, two, settled_alone, monkeypatch
     ):
         def cut_first(**how):
@@ -217,7 +217,7 @@ class TestTheSuccess:
         assert statuses() == ["success"] * 2
         assert settled_alone == [two[0]]
 
-    def test_that_postgresql_cannot_store_is_a_failure(self, host, two, monkeypatch):
+    def test_a_success_that_postgresql_cannot_store_is_a_failure(self, host, two, monkeypatch):
         def keep(outcome, job):
             outcome.result_ttl = 1e300 if job.id == two[0] else None
 

@@ -57,7 +57,7 @@ WAYS = [by_code, at_the_command_line, over_http, in_the_list, on_the_tenants_pag
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
-def test_who_waited_for_it_goes_at_once(way, olga, register, sent):
+def test_waiting_jobs_go_at_once_when_a_limit_changes(way, olga, register, sent):
     register()
     waiting = make_job(TenantFactory(queue__num_slots=0))
     way(olga, waiting.tenant.jobs_queue)
@@ -80,7 +80,7 @@ def test_the_command_line_names_the_field_too():
     assert slots.queues == ["mail"]
 
 
-def test_what_somebody_else_is_changing_stays():
+def test_a_limit_that_another_session_changes_stays():
     slots = TenantFactory(queue__num_slots=3).jobs_queue
     TenantQueue.objects.filter(pk=slots.pk).update(weight=7)
     limits.change(slots, {"num_slots": 4})

@@ -43,25 +43,25 @@ def talk(self) -> None:
 
 
 class TestListening:
-    def test_what_is_logged_and_printed_is_kept_in_its_order(self, thing, run, body, capsys):
+    def test_log_records_and_prints_are_kept_in_their_order(self, thing, run, body, capsys):
         body(talk, log=True)
         job = run(thing.async_.echo())
         first, second, third = said(job).splitlines()
         assert (first, second, third.partition(" ")[2]) == ("printed 1", "to stderr", "WARNING app.mail: logged 2")
         assert "printed 1" in capsys.readouterr().out  # and is printed all the same
 
-    def test_of_a_job_type_that_does_not_ask_nothing_is_heard(self, thing, run, body, monkeypatch):
+    def test_a_job_type_that_does_not_ask_has_no_log(self, thing, run, body, monkeypatch):
         monkeypatch.setattr(store, "keep_log", lambda *_: pytest.fail("a statement"))
         body(talk)
         job = run(thing.async_.echo())
         assert (job.status, said(job)) == ("success", "")
 
-    def test_one_that_asks_and_says_nothing_takes_no_statement(self, thing, run, body, monkeypatch):
+    def test_an_empty_log_takes_no_statement(self, thing, run, body, monkeypatch):
         monkeypatch.setattr(store, "keep_log", lambda *_: pytest.fail("a statement"))
         body(lambda self: None, log=True)
         assert run(thing.async_.echo()).status == "success"
 
-    def test_it_is_kept_of_an_attempt_that_fails_too(self, thing, run, body):
+    def test_the_log_of_a_failed_attempt_is_kept_too(self, thing, run, body):
         def fail(self) -> None:
             talk(self)
             raise ValueError("no")
@@ -86,7 +86,9 @@ class TestListening:
         body(lambda self: logging.getLogger("jobs").warning("of the scheduler"), log=True)
         assert said(run(thing.async_.echo())) == ""
 
-    def test_what_postgresql_cannot_hold_is_replaced_and_a_wrong_record_left_out(self, thing, run, body, monkeypatch):
+    def test_characters_that_postgresql_cannot_hold_are_replaced_and_a_wrong_record_left_out(
+        self, thing, run, body, monkeypatch
+    ):
         monkeypatch.setattr(logging, "raiseExceptions", False)
 
         def odd(self) -> None:
@@ -149,7 +151,7 @@ class TestKept:
         stranger = AnyJob(pk=job.pk, tenant=TenantFactory())
         assert (len(queries.logs(job, 5)), queries.logs(stranger, 5)) == (1, [])
 
-    def test_it_is_erased_with_the_tenants_ended_jobs_and_no_strangers(self, thing):
+    def test_a_log_is_erased_with_the_ended_jobs_of_its_tenant_alone(self, thing):
         mine, under_way = make_job(thing.tenant, Status.SUCCESS), make_job(thing.tenant, Status.RUNNING)
         strangers = make_job(TenantFactory(), Status.SUCCESS)
         for job in (mine, under_way, strangers):
@@ -157,7 +159,7 @@ class TestKept:
         erase(thing.tenant.pk)
         assert set(JobLog.objects.values_list("job_id", flat=True)) == {under_way.pk, strangers.pk}
 
-    def test_it_goes_with_the_history_or_when_that_of_its_tenant_does(self, thing, settings, monkeypatch):
+    def test_a_log_goes_with_the_history_of_its_tenant(self, thing, settings, monkeypatch):
         monkeypatch.setattr(prune, "BATCH", 1)
         settings.JOBS_HISTORY_KEEP, now = 10, timezone.now()
         short = TenantFactory()
@@ -170,7 +172,7 @@ class TestKept:
         kept = [(log.tenant, (now - log.at).days) for log in JobLog.objects.order_by("pk")]
         assert kept == [(thing.tenant, 9), (short, 1)]
 
-    def test_those_of_a_deleted_tenant_go(self, thing):
+    def test_the_logs_of_a_deleted_tenant_go(self, thing):
         self.log_of(make_job(thing.tenant, Status.SUCCESS))
         JobLog.objects.update(tenant_id=10**6)
         prune.prune()

@@ -80,7 +80,7 @@ class TestFromRunToRun:
         assert attempts.run(sent, Thing.async_(tenant=thing.tenant).everything()).status == "success"
         assert JobMemory.objects.get().source_id == ""
 
-    def test_it_reads_like_a_dictionary(self, run, thing):
+    def test_a_memory_reads_like_a_dictionary(self, run, thing):
         def body() -> None:
             memory().merge({"a": 1}, b=[2], values=None)
             assert (memory()["a"], memory().get("z", 7), "b" in memory(), len(memory())) == (1, 7, True, 3)
@@ -173,7 +173,7 @@ class TestTheBodysTransaction:
         assert run(body, thing).status == "error"
         assert (contents(), Run.objects.count()) == ([], 0)
 
-    def test_so_it_is_without_autocommit(self, run, thing):
+    def test_a_memory_belongs_to_the_transaction_without_autocommit(self, run, thing):
         def body() -> None:
             memory().merge(a=1)
             transaction.set_autocommit(False)

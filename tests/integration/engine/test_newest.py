@@ -68,14 +68,14 @@ class TestReplace:
         thing.async_(identical="replace").echo(1)
         assert not Job.objects.filter(pk__in=others, status="cancelled").exists()
 
-    def test_one_that_was_handed_over_starts_no_more_and_the_new_one_gets_its_slot(self, thing, sent):
+    def test_a_replaced_job_on_its_way_does_not_start_and_frees_its_slot(self, thing, sent):
         old = thing.async_.echo(1)
         new = thing.async_(identical="replace").echo(1)
         assert [message.id for message in sent] == [old, new]
         assert store.start(old, 1, store.Seat.here(WORKER)) is None
         assert begin(new)
 
-    def test_one_that_runs_ends_before_the_new_one_starts(self, thing, sent):
+    def test_a_running_job_ends_before_the_new_one_starts(self, thing, sent):
         thing.tenant.jobs_queue.num_slots = 5
         thing.tenant.jobs_queue.save()
         with freeze_time() as time:
@@ -97,7 +97,7 @@ class TestReplace:
             assert run(sent, newer).status == "success"
         assert told(old) == ("success", None)
 
-    def test_one_that_runs_and_fails_is_not_tried_again(self, thing, sent):
+    def test_a_replaced_job_that_fails_is_not_tried_again(self, thing, sent):
         old = thing.async_.echo(1)
         begin(old)
         new = thing.async_(identical="replace").echo(1)
@@ -107,7 +107,7 @@ class TestReplace:
         assert store.stop(old, 1, {}, failure)
         assert told(old) == ("cancelled", f"replaced by {new}")
 
-    def test_one_whose_process_dies_is_not_tried_again(self, thing, sent):
+    def test_a_replaced_job_whose_process_dies_is_not_tried_again(self, thing, sent):
         old = thing.async_.echo(1)
         begin(old)
         new = thing.async_(identical="replace").echo(1)
@@ -136,7 +136,7 @@ class TestReplace:
             assert promote() == 0
             assert told(new) == ("scheduled", None)
 
-    def test_of_one_batch_the_last_call_counts(self, thing, busy):
+    def test_the_last_call_of_a_batch_counts(self, thing, busy):
         call = thing.async_(identical="replace").echo
         old = call(1)
         ids = submit_many(call.request(value) for value in (1, 2, 1))
@@ -146,13 +146,13 @@ class TestReplace:
 
 
 class TestSupersede:
-    def test_one_that_has_ended_meanwhile_is_left_as_it_is(self, thing, sent):
+    def test_a_job_that_has_ended_is_not_asked_to_stop(self, thing, sent):
         old = thing.async_.echo(1)
         assert store.succeed(old, 1, {}, None, by=begin(old))
         assert store.outdate({old: old + 1}, [old]) == []
         assert Job.objects.get(pk=old).cancel_requested_at is None
 
-    def test_one_that_runs_is_asked_to_stop_also_if_another_waits_for_it_already(self, thing, sent):
+    def test_a_running_job_is_asked_to_stop_even_if_another_waits_for_it(self, thing, sent):
         old = thing.async_.echo(1)
         begin(old)
         waiting = thing.async_(identical="replace").echo(1)
@@ -191,7 +191,7 @@ class TestDebounce:
             time.move(1)
             assert promote() == 1
 
-    def test_one_that_is_in_line_makes_way_and_one_that_runs_ends_first(self, thing, sent):
+    def test_a_waiting_job_makes_way_and_a_running_one_ends_first(self, thing, sent):
         call = thing.async_(identical="debounce", delay=10)
         with freeze_time() as time:
             running = call.echo(1)
@@ -209,7 +209,7 @@ class TestDebounce:
             assert told(second) == ("cancelled", f"replaced by {third}")
             assert told(third) == ("scheduled", None)
 
-    def test_one_that_was_tried_makes_way(self, thing, sent):
+    def test_a_job_that_was_tried_makes_way(self, thing, sent):
         with freeze_time() as time:
             call = thing.async_(identical="debounce", delay=10)
             old = call.echo(1)
@@ -220,14 +220,14 @@ class TestDebounce:
             new = call.echo(1)
             assert told(old) == ("cancelled", f"replaced by {new}")
 
-    def test_it_needs_a_delay(self, thing):
+    def test_a_debounce_needs_a_delay(self, thing):
         with pytest.raises(InvalidRequest, match="delay: debounce needs one"):
             thing.async_(identical="debounce").echo(1)
 
 
 class TestRaces:
     @pytest.mark.parametrize("identical", ["replace", "supersede", "debounce"])
-    def test_of_many_calls_at_once_one_job_is_left(self, identical, thing, busy, elsewhere):
+    def test_many_calls_at_once_leave_one_job(self, identical, thing, busy, elsewhere):
         barrier = threading.Barrier(CALLERS)
         options = {"identical": identical, "delay": 60} if identical == "debounce" else {"identical": identical}
 
@@ -276,7 +276,7 @@ class TestRaces:
         assert Job.objects.filter(end_time=None).exclude(pk=busy).get().pk == new
 
 
-class TestWhatIsSaid:
+class TestMessages:
     def test_operators_see_who_replaced_what(self, thing, busy):
         old = thing.async_.echo(1)
         with audit.acting("ines"):
@@ -290,7 +290,7 @@ class TestWhatIsSaid:
         new = thing.async_(identical="replace").echo(1)
         assert f"replace job={old} attempt=0 tenant={thing.tenant_id} by={new}" in caplog.messages
 
-    def test_what_is_not_known_is_refused(self, thing):
+    def test_an_unknown_way_is_refused(self, thing):
         with pytest.raises(
             InvalidRequest, match="identical: must be one of join, replace, supersede, debounce, not 'x'"
         ):

@@ -63,13 +63,13 @@ class TestHeld:
         dispatch()
         assert sent == []
 
-    def test_so_are_the_newly_submitted(self, thing, register, sent):
+    def test_newly_submitted_jobs_are_held(self, thing, register, sent):
         register()
         pause_job_type(*ECHO)
         assert all(is_held(job_id) for job_id in (thing.async_.echo(), *thing.async_.echo.many([{"value": 2}])))
         assert sent == []
 
-    def test_one_for_later_is_held_when_it_is_due(self, thing, register, sent):
+    def test_a_job_for_later_is_held_when_it_is_due(self, thing, register, sent):
         register()
         pause_job_type(*ECHO)
         job_id = thing.async_(delay=300).echo()
@@ -80,7 +80,7 @@ class TestHeld:
         dispatch()
         assert sent == []
 
-    def test_one_for_later_whose_type_is_resumed_in_time_comes_at_its_moment(self, thing):
+    def test_a_job_whose_type_is_resumed_in_time_comes_at_its_moment(self, thing):
         pause_job_type(*ECHO)
         job_id = thing.async_(delay=300).echo()
         due = Job.objects.get(pk=job_id).due_at
@@ -88,7 +88,7 @@ class TestHeld:
         call_at(due, store.promote)
         assert status(job_id) == "created"
 
-    def test_one_on_its_way_is_put_off_at_its_start_and_its_slot_is_free(self, thing, register, sent, caplog):
+    def test_a_job_on_its_way_is_put_off_at_its_start_and_frees_its_slot(self, thing, register, sent, caplog):
         caplog.set_level("INFO", "jobs")
         register()
         job_id, other = thing.async_.echo(), thing.async_.again()
@@ -100,14 +100,14 @@ class TestHeld:
         assert [message.id for message in sent] == [job_id, other]
         assert not Run.objects.exists()
 
-    def test_one_that_is_running_goes_on(self, thing, register):
+    def test_a_running_job_goes_on(self, thing, register):
         register()
         job_id = thing.async_.echo()
         store.start(job_id, 1, store.Seat.here(WORKER))
         pause_job_type(*ECHO)
         assert store.succeed(job_id, 1, {}, None)
 
-    def test_one_that_is_revived_meanwhile_does_not_start(self, tenant, register, sent):
+    def test_a_job_that_is_revived_meanwhile_does_not_start(self, tenant, register, sent):
         register()
         dead = make_job(
             tenant, Status.DEAD, died_at=timezone.now(), source_type="sample.thing", source_method="echo", attempt=3
@@ -140,7 +140,7 @@ class TestHeld:
 
 
 class TestResumed:
-    def test_they_go_in_their_order_and_at_once(self, thing, register, sent):
+    def test_resumed_jobs_go_in_their_order_and_at_once(self, thing, register, sent):
         register()
         pause_job_type(*ECHO)
         first, second = thing.async_.echo(1), thing.async_.echo(2)
@@ -151,7 +151,7 @@ class TestResumed:
             run(sent, job_id)
         assert Job.objects.filter(status="success").count() == 3
 
-    def test_one_that_was_put_off_runs_and_its_old_message_starts_nothing(self, thing, register, sent):
+    def test_a_job_that_was_put_off_runs_and_its_old_message_starts_nothing(self, thing, register, sent):
         register()
         job_id = thing.async_.echo()
         pause_job_type(*ECHO)
@@ -177,14 +177,14 @@ class TestResumed:
         assert status(job_id) == "created"
         assert not PausedJobType.objects.exists()
 
-    def test_one_whose_code_was_removed_is_resumed_all_the_same(self, thing):
+    def test_a_job_type_whose_code_was_removed_is_resumed(self, thing):
         job = make_job(thing.tenant, Status.SCHEDULED, source_method="removed", due_at=HELD_UNTIL)
         PausedJobType.objects.create(source_type=job.source_type, source_method="removed")
         assert resume_job_type(job.source_type, "removed") == 1
         assert status(job.pk) == "created"
 
     @pytest.mark.parametrize("job_type", [ECHO, ("sample.thing", "not_a_job"), ("sample.nothing", "echo")])
-    def test_one_that_is_not_paused_is_refused_by_name(self, job_type, db):
+    def test_a_job_type_that_is_not_paused_is_refused_by_name(self, job_type, db):
         pause_job_type("sample.thing", "again")
         with pytest.raises(InvalidRequest) as refused:
             resume_job_type(*job_type)
@@ -267,7 +267,7 @@ class TestRaces:
         assert pause.release() == 1
         assert [message.id for message in sent] == [job_id]
 
-    def test_one_that_is_put_off_while_its_type_is_resumed_is_released_by_the_clock(self, thing, race, sent):
+    def test_a_job_put_off_while_its_type_is_resumed_is_released_by_the_clock(self, thing, race, sent):
         job_id = thing.async_.echo()
         pause_job_type(*ECHO)
         with transaction.atomic():
@@ -276,7 +276,7 @@ class TestRaces:
         assert pause.release() == 1
         assert run(sent, job_id).status == "success"
 
-    def test_one_whose_type_is_resumed_before_it_is_put_off_starts_after_all(self, thing, sent, monkeypatch):
+    def test_a_job_whose_type_is_resumed_before_it_is_put_off_starts(self, thing, sent, monkeypatch):
         """Refused at its start, and then not to be put off any more: its only message must not be lost."""
         job_id = thing.async_.echo()
         pause_job_type(*ECHO)
@@ -310,7 +310,7 @@ class TestManyOfThem:
         assert [message.id for message in sent] == [own, others]
 
     @pytest.mark.usefixtures("one_worker")
-    def test_of_ten_thousand_due_in_one_second_none_holds_up_another_tenant(
+    def test_ten_thousand_jobs_due_in_one_second_hold_up_no_other_tenant(
         self, thing, other, sent, elsewhere, monkeypatch
     ):
         self.make_many(thing, Status.SCHEDULED, due_at=timezone.now() - timedelta(seconds=1))

@@ -54,7 +54,7 @@ class TestMinutes:
         )
         assert list(found) == [(NOON, 7, "a", "error", 1), (NOON, 7, "a", "success", 2), (NOON, 8, "b", "success", 1)]
 
-    def test_it_has_the_times_and_their_histograms(self):
+    def test_a_minute_has_the_times_and_their_histograms(self):
         for ran, waited in [(0.001, 0.0), (1.0, 2.0), (100_000.0, None)]:
             attempt(ran=ran, waited=waited)
         at(75)
@@ -85,7 +85,7 @@ class TestMinutes:
         counts = JobMinute.objects.order_by("minute").values_list("minute", "attempts")
         assert list(counts) == [(NOON - MINUTE, 1), (NOON, 2), (NOON + MINUTE, 1)]
 
-    def test_one_that_comes_late_is_found_by_the_second_look(self):
+    def test_an_attempt_that_comes_late_is_found_by_the_second_look(self):
         attempt()
         at(75)
         attempt()
@@ -115,7 +115,7 @@ class TestMinutes:
 
 
 class TestTotals:
-    def test_they_are_the_sums_of_all_minutes(self):
+    def test_totals_are_the_sums_of_all_minutes(self):
         for minutes, ran in [(0, 0.1), (0, 5.0), (1, 0.1), (7, 60.0)]:
             attempt(NOON + minutes * MINUTE, ran=ran)
         at(75)
@@ -187,7 +187,7 @@ class TestAClockThatIsSetBack:
 
 
 class TestOutages:
-    def test_it_goes_on_from_where_it_stopped(self):
+    def test_the_recorder_goes_on_from_where_it_stopped(self):
         at(0)
         for hours in range(5):
             attempt(NOON + hours * HOUR)
@@ -195,7 +195,7 @@ class TestOutages:
         assert sum(row["attempts"] for row in rows(JobMinute)) == Total.objects.get().attempts == 5
         assert [row["attempts"] for row in rows(TenantHour)] == [1] * 5
 
-    def test_it_looks_back_a_day_at_most_for_minutes_and_forgets_no_hour(self):
+    def test_the_recorder_looks_back_a_day_for_minutes_and_forgets_no_hour(self):
         at(0)
         attempt()
         attempt(NOON + 30 * HOUR)
@@ -215,7 +215,7 @@ class TestOutages:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_recorders_at_once_the_second_waits_and_counts_nothing_twice(elsewhere, blocked):
+def test_the_second_of_two_recorders_waits_and_counts_nothing_twice(elsewhere, blocked):
     attempt()
     now = NOON + timedelta(seconds=75)
     with transaction.atomic():

@@ -31,7 +31,7 @@ class TestPartitions:
         children = "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = %s::regclass ORDER BY 1"
         return [name for (name,) in sql(children, [table]) if not name.endswith("_default")]
 
-    def test_they_are_made_ahead_for_every_table(self):
+    def test_partitions_are_made_ahead_for_every_table(self):
         call_at(NOON, record.keep_partitions)
         for table in ("attempts", "job_minutes", "tenant_hours"):
             assert self.of(table) == [f"{table}_203103{day:02}" for day in (4, 5, 6, 7)]
@@ -49,7 +49,7 @@ class TestPartitions:
         assert self.of("tenant_hours")[0] == "tenant_hours_20310304"
         assert rows(Attempt) == []
 
-    def test_what_was_counted_before_there_was_a_partition_is_replaced_in_it(self):
+    def test_counts_from_before_a_partition_are_replaced_in_it(self):
         attempt()
         at(75)
         call_at(NOON, record.keep_partitions)

@@ -71,7 +71,7 @@ class TestWorkers:
         assert beat(worker, concurrency=7) == Beat(registered=False, drains=False)
         assert Worker.objects.get().concurrency == 7
 
-    def test_one_that_is_silent_for_three_beats_is_gone_and_no_other(self, register, settings):
+    def test_a_worker_silent_for_three_beats_is_gone_and_no_other(self, register, settings):
         quiet, loud = register(), register()
         silent(quiet, 3 * settings.JOBS_BEAT_INTERVAL + 1)
         silent(loud, 3 * settings.JOBS_BEAT_INTERVAL - 1)
@@ -88,13 +88,13 @@ class TestWorkers:
         silent(slow, 91)
         assert len(store.declare_gone()) == 1
 
-    def test_nobody_is_declared_gone_before_the_clock_has_watched_for_three_of_its_beats(self, register, settings):
+    def test_the_clock_declares_no_worker_gone_before_it_has_watched_three_beats(self, register, settings):
         settings.JOBS_BEAT_INTERVAL = 5.0
         silent(register(), 3600)
         assert store.declare_gone(watched=15) == []
         assert len(store.declare_gone(watched=15.1)) == 1
 
-    def test_one_whose_row_is_locked_is_not_waited_for(self, register, elsewhere):
+    def test_a_worker_whose_row_is_locked_is_not_waited_for(self, register, elsewhere):
         locked, other = register(), register()
         Worker.objects.update(beat_at="2020-01-01T00:00Z")
         with transaction.atomic():
@@ -107,14 +107,14 @@ class TestWorkers:
         assert store.declare_gone(now=last) == []
         assert len(store.declare_gone(now=last + timedelta(microseconds=1))) == 1
 
-    def test_one_that_was_declared_gone_never_comes_back_under_its_id(self, register):
+    def test_a_worker_that_was_declared_gone_never_comes_back_under_its_id(self, register):
         worker = register()
         store.declare_gone(now=timezone.now() + timedelta(days=1))
         before = Worker.objects.values().get()
         assert beat(worker) is None
         assert Worker.objects.values().get() == before
 
-    def test_one_that_is_asked_to_drain_hears_it_and_has_no_capacity_from_then_on(self, register):
+    def test_a_worker_asked_to_drain_learns_it_and_has_no_capacity(self, register):
         worker, other = register(concurrency=3), register(concurrency=2)
         assert drain(worker)
         assert dict(Worker.objects.values_list("pk", "concurrency")) == {worker: 0, other: 2}
@@ -129,7 +129,7 @@ class TestWorkers:
         assert not drain(worker)
         assert Worker.objects.get().drain_requested_at is None
 
-    def test_one_that_left_in_good_order_is_gone_and_not_missed(self, register):
+    def test_a_worker_that_left_in_good_order_is_gone_and_not_missed(self, register):
         worker = register()
         store.leave(worker)
         left = Worker.objects.get().gone_at
@@ -164,9 +164,7 @@ class TestOrphans:
         recover.take_back_orphans()
         assert now_is(job) == ("scheduled", 1, 1)
 
-    def test_one_of_a_worker_that_was_told_to_stop_has_not_crashed_also_if_its_supervisor_killed_it(
-        self, tenant, register
-    ):
+    def test_an_orphan_of_a_stopped_or_killed_worker_has_not_crashed(self, tenant, register):
         left, killed, lost = register(), register(), register()
         jobs = [running(tenant, worker) for worker in (left, killed, lost)]
         store.leave(left)
@@ -185,7 +183,7 @@ class TestOrphans:
         recover.take_back_orphans()
         assert now_is(job) == ("running", 1, 0)
 
-    def test_what_the_gone_worker_had_not_started_is_no_orphan_but_a_lost_message(self, tenant, register):
+    def test_a_job_that_a_gone_worker_had_not_started_is_a_lost_message(self, tenant, register):
         dead = register()
         job = make_job(tenant, Status.QUEUED, worker=dead)
         store.leave(dead)
@@ -253,7 +251,7 @@ class TestCrashes:
         recover.take_back(job.pk, 1, Failure("Crashed", "killed"))
         assert now_is(job) == ("scheduled", 1, 1)
 
-    def test_one_whose_row_is_locked_is_not_said_to_be_stale(self, tenant, onlooker, caplog):
+    def test_a_job_whose_row_is_locked_is_not_called_stale(self, tenant, onlooker, caplog):
         job = running(tenant, "00000000-0000-0000-0000-000000000001")
         with onlooker.transaction(), caplog.at_level("INFO", logger="jobs"):
             onlooker.execute("SELECT FROM jobs WHERE id = %s FOR UPDATE", [job.pk])
@@ -318,12 +316,12 @@ class TestAProcessThatIsNoMore:
         assert recover.process_ended(process.worker, Death(process.pid, stale.pk, 2, "signal 9"))
         assert (now_is(job), now_is(stale)) == (("scheduled", 3, 0), ("queued", 3, 0))
 
-    def test_so_it_does_when_no_process_had_taken_it_up(self, tenant, process):
+    def test_a_job_on_its_way_is_put_back_when_no_process_had_taken_it_up(self, tenant, process):
         job = make_job(tenant, Status.QUEUED)
         assert recover.process_ended(process.worker, Death(0, job.pk, 1, "no process"))
         assert now_is(job) == ("scheduled", 1, 0)
 
-    def test_it_was_killed_for_one_attempt_and_the_others_are_not_to_blame(self, tenant, process):
+    def test_a_kill_for_one_attempt_does_not_blame_the_others(self, tenant, process):
         guilty, other = self.left(tenant, process), self.left(tenant, process)
         kill = Kill(process.pid, guilty.pk, 1, Failure("MemoryExceeded", "used 9 MiB"))
         assert recover.process_ended(process.worker, Death(process.pid, other.pk, 1, "signal 9", (kill,)))
@@ -338,7 +336,7 @@ class TestAProcessThatIsNoMore:
         kept = dict(FailedAttempt.objects.values_list("job_id", "error_class"))
         assert kept == {late.pk: "TimeoutError", large.pk: "MemoryExceeded", other.pk: "ProcessDied"}
 
-    def test_what_ran_in_it_when_its_worker_was_stopped_has_not_crashed(self, tenant, process):
+    def test_a_job_of_a_stopped_worker_has_not_crashed(self, tenant, process):
         job = self.left(tenant, process)
         assert recover.process_ended(process.worker, Death(process.pid, job.pk, 1, "signal 9", stopped=True))
         assert now_is(job) == ("scheduled", 1, 0)
@@ -355,7 +353,7 @@ class TestAProcessThatIsNoMore:
         assert recover.process_ended(process.worker, Death(process.pid, 2**31, 1, "signal 9"))
         assert now_is(locked) == ("scheduled", 1, 1)
 
-    def test_nor_when_it_ran_out_of_its_time(self, tenant, process, elsewhere):
+    def test_a_locked_job_that_ran_out_of_its_time_is_an_error_later(self, tenant, process, elsewhere):
         job = self.left(tenant, process)
         death = Death(process.pid, job.pk, 1, "signal 9", (Kill(process.pid, job.pk, 1, None),))
         with transaction.atomic():
@@ -381,7 +379,7 @@ class TestAProcessThatIsNoMore:
         for other in others:
             other.execute("SELECT 1")
 
-    def test_so_are_all_of_a_worker_that_is_gone(self, tenant, process, sessions):
+    def test_all_sessions_of_a_gone_worker_are_ended(self, tenant, process, sessions):
         job = self.left(tenant, process)
         store.leave(process.worker)
         its = [sessions(store.session_name(process.worker, whose)) for whose in (4711, 4712, "beat")]
@@ -409,7 +407,7 @@ class TestTimeOut:
         assert [message.id for message in sent] == [waiting.pk]
         assert Lane.objects.get(tenant_id=tenant.pk).virtual_time > 1, "its tenant pays for another process"
 
-    def test_one_that_settled_in_the_last_moment_has_settled(self, tenant, register):
+    def test_a_job_that_settled_in_the_last_moment_has_settled(self, tenant, register):
         job = running(tenant, register())
         store.succeed(job.pk, 1, {}, None)
         recover.time_out(job.pk, 1)
@@ -436,7 +434,7 @@ class TestLostMessages:
         recover.hand_over_again()
         assert len(sent) == 1
 
-    def test_one_that_was_sent_just_now_is_waited_for(self, tenant, register, sent):
+    def test_a_message_sent_just_now_is_waited_for(self, tenant, register, sent):
         register(concurrency=1)
         unanswered(tenant, 9)
         recover.hand_over_again()
@@ -452,14 +450,14 @@ class TestLostMessages:
         recover.hand_over_again()
         assert [message.id for message in sent] == [job.pk]
 
-    def test_what_runs_on_a_draining_worker_keeps_no_process_busy(self, tenant, register, sent):
+    def test_a_job_on_a_draining_worker_keeps_no_process_busy(self, tenant, register, sent):
         running(tenant, register(concurrency=0))
         register(concurrency=1)
         job = unanswered(tenant, 11)
         recover.hand_over_again()
         assert [message.id for message in sent] == [job.pk]
 
-    def test_one_whose_row_is_locked_is_not_waited_for(self, tenant, register, sent, elsewhere):
+    def test_a_message_whose_row_is_locked_is_not_waited_for(self, tenant, register, sent, elsewhere):
         register(concurrency=2)
         locked, other = unanswered(tenant, 11), unanswered(tenant, 11)
         with transaction.atomic():
@@ -482,7 +480,7 @@ class TestLostMessages:
         assert message.id == lost.pk
         assert store.start(lost.pk, message.attempt, store.Seat.here(worker))
 
-    def test_one_that_its_sender_could_not_send_is_sent_by_the_leader_at_once(self, tenant, register, sent):
+    def test_a_message_that_its_sender_could_not_send_is_sent_by_the_leader(self, tenant, register, sent):
         sender, _ = register(concurrency=1), register(concurrency=1)
         left, newer, begun = unanswered(tenant, 1), unanswered(tenant, 1), unanswered(tenant, 1)
         assert store.start(begun.pk, begun.attempt, store.Seat.here(sender))
@@ -493,7 +491,7 @@ class TestLostMessages:
         assert [message.id for message in sent] == [left.pk]
 
     @pytest.mark.parametrize("absence", ["none", "silent", "gone", "cut off"])
-    def test_one_that_nobody_could_send_waits_until_it_counts_as_lost(self, absence, tenant, register, sent):
+    def test_a_message_without_any_sender_waits_until_it_counts_as_lost(self, absence, tenant, register, sent):
         """Otherwise the leader, which cannot send it either, would repeat it each second."""
         sender = register(concurrency=1)
         if absence != "none":
@@ -530,7 +528,7 @@ class TestLostMessages:
         recover.hand_over_again()
         assert [message.id for message in sent] == [job.pk]
 
-    def test_of_two_messages_only_one_starts(self, tenant, register, sent):
+    def test_only_one_of_two_messages_starts(self, tenant, register, sent):
         worker = register(concurrency=1)
         job = unanswered(tenant, 11)
         recover.hand_over_again()

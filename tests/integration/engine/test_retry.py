@@ -92,7 +92,7 @@ class TestPolicies:
         assert ended.last_error == "KeyError: 0"
         assert "after ValueError: no 1" in FailedAttempt.objects.get().traceback
 
-    def test_so_does_one_that_answers_nonsense(self, thing, body, sent):
+    def test_a_policy_that_answers_nonsense_ends_the_job_as_dead(self, thing, body, sent):
         body(fail, retry=Retry.custom(lambda error, n: "soon", max_retries=3))
         ended = run(sent, thing.async_.echo())
         assert ended.status == "dead"
@@ -116,7 +116,7 @@ class TestWaiting:
         assert call_at(waiting.due_at - timedelta(microseconds=1), store.promote) == []
         assert [promoted.id for promoted in call_at(waiting.due_at, store.promote)] == [waiting.pk]
 
-    def test_it_holds_no_slot_meanwhile(self, thing, body, sent):
+    def test_a_job_that_waits_for_its_retry_holds_no_slot(self, thing, body, sent):
         body(fail, retry=Retry.every(300, max_retries=1))
         first, other = thing.async_.echo(), thing.async_.again()
         run(sent, first)
@@ -169,12 +169,12 @@ class TestQueues:
 
 class TestTheCall:
     @pytest.mark.parametrize("allowed", [0, 1, 4])
-    def test_it_says_how_many_retries_instead_of_the_policy(self, allowed, thing, body, sent):
+    def test_the_call_sets_the_number_of_retries_instead_of_the_policy(self, allowed, thing, body, sent):
         body(fail, retry=Retry.every(5, max_retries=2))
         ended, delays = series(sent, thing.async_(max_retries=allowed).echo())
         assert (ended.status, delays) == ("dead", [5] * allowed)
 
-    def test_it_gives_retries_to_a_method_without_a_policy(self, thing, body, sent):
+    def test_the_call_gives_retries_to_a_method_without_a_policy(self, thing, body, sent):
         Queue.objects.filter(name="default").update(default_max_retries=7, default_backoff=3)
         body(fail)
         ended, delays = series(sent, thing.async_(max_retries=2).echo())

@@ -26,7 +26,7 @@ def is_left(job):
     return job.status == before
 
 
-def test_what_an_operator_discarded_stays_so(owner, mate, tenant):
+def test_a_job_that_an_operator_discarded_stays_so(owner, mate, tenant):
     job = make_job(tenant, Status.DEAD)
     assert discard(job.pk)
     job.refresh_from_db()
@@ -38,7 +38,7 @@ def test_what_an_operator_discarded_stays_so(owner, mate, tenant):
 
 
 @pytest.mark.parametrize("status", [Status.SCHEDULED, Status.CREATED, Status.QUEUED])
-def test_what_an_operator_cancelled_stays_so(owner, tenant, status):
+def test_a_job_that_an_operator_cancelled_stays_so(owner, tenant, status):
     job = make_job(tenant, status)
     assert cancel(job.pk, tenant_id=EVERY_TENANT) is Cancellation.CANCELLED
     assert ask(owner, job).status_code == 409
@@ -47,7 +47,7 @@ def test_what_an_operator_cancelled_stays_so(owner, tenant, status):
     assert (job.status, job.barred) == (Status.CREATED, False), "an operator may"
 
 
-def test_what_an_operator_asked_to_stop_stays_so(owner, tenant):
+def test_a_job_that_an_operator_asked_to_stop_stays_so(owner, tenant):
     job = make_job(tenant, Status.RUNNING)
     assert cancel(job.pk, tenant_id=EVERY_TENANT) is Cancellation.REQUESTED
     assert cancel(job.pk, tenant_id=tenant.pk) is Cancellation.REQUESTED, "the tenant's own wish does not lift it"
@@ -56,7 +56,7 @@ def test_what_an_operator_asked_to_stop_stays_so(owner, tenant):
 
 
 @pytest.mark.parametrize("status", [Status.CREATED, Status.RUNNING])
-def test_what_its_tenant_cancelled_its_tenant_may_revive(owner, tenant, status):
+def test_a_tenant_may_revive_a_job_that_it_cancelled(owner, tenant, status):
     job = make_job(tenant, status)
     assert ask(owner, job, "cancel").status_code in (200, 202)
     if status == Status.RUNNING:

@@ -37,20 +37,20 @@ def erased(tenant) -> Job:
 
 
 @pytest.mark.parametrize("status", [Status.ERROR, Status.DEAD, Status.CANCELLED])
-def test_nobody_revives_it(tenant, status):
+def test_an_erased_job_is_not_revived(tenant, status):
     job = make_job(tenant, status, args={"customer": 5})
     erase(tenant.pk)
     nobody_revives(job)
 
 
-def test_nobody_revives_it_after_it_was_discarded(erased):
+def test_an_erased_job_is_not_revived_after_it_was_discarded(erased):
     assert discard(erased.pk)
     nobody_revives(erased)
 
 
 @pytest.mark.parametrize("erased_first", [True, False])
 @pytest.mark.parametrize("status", [Status.ERROR, Status.CANCELLED])
-def test_nobody_revives_it_from_the_history(tenant, status, erased_first):
+def test_an_erased_job_is_not_revived_from_the_history(tenant, status, erased_first):
     job = make_job(tenant, status, args={"customer": 5}, end_time=LONG_AGO)
     if erased_first:
         erase(tenant.pk)
@@ -113,7 +113,7 @@ def test_the_pages_offer_no_revival_and_show_no_arguments(mate, admin_client, er
         assert "/revive" not in page and "/run-again" not in page
 
 
-def test_it_is_told_at_the_command_line(erased):
+def test_an_erased_job_is_shown_as_such_at_the_command_line(erased):
     assert "args       erased" in running.run("jobs", "show", erased.pk)
     said = running.refusal("jobs", "revive", erased.pk)
     assert said.startswith(f"id: job {erased.pk} is dead, and its arguments were erased. ")

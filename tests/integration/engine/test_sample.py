@@ -52,7 +52,7 @@ def test_a_tenant_got_what_processes_worked_for_it_in_this_minute(live):
     assert share(tenant)[0] == 31.0
 
 
-def test_what_the_pool_worked_is_shared_by_what_each_could_use_and_by_its_weight(live):
+def test_the_work_of_a_pool_is_shared_by_possible_use_and_weight(live):
     heavy, light, small = (TenantFactory(queue__num_slots=9, queue__weight=weight) for weight in (3, 1, 1))
     for tenant, seconds in ((heavy, 48), (light, 48), (small, 48)):
         worked(tenant, seconds, 0.001)
@@ -64,7 +64,7 @@ def test_what_the_pool_worked_is_shared_by_what_each_could_use_and_by_its_weight
     assert share(small)[:2] == (47.999, 0.0), "it has no work now"
 
 
-def test_what_waits_behind_a_closed_queue_is_entitled_to_nothing(live):
+def test_jobs_behind_a_closed_queue_are_entitled_to_nothing(live):
     tenant = TenantFactory()
     worked(tenant, 40, 0.001)
     make_job(tenant, queue=QueueFactory(name="shut", paused=True))
@@ -148,7 +148,7 @@ class TestStarved:
     def waits(self, tenant, seconds=61, **fields) -> None:
         make_job(tenant, ready_at=NOON - timedelta(seconds=seconds), **fields)
 
-    def test_who_gets_too_little_and_waits_long_although_it_may_take_a_slot(self, tenant):
+    def test_a_tenant_with_too_little_and_a_free_slot_is_starved(self, tenant):
         self.waits(tenant)
         assert self.told() == ["Puget"]
         call_at(NOON, record_sample)

@@ -76,7 +76,7 @@ class TestADueTime:
         run_due()
         assert Job.objects.count() == 2
 
-    def test_of_an_ended_schedule_is_its_last(self, thing):
+    def test_the_last_due_time_of_a_schedule_is_before_its_end(self, thing):
         schedule = hourly(thing, ends_at=timezone.now() + timedelta(minutes=90))
         run_due()
         schedule.refresh_from_db()
@@ -93,7 +93,7 @@ class TestADueTime:
         assert ScheduleRun.objects.get().due == schedule.next_due
 
 
-class TestWhatWasMissed:
+class TestMissedDueTimes:
     LATE = timedelta(hours=5, minutes=1)
 
     @pytest.mark.parametrize(("catch_up", "jobs"), [("none", 0), ("one", 1), ("all", 6)])
@@ -209,7 +209,7 @@ class TestACallThatIsNotPossible:
         call_at(schedule.next_due + timedelta(seconds=settings.JOBS_UNKNOWN_PATIENCE), run_due)
         assert Schedule.objects.get().paused
 
-    def test_of_another_tenant_is_as_one_that_does_not_exist(self, thing):
+    def test_a_source_of_another_tenant_is_as_a_missing_one(self, thing):
         schedule = hourly(thing)
         Schedule.objects.update(source_id=str(ThingFactory().pk))
         run_due()
@@ -362,7 +362,7 @@ class TestTwoLeaders:
         assert run_due() == 1
         assert Job.objects.count() == 2
 
-    def test_one_that_runs_a_schedule_which_is_deleted_meanwhile_ends_first(self, thing, race):
+    def test_a_run_of_a_schedule_that_is_being_deleted_ends_first(self, thing, race):
         schedule = hourly(thing)
         race.begin("SELECT FROM schedules WHERE id = %s FOR NO KEY UPDATE", schedule.pk)
         race.they.execute("INSERT INTO schedule_runs (schedule_id, due, note) VALUES (%s, now(), '')", [schedule.pk])
@@ -371,7 +371,9 @@ class TestTwoLeaders:
         assert not ScheduleRun.objects.exists()
 
     @pytest.mark.parametrize("locked", ["sample_thing", "jobs"])
-    def test_what_somebody_has_locked_is_held_up_and_comes_later(self, locked, thing, onlooker, monkeypatch):
+    def test_a_schedule_with_a_locked_table_comes_later_and_the_others_go_on(
+        self, locked, thing, onlooker, monkeypatch
+    ):
         """A table: that is asked for once, however many are due. Those that do not need it go on."""
         things = [thing, *(ThingFactory() for _ in range(20))]
         held_up = [hourly(one) for one in things]

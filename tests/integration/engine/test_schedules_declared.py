@@ -88,7 +88,7 @@ def test_a_rule_that_changes_in_the_code_changes_in_the_rows(tenants, declared):
     assert all(row.next_due > timezone.now() for row in rows().values())
 
 
-def test_one_that_this_code_does_not_declare_sleeps_and_wakes_as_people_had_left_it(tenants, declared):
+def test_an_undeclared_schedule_sleeps_and_wakes_as_users_left_it(tenants, declared):
     declare()
     before = {slug: (row.pk, row.starts_at) for slug, row in rows().items()}
     change.pause(rows()["opted-0"])
@@ -124,7 +124,7 @@ def test_a_person_may_delete_one_that_sleeps_and_the_clock_does_so_in_the_end(te
     assert rows() == {}
 
 
-def test_one_that_somebody_paused_stays_so(tenants, declared):
+def test_a_schedule_that_a_user_paused_stays_paused(tenants, declared):
     declare()
     change.pause(rows()["opted-0"])
     declared(every=7.0)
@@ -174,7 +174,7 @@ def test_half_a_declaration_is_refused_where_it_is_written(options):
         job(**options)
 
 
-def test_so_is_a_rule_that_cannot_be():
+def test_an_impossible_rule_is_refused():
     from jobs import job
 
     with pytest.raises(ValueError, match="cron: 'x' is not a cron expression"):

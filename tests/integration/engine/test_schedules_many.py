@@ -78,7 +78,7 @@ class TestMoreThanATurnServesInAMinute:
         assert outcomes() == [(0, True, "")] * 10
 
     @pytest.mark.parametrize(("catch_up", "served"), [("none", 3), ("one", 10)])
-    def test_what_comes_due_while_no_clock_looks_was_missed(self, catch_up, served, monkeypatch):
+    def test_a_due_time_that_no_clock_watched_was_missed(self, catch_up, served, monkeypatch):
         """It is no leader any more, or stands still: then nobody may say that it was watched."""
         due_at_once(10, catch_up=catch_up)
         call_at(SIX, store.note_look)
@@ -183,7 +183,7 @@ BAD = {
 @pytest.mark.parametrize(
     ("spoil", "why", "position"), [(*bad, [0, 33, 63][nth % 3]) for nth, bad in enumerate(BAD.values())], ids=BAD.keys()
 )
-def test_one_that_cannot_be_served_fails_alone_after_a_few_statements(spoil, why, position, monkeypatch):
+def test_a_schedule_that_cannot_be_served_fails_alone_after_a_few_statements(spoil, why, position, monkeypatch):
     schedules = due_at_once(64)
     bad = schedules[position]
     spoil(bad, monkeypatch)

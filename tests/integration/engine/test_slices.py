@@ -59,7 +59,7 @@ def end(job: store.Started, seconds: float = 0.0, by: Holder | None = None) -> s
     return call_at(now, store.succeed_and_follow, job.id, job.attempt, {}, None, by=by or job.holder)[1]
 
 
-class TestWhoFollows:
+class TestTheFollower:
     def test_the_next_of_the_lane_in_the_slot_and_process_of_the_one_that_ended(self, running):
         before = Job.objects.get(pk=running.id)
         following = end(running)
@@ -74,13 +74,13 @@ class TestWhoFollows:
         dispatch()  # which tells the lane that somebody stands in front of its head
         assert end(running).id == urgent
 
-    def test_nobody_of_another_lane(self, running, thing):
+    def test_no_job_of_another_lane_follows(self, running, thing):
         Job.objects.exclude(pk=running.id).delete()
         make_job(thing.tenant, queue=QueueFactory(name="other"))
         make_job(TenantFactory())
         assert end(running) is None
 
-    def test_one_that_somebody_has_locked_is_passed_over(self, running, elsewhere):
+    def test_a_locked_job_is_passed_over(self, running, elsewhere):
         first, second = Job.objects.filter(status="created").order_by("id")
         sql("BEGIN")
         sql("SELECT FROM jobs WHERE id = %s FOR UPDATE", [first.pk])
@@ -105,17 +105,17 @@ class TestWhoFollows:
             pytest.param(lambda: store.hold("sample.thing", "echo"), id="held"),
         ],
     )
-    def test_nobody_where_something_else_decides(self, change, running):
+    def test_no_job_follows_where_something_else_decides(self, change, running):
         change()
         before = statuses()
         assert end(running) is None
         assert statuses() == ["success", *before[1:]]
 
-    def test_nobody_whose_type_was_paused_while_it_was_being_submitted(self, running):
+    def test_no_job_of_a_type_paused_during_its_submit_follows(self, running):
         PausedJobType.objects.create(source_type="sample.thing", source_method="echo")
         assert end(running) is None
 
-    def test_nobody_if_it_is_not_wished(self, running):
+    def test_no_job_follows_if_none_is_wanted(self, running):
         assert store.succeed(running.id, 1, {}, None, by=running.holder)
         assert statuses() == ["success", "created", "created"]
 
@@ -143,7 +143,7 @@ class TestTheFence:
         assert Job.objects.get(pk=running.id).status == "running"
         assert settle(running, running.holder)
 
-    def test_one_that_settled_unheard_finds_what_it_was_given(self, running, monkeypatch, host):
+    def test_a_process_that_lost_the_answer_finds_the_job_it_was_given(self, running, monkeypatch, host):
         """The answer is lost with the connection: the job has ended, and the next one runs in this process."""
         settled = store.succeed_and_follow
 
@@ -160,17 +160,17 @@ class TestTheFence:
         execute(queued.pk, queued.attempt, host)
         assert statuses() == ["success", "success"]
 
-    def test_what_a_process_holds_is_what_runs_in_it_and_nothing_else(self, running):
+    def test_a_process_holds_only_the_job_that_runs_in_it(self, running):
         ours, before = running.holder, running.start_time - timedelta(microseconds=1)
         for worker, pid in ((ours.worker, ours.pid + 1), (uuid.uuid4(), ours.pid)):
             assert store.running_in(Holder(worker, pid), before) is None
         assert store.running_in(ours, before).id == running.id
 
-    def test_what_ran_before_is_not_run_again_because_postgresql_has_lost_its_end(self, running):
+    def test_an_attempt_whose_end_postgresql_has_lost_is_not_run_again(self, running):
         """A failover or a restore: by its row, an attempt runs here that this process had ended before."""
         assert store.running_in(running.holder, running.start_time) is None
 
-    def test_one_that_started_unheard_runs_its_body(self, thing, host, sent, monkeypatch):
+    def test_a_job_whose_start_was_not_confirmed_runs_its_body(self, thing, host, sent, monkeypatch):
         job_id = thing.async_.echo()
         started = store.start
 
@@ -183,7 +183,7 @@ class TestTheFence:
         execute(job_id, 1, host)
         assert statuses() == ["success"]
 
-    def test_one_whose_start_is_still_on_its_way_waits_for_it(self, thing, host, sent, monkeypatch):
+    def test_a_job_whose_start_is_on_its_way_waits_for_it(self, thing, host, sent, monkeypatch):
         """The connection is cut; the server carries the start out while it is asked again."""
         job_id = thing.async_.echo()
         started = store.start
@@ -213,7 +213,7 @@ class TestTheFence:
             message.run_attempt(job_id, 1)
 
 
-class TestWhatTheDoorSees:
+class TestTheDoor:
     def test_no_slot_is_free_while_one_follows_the_other(self, running, host):
         """I1: the door may have seen the slot's ticket long before the job that holds it now was given it."""
         make_job(Job.objects.get(pk=running.id).tenant, queue=QueueFactory(name="other"))
@@ -250,12 +250,12 @@ class TestWhatTheDoorSees:
         freed = FreedSlot.objects.get()
         assert (freed.seconds, freed.followed) == (pytest.approx(3), 1)
 
-    def test_who_followed_is_counted_also_when_the_process_dies(self, running):
+    def test_a_follower_is_counted_even_if_its_process_dies(self, running):
         last = end(end(running))
         assert store.take_back(last.id, 1, store.Failure("ProcessDied", "killed"), max_crashes=3) == "scheduled"
         assert FreedSlot.objects.get().followed == 2
 
-    def test_who_has_followed_so_far_is_not_counted_as_wrong(self, running):
+    def test_the_followers_so_far_are_not_counted_as_wrong(self, running):
         dispatch()
         last = end(running)
         assert recount_waiting(all_tenants=True) == 0
@@ -271,7 +271,7 @@ class TestWhatTheDoorSees:
         dispatch()
         assert Job.objects.get(pk=last.id).followed == 0
 
-    def test_who_followed_waits_no_more(self, running, thing):
+    def test_a_follower_waits_no_more(self, running, thing):
         dispatch()
         assert Lane.objects.get(tenant_id=thing.tenant.pk).waiting == 2
         second = end(running)
@@ -309,7 +309,7 @@ class TestAMessage:
         assert [message.id for message in sent] == [first, second]
         assert statuses() == ["success", "queued"]
 
-    def test_what_it_claims_for_another_pool_is_handed_over(self, host, thing, sent, register, monkeypatch):
+    def test_a_claim_for_another_pool_is_handed_over(self, host, thing, sent, register, monkeypatch):
         monkeypatch.setattr(slices, "SLICE", 0.0)
         QueueFactory(name="heavy", pool="heavy")
         first = thing.async_.echo(0)
@@ -319,7 +319,7 @@ class TestAMessage:
         assert [message.id for message in sent] == [first, heavy]
         assert statuses() == ["success", "queued"]
 
-    def test_of_several_places_it_fills_one_itself_and_hands_the_others_over(self, host, sent, register, monkeypatch):
+    def test_a_process_fills_one_of_several_places_and_hands_over_the_others(self, host, sent, register, monkeypatch):
         monkeypatch.setattr(slices, "SLICE", 0.0)
         first = ThingFactory().async_.echo(0)
         Worker.objects.update(concurrency=0)
@@ -344,7 +344,7 @@ class TestAMessage:
         assert statuses() == ["error", "success", "success"]
         assert list(Job.objects.order_by("start_time").values_list("id", flat=True)) == begun
 
-    def test_one_that_is_to_be_cancelled_in_the_middle_is(self, host, thing, sent, monkeypatch):
+    def test_a_job_to_be_cancelled_in_the_middle_of_a_slice_is_cancelled(self, host, thing, sent, monkeypatch):
         """Its process learns it from the row, whichever message brought it there."""
 
         def stop_the_second(self, n: int) -> None:
@@ -358,7 +358,7 @@ class TestAMessage:
         execute(sent[0].id, 1, host)
         assert statuses() == ["success", "cancelled", "success"]
 
-    def test_nobody_is_told_of_a_job_that_only_followed_by_a_message(self, host, thing, sent):
+    def test_a_job_that_only_followed_has_no_message(self, host, thing, sent):
         for n in range(3):
             thing.async_.echo(n)
         execute(sent[0].id, 1, host)

@@ -91,14 +91,14 @@ ENDS = {
 
 
 @pytest.mark.parametrize("how", ENDS)
-def test_whatever_it_raises_the_job_ends_once_and_is_no_crash(how, run):
+def test_any_error_of_foreign_code_ends_the_job_once_and_is_no_crash(how, run):
     end, retry, (status, text) = ENDS[how]
     ended = run(end, retry=retry)
     assert (ended.status, ended.crashes, ended.last_error[: len(text)]) == (status, 0, text)
     assert FailedAttempt.objects.count() == 1
 
 
-def test_of_an_error_that_a_policy_cannot_read_both_are_told(run):
+def test_an_error_that_a_policy_cannot_read_is_in_the_traceback_with_the_policys(run):
     run(lambda: raise_(Unspeakable()), retry=Retry.custom(read, max_retries=2))
     trace = FailedAttempt.objects.get().traceback
     assert "RuntimeError: no text" in trace
@@ -142,7 +142,7 @@ class TestInTime:
         run(late, limit=limit)
         assert [call.split()[0] for call in seen.all] == ["arm", "arm"]
 
-    def test_so_does_everything_else(self, run, limit, seen):
+    def test_all_other_foreign_code_runs_within_the_limit(self, run, limit, seen):
         class Told(Exception):
             def __str__(self) -> str:
                 seen()
@@ -206,7 +206,7 @@ class TestAfterItsTime:
         ended = over(go_on, retry=Retry.every(5, max_retries=1))
         assert (ended.status, ended.retries) == ("scheduled", 1)
 
-    def test_what_it_raised_instead_is_in_the_traceback(self, over):
+    def test_the_error_that_replaced_the_timeout_is_in_the_traceback(self, over):
         def fail() -> None:
             try:
                 signal.pause()
@@ -246,7 +246,7 @@ class TestAfterAHardLimit:
         ended = time_out(leave)
         assert (ended.status, ended.last_error) == ("dead", "SystemExit: 3")
 
-    def test_one_that_hangs_is_left_behind(self, time_out, monkeypatch):
+    def test_a_policy_that_hangs_is_left_behind(self, time_out, monkeypatch):
         monkeypatch.setattr(user_code, "ANSWER_SECONDS", 0.01)
         hangs = threading.Event()
         try:

@@ -45,7 +45,7 @@ def age(job_id: int, **by: float) -> None:
     Job.objects.filter(pk=job_id).update(created_at=timezone.now() - timedelta(**by))
 
 
-class TestWhatIsIdentical:
+class TestIdenticalCalls:
     def test_the_same_call_twice_is_one_job(self, thing):
         assert thing.async_.echo(1) == thing.async_.echo(1)
         assert Job.objects.count() == 1
@@ -71,7 +71,7 @@ class TestWhatIsIdentical:
         assert thing.async_.echo() != later
         assert thing.async_(delay=0).echo() == thing.async_.echo()
 
-    def test_nor_to_somebody_who_asks_for_it_at_another_moment(self, thing):
+    def test_calls_for_different_moments_are_different_jobs(self, thing):
         soon = timezone.now() + timedelta(hours=1)
         moments = [{"at": soon + timedelta(days=n)} for n in range(3)] + [{"delay": 60}, {"delay": 90}]
         jobs = [thing.async_(**moment).echo() for moment in moments]
@@ -89,7 +89,7 @@ class TestWhatIsIdentical:
         assert thing.async_.daily("monday", verbose=True) == monday
         assert thing.async_.daily(day="tuesday") != monday
 
-    def test_what_it_says_must_be_json_and_an_object_stands_for_no_call(self, thing, monkeypatch, subtests):
+    def test_the_value_of_a_dedup_key_must_be_json_and_no_object(self, thing, monkeypatch, subtests):
         other = ThingFactory(tenant=thing.tenant)
         wrong = {
             "map": map(str, [1]),
@@ -113,7 +113,7 @@ class TestWhatIsIdentical:
         monkeypatch.setattr(Thing, "echo", a_job(dedup_key=lambda value, **_: (Mode.FAST, [value], None))(echo))
         assert thing.async_.echo(1) == thing.async_.echo(1) != thing.async_.echo(2)
 
-    def test_what_it_raises_is_said_of_the_arguments_and_its_text_stays_with_the_author(self, thing):
+    def test_an_error_of_a_dedup_key_is_refused_without_its_text(self, thing):
         with pytest.raises(InvalidRequest, match=r"^args: the dedup_key of daily .* these: TypeError$") as refused:
             thing.async_.daily(5)
         assert isinstance(refused.value.__cause__, TypeError)
@@ -144,7 +144,7 @@ class TestWhatIsIdentical:
         assert thing.async_(dedup=True).again() == thing.async_(dedup=True).again()
 
 
-class TestUntilWhen:
+class TestTheWindow:
     @pytest.mark.parametrize("status", sorted(set(Status) - FINAL))
     def test_an_unfinished_job_is_returned_whatever_its_status(self, status):
         request = with_key(TenantFactory())
@@ -224,7 +224,7 @@ class TestUntilWhen:
         finally:
             token.var.reset(token)
 
-    def test_what_is_refused_takes_no_key_from_an_old_job(self, settings):
+    def test_a_refused_submit_takes_no_key_from_an_old_job(self, settings):
         request = with_key(TenantFactory())
         old = make_job(tenant_of(request), dedup_key=request.dedup_key)
         age(old.pk, seconds=settings.JOBS_DEDUP_WINDOW + 1)
@@ -250,12 +250,12 @@ class TestInOneBatch:
         assert ids[0] == ids[2] != ids[1]
         assert Job.objects.count() == 2
 
-    def test_of_duplicates_within_a_batch_the_first_is_stored(self, thing):
+    def test_the_first_of_duplicates_within_a_batch_is_stored(self, thing):
         submitted = submit_all([thing.async_.echo.request(n % 7) for n in range(70)])
         assert [s.deduplicated for s in submitted] == [False] * 7 + [True] * 63
         assert [s.id for s in submitted] == sorted({s.id for s in submitted}) * 10
 
-    def test_what_is_new_identical_doubled_old_and_without_key_may_be_mixed(self, thing, settings):
+    def test_new_identical_old_and_keyless_calls_may_be_mixed(self, thing, settings):
         here, old = thing.async_.echo("here"), thing.async_.echo("old")
         age(old, seconds=settings.JOBS_DEDUP_WINDOW + 1)
         calls = [

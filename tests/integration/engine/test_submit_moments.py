@@ -64,7 +64,7 @@ def test_a_year_ahead_is_the_farthest(now):
         submit(request_for(tenant, at=now + far + HOUR))
 
 
-def test_of_many_requests_the_first_that_does_not_fit_is_named(now):
+def test_the_first_of_many_requests_that_does_not_fit_is_named(now):
     tenant = TenantFactory()
     requests = [request_for(tenant), *(request_for(tenant, n, at=now - n * HOUR) for n in (2, 1))]
     with pytest.raises(InvalidRequest) as refusal:

@@ -157,7 +157,7 @@ class TestTheOrmThatABodyAwaits:
             value("SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%%pg_sleep(3600)' AND state = 'active'") == 0
         )
 
-    def test_that_goes_on_ends_the_process(self, serve, over, impatient, caplog):
+    def test_a_call_that_goes_on_ends_the_process(self, serve, over, impatient, caplog):
         async def leave() -> None:
             asking = asyncio.create_task(sync_to_async(over.wait)())
             await asyncio.sleep(0)
@@ -170,9 +170,9 @@ class TestTheOrmThatABodyAwaits:
         over.set()
 
 
-class TestWhatIsLeft:
+class TestLeftThreads:
     @pytest.mark.usefixtures("impatient")
-    def test_that_still_runs_or_will_run_ends_the_process(self, serve, over, kept, caplog, subtests):
+    def test_a_thread_that_still_runs_ends_the_process(self, serve, over, kept, caplog, subtests):
         def wait() -> None:
             over.wait()
 
@@ -201,7 +201,7 @@ class TestWhatIsLeft:
                     kept.submit(block.__exit__, None, None, None).result()
                 wait_until(lambda: serve(lambda: None)[0], "it was the only reason")
 
-    def test_that_waits_for_work_may_stay_without_its_session(self, serve, kept, over, caplog, subtests):
+    def test_a_thread_that_waits_for_work_may_stay_without_its_session(self, serve, kept, over, caplog, subtests):
         loop = asyncio.new_event_loop()
         seen = []
         wait = {
@@ -307,7 +307,7 @@ def around(running):
         yield
 
 
-def test_what_is_around_a_body_is_in_force_for_what_it_awaits(serve, settings):
+def test_the_context_around_a_body_holds_for_the_calls_that_it_awaits(serve, settings):
     settings.JOBS_AROUND = f"{__name__}.around"
     said = partial(value, "SELECT current_setting('app.around', true)")
     _, ended = serve(lambda: asyncio.run(sync_to_async(said)()))

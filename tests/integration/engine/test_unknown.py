@@ -44,7 +44,7 @@ def age(job_id: int, seconds: float) -> None:
         kept.save()
 
 
-def test_it_is_put_back_for_ever_longer_without_a_failure_or_a_crash(job_id, sent):
+def test_an_unknown_job_is_put_back_for_ever_longer_without_a_failure(job_id, sent):
     moment, delays = timezone.now(), []
     for _ in range(6):
         call_at(moment, store.promote)
@@ -58,7 +58,7 @@ def test_it_is_put_back_for_ever_longer_without_a_failure_or_a_crash(job_id, sen
     assert not Run.objects.exists()
 
 
-def test_it_runs_where_it_is_known_as_if_nothing_had_been(job_id, sent, monkeypatch):
+def test_an_unknown_job_runs_normally_where_it_is_known(job_id, sent, monkeypatch):
     run(sent, job_id)
     monkeypatch.undo()
     ended = run_when_due(sent, job_id)
@@ -74,7 +74,7 @@ def test_when_patience_is_over_it_ends_with_the_error_of_who_was_never_known(job
     assert ended.last_error.endswith("; if the code is newer than this worker, restart this worker")
 
 
-def test_who_has_no_patience_fails_at_once(job_id, sent, settings):
+def test_an_unknown_job_without_patience_fails_at_once(job_id, sent, settings):
     settings.JOBS_UNKNOWN_PATIENCE = 0
     assert run(sent, job_id).status == "error"
 
@@ -101,14 +101,14 @@ def test_another_job_is_no_concern_of_it(job_id, thing, sent, settings, monkeypa
     assert run(sent, other).status == "scheduled"
 
 
-def test_those_that_wait_for_it_go_on_waiting(job_id, thing, sent):
+def test_followers_of_an_unknown_job_go_on_waiting(job_id, thing, sent):
     follower = thing.async_(after=job_id).again()
     run(sent, job_id)
     dispatch()
     assert Job.objects.get(pk=follower).status == "blocked"
 
 
-def test_one_that_was_asked_to_stop_is_cancelled(job_id, sent, monkeypatch):
+def test_an_unknown_job_that_was_asked_to_stop_is_cancelled(job_id, sent, monkeypatch):
     def asked(*names: str, **_: bool) -> None:
         cancel(job_id, tenant_id=EVERY_TENANT)
         raise UnknownTarget("source_method", "is unknown")
@@ -133,7 +133,7 @@ def test_explain_says_so(job_id, sent):
     assert (why.used, why.limit) == (None, None)
 
 
-def test_it_says_so_of_a_stop_too(thing, sent):
+def test_the_explanation_names_a_stopped_worker_too(thing, sent):
     job_id = thing.async_.echo()
     Job.objects.filter(pk=job_id).update(
         status=Status.RUNNING,

@@ -120,7 +120,7 @@ class TestFinal:
             statements.record_peaks(TOMORROW, {1: slots})
         assert SlotPeak.objects.get(day=TOMORROW).slots == 5
 
-    def test_it_is_deleted_when_it_is_old(self, settings):
+    def test_a_closed_day_is_deleted_when_it_is_old(self, settings):
         settings.JOBS_USAGE_KEEP = 30
         call_at(NOON + 30 * DAY, close.forget_days)
         assert billed() == (1, 1_000_000)
@@ -142,7 +142,7 @@ def test_usage_of_a_period_is_that_of_its_days_and_says_when_it_is_final():
     assert usage.read(usage.UsageRequest(date(2031, 3, 1), TODAY, ("day",)), None, now).final
 
 
-def test_of_a_tenant_only_its_own_counts():
+def test_usage_of_a_tenant_has_only_its_own_attempts():
     attempt(tenant_id=1), attempt(tenant_id=2, ran=5.0)
     for now in (NOON + MINUTE, NOON + DAY):
         statements.record_peaks((now - MINUTE).date(), {1: 2, 2: 7})
@@ -163,7 +163,7 @@ def test_a_crowd_of_fractions_adds_up_to_the_microsecond():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_whatever_happens_each_attempt_is_billed_once_and_no_final_day_changes(seed, monkeypatch):
+def test_any_history_bills_each_attempt_once_and_changes_no_final_day(seed, monkeypatch):
     """Attempts end at any time, some commit late, recorders come, die half way and stay away, the clock is set back."""
     chance = random.Random(seed)
     now, held, final = NOON - 6 * HOUR, [], {}
@@ -231,7 +231,7 @@ def test_an_outage_of_days_loses_no_hour():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_recorders_that_close_a_day_the_second_waits_and_bills_nothing_twice(elsewhere, blocked):
+def test_the_second_of_two_recorders_that_close_a_day_bills_nothing_twice(elsewhere, blocked):
     attempt()
     now = NOON + DAY
     call_at(now, record.record_hours)

@@ -50,7 +50,7 @@ def seconds(job) -> float:
     return places[(job.priority << 58) + job.pk]
 
 
-def test_what_is_said_of_each_place_is_stored(tenant, history, register):
+def test_the_forecast_of_each_place_is_stored(tenant, history, register):
     register(concurrency=4)
     make_job(tenant, Status.RUNNING)
     jobs = [make_job(tenant) for _ in range(3)]
@@ -137,7 +137,7 @@ def test_only_attempts_that_have_ended_since_are_read_again(tenant, history, reg
     assert newest.strftime("%H:%M:%S") in read
 
 
-def test_of_a_long_line_no_more_is_read_however_long_it_is(tenant, history, register, monkeypatch):
+def test_the_forecast_reads_no_more_of_a_long_line(tenant, history, register, monkeypatch):
     """Of a line no more than its first jobs, and some marks behind them."""
     register(concurrency=4)
     monkeypatch.setattr(fill, "settle", lambda: None)

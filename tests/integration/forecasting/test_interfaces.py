@@ -174,7 +174,7 @@ def test_all_say_less_where_no_more_holds(job, owner, mate, operator):
     assert "unlikely before" in run("jobs", "show", job.pk)
 
 
-def test_what_nothing_is_said_of_has_a_code(job, owner, mate):
+def test_a_missing_forecast_has_a_code(job, owner, mate):
     assert owner.get(f"/api/v1/jobs/{job.pk}").json()["starts"]["reason"] == "late"
     assert "Starts about" not in told(mate, f"/jobs/{job.pk}/")
 
@@ -266,7 +266,7 @@ def test_once_it_has_started_the_page_says_how_it_held_to_whom_it_said_it(job, m
         assert f"{clock(made_at + 900 * SECOND)}</time>, in UTC." in text
 
 
-def test_nobody_else_is_told_and_nothing_of_another_start(job, mate, operator):
+def test_a_forecast_is_shown_to_its_tenant_alone_and_for_its_start_alone(job, mate, operator):
     made_at = forecast(job)
     address = f"/jobs/{job.pk}/"
     told(mate, address)

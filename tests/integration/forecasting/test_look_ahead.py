@@ -22,7 +22,7 @@ def tenant():
     return TenantFactory(queue__num_slots=2, queue__burst_slots=3, queue__rate_limit=5, queue__rate_window=60.0)
 
 
-def test_nobody_in_line(tenant):
+def test_a_tenant_without_ready_jobs_has_no_line(tenant):
     make_job(tenant, Status.SCHEDULED)
     assert not ahead.has_line()
 
@@ -53,7 +53,7 @@ def test_the_scene_has_what_waits_what_runs_and_who_came(tenant, register):
     assert (owner.num_slots, owner.burst_slots, owner.rate_limit, owner.tokens(0.0)) == (2, 3, 5, 5)
 
 
-def test_it_costs_the_same_reads_however_many_wait(tenant):
+def test_the_snapshot_costs_the_same_reads_for_long_lines(tenant):
     few, many = (reads_of_lines_with(tenant, jobs) for jobs in (6_000, 12_000))
     assert many <= 1.1 * few, (few, many)
 

@@ -42,7 +42,7 @@ def test_a_start_before_the_said_moment_holds_and_shrinks_the_factor(tenant):
     assert all(factor.log < 0 for factor in factors.values())
 
 
-def test_who_has_not_started_by_the_said_moment_is_a_miss_at_once_and_only_once(tenant):
+def test_a_job_not_started_by_its_forecast_is_a_miss_at_once_and_only_once(tenant):
     job = make_job(tenant)
     one = said(job)
     learned(10)

@@ -49,7 +49,7 @@ def test_a_job_behind_all_that_were_read_is_told_no_moment(tenant):
     assert of(second) == Starts(not_before=made_at + 4 * SECOND, reason=Reason.FAR, made_at=made_at)
 
 
-def test_who_asks_by_number_is_told_of_his_own_jobs_in_line(tenant, django_assert_num_queries):
+def test_a_question_by_number_finds_only_own_jobs_in_line(tenant, django_assert_num_queries):
     stranger = TenantFactory()
     job, running = make_job(tenant), make_job(tenant, Status.RUNNING)
     forecast(tenant, [place(job), 10.0, 20.0, 5.0, None])
@@ -93,7 +93,7 @@ def test_a_user_of_a_tenant_that_limits_them_has_a_line_of_its_own(tenant):
     assert of(bob) == Starts(reason=Reason.LATE)  # of nobody else's line
 
 
-def test_of_another_queue_or_tenant_nothing_is_said(tenant):
+def test_another_queue_or_tenant_has_no_forecast(tenant):
     stranger = TenantFactory(queue__num_slots=2)
     job = make_job(tenant)
     made_at = forecast(tenant, [place(job), 10.0, 20.0, 5.0, None])
@@ -102,9 +102,7 @@ def test_of_another_queue_or_tenant_nothing_is_said(tenant):
     assert of(job).p50 == made_at + 10 * SECOND
 
 
-def test_what_waits_outside_of_any_line_has_no_moment_but_a_reason_and_what_does_not_wait_has_none(
-    tenant, django_assert_num_queries
-):
+def test_a_job_outside_of_any_line_has_a_reason_and_an_ended_one_has_none(tenant, django_assert_num_queries):
     ended, running, due = (make_job(tenant, status) for status in (Status.SUCCESS, Status.RUNNING, Status.SCHEDULED))
     held, blocked = make_job(tenant, Status.SCHEDULED, due_at=HELD_UNTIL), make_job(tenant, Status.BLOCKED)
     forecast(tenant, *([place(job), 10.0, 20.0, 5.0, None] for job in (running, due, held, blocked)))

@@ -67,7 +67,7 @@ class TestItsCallers:
         tasks.send_invoice.apply_async((tenant.pk, 7), serializer="json", ignore_result=True)
         assert Job.objects.exists()
 
-    def test_what_a_job_does_not_have_is_refused(self, tenant):
+    def test_an_option_that_a_job_does_not_have_is_refused(self, tenant):
         for option in ("priority", "link", "group_id", "chain"):
             with pytest.raises(
                 InvalidRequest, match=rf"^{option}: send_invoice is a job now, which has no such option"
@@ -117,7 +117,7 @@ class TestTheJob:
             with pytest.raises(InvalidRequest, match=r"^tenant: \w+ has no object; name the owner"):
                 call()
 
-    def test_it_is_found_by_its_name(self):
+    def test_the_task_is_found_by_its_name(self):
         target = registry.resolve("tests.sample.celery_tasks", "send_invoice")
         assert async_(target.function).target == target
 
@@ -137,23 +137,23 @@ class TestTheHooksOfItsClass:
 
         return told
 
-    def test_of_a_success(self, told, tenant):
+    def test_the_hooks_of_a_success_are_called(self, told, tenant):
         assert told() == [("on_success", "well"), ("after_return", "SUCCESS", "well")]
         assert tasks.TOLD[0][2:] == ([tenant.pk], {})
 
-    def test_of_a_failure_and_of_the_retry_before_it_once_they_are_stored(self, told, tenant, settings):
+    def test_the_hooks_of_a_retry_and_a_failure_are_called_once_they_are_stored(self, told, tenant, settings):
         settings.JOBS_AROUND = "tests.integration.from_celery.test_as_job.with_the_status"
         (_, error, kind), (_, last, with_traceback, whose), after = told(how="badly")
         assert (str(error), kind, str(last), with_traceback, whose) == ("badly", ValueError, "badly", True, tenant.pk)
         assert after == ("after_return", "FAILURE", last)
         assert around == ["running", "scheduled", "running", "dead"]  # in the tenant's scope, after the settling
 
-    def test_of_a_body_that_asks_for_another_try_and_of_one_that_was_stopped(self, told):
+    def test_the_hooks_of_another_try_are_called_and_those_of_a_stop_are_not(self, told):
         assert [name for name, *_ in told(how="again")] == ["on_retry", "on_success", "after_return"]
         tasks.TOLD.clear()
         assert told(how="stopped") == []
 
-    def test_one_that_fails_is_logged_and_the_job_ends_as_it_did(self, told, tenant, caplog):
+    def test_a_hook_that_fails_is_logged_and_the_job_ends_as_it_did(self, told, tenant, caplog):
         assert [name for name, *_ in told(how="sys.exit")][-1] == "after_return"
         assert Job.objects.get().status == "dead"
         assert "failure hook failed" in caplog.text
@@ -205,11 +205,11 @@ class TestOnCommit:
         ],
         ids=["delay", "apply_async"],
     )
-    def test_what_celery_sends_after_the_commit_is_a_job_of_the_transaction(self, tenant, send):
+    def test_a_call_on_commit_is_a_job_of_the_transaction(self, tenant, send):
         assert send(tenant) is None
         assert [attempt.value for attempt in drain()] == [{"tenant": tenant.pk, "number": 7, "copy": True}]
 
-    def test_of_a_transaction_that_fails_there_is_none(self, tenant):
+    def test_a_failed_transaction_submits_no_job(self, tenant):
         with pytest.raises(ZeroDivisionError), transaction.atomic():
             tasks.send_invoice.delay_on_commit(tenant.pk, 7)
             raise ZeroDivisionError

@@ -103,7 +103,7 @@ class TestReplay:
         path.write_text("".join(line.format(*task) for task in tasks))
         return path
 
-    def test_it_shows_the_waits_before_and_after(self, file, told):
+    def test_the_replay_shows_the_waits_before_and_after(self, file, told):
         shown = json.loads(told(file, "--json"))
         small = next(one for one in shown["tenants"] if one["tenant"] == "small")
         assert (small["was"]["longest"], small["would_be"]["longest"]) == (9, 0)
@@ -113,7 +113,7 @@ class TestReplay:
         shown = json.loads(told(file, "--json", "--processes", "20", "--slots", "5", "--tenant", "burst=2"))
         assert {one["tenant"]: one["would_be"]["longest"] for one in shown["tenants"]} == {"burst": 4, "small": 0}
 
-    def test_what_cannot_be_read_is_refused_in_one_line(self, file, tmp_path, capsys):
+    def test_an_unreadable_file_is_refused_in_one_line(self, file, tmp_path, capsys):
         empty, nonsense = tmp_path / "empty", tmp_path / "nonsense"
         empty.touch()
         nonsense.write_text("nonsense\n")

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 TOKEN = re.compile(rb'name="csrfmiddlewaretoken" value="\w+"')
 
 
-def test_nobody_logged_in_gets_the_login(job):
+def test_an_anonymous_visitor_gets_the_login(job):
     for client in (Client(), Client(enforce_csrf_checks=True)):
         for path in (LIST, f"{LIST}{job.pk}/"):
             response = client.get(path)

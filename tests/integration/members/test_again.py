@@ -49,7 +49,7 @@ def test_a_new_job_of_the_member_is_submitted_with_the_arguments(mate, tenant, d
     ],
     ids=["no JSON", "not its arguments", "masked", "very deep", "very long"],
 )
-def test_what_is_wrong_is_told_beside_what_was_typed(mate, done, args, told):
+def test_a_fault_is_shown_beside_the_input(mate, done, args, told):
     answer = mate.post(path(done), {"args": args})
     assert (answer.status_code, told in answer.content.decode()) == (422, True)
     assert Job.objects.count() == 1
@@ -67,7 +67,7 @@ def test_a_stranger_finds_no_such_job(done):
     assert Job.objects.count() == 1
 
 
-def test_what_tenants_may_not_call_or_was_erased_is_not_offered(mate, tenant, done):
+def test_jobs_that_tenants_may_not_call_or_that_were_erased_are_not_offered(mate, tenant, done):
     inner = make_job(tenant, Status.SUCCESS, source_type="sample.thing", source_id="1", source_method="echo")
     assert path(inner) not in page(mate, f"{LIST}{inner.pk}/")
     Job.objects.filter(pk=done.pk).update(dedup_key=ERASED)
@@ -75,6 +75,6 @@ def test_what_tenants_may_not_call_or_was_erased_is_not_offered(mate, tenant, do
         assert mate.post(path(job), {"args": "{}"}).status_code == 404
 
 
-def test_it_takes_the_token_of_its_page(mate, done):
+def test_the_form_needs_the_token_of_its_page(mate, done):
     strict = browser_of(mate.user, enforce_csrf_checks=True)
     assert strict.post(path(done), {"args": "{}"}).status_code == 403

@@ -48,7 +48,7 @@ def test_a_batch_is_listed_shown_cancelled_and_run_again(mate, tenant, nightly):
     assert "Not all run again" in page(mate, path)
 
 
-def test_one_that_is_open_is_closed(mate, foreign_mate, nightly):
+def test_an_open_batch_is_closed(mate, foreign_mate, nightly):
     Batch.objects.update(closed_at=None)
     close = f"/jobs/batches/{nightly}/close"
     assert foreign_mate.post(close).status_code == 404

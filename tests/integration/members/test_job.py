@@ -89,7 +89,7 @@ def test_a_job_in_the_history_has_its_page_and_its_place_in_the_list(mate, tenan
     assert "Failed" in row(mate, job)
 
 
-def test_what_its_code_logged_is_for_operators_alone(mate, tenant):
+def test_the_log_of_a_job_is_for_operators_alone(mate, tenant):
     job = make_job(tenant, Status.SUCCESS)
     JobLog.objects.create(tenant=tenant, job_id=job.pk, attempt=1, text="connecting to db-7.internal")
     assert "db-7" not in mate.get(f"{LIST}{job.pk}/").content.decode()
@@ -128,7 +128,7 @@ def test_a_job_that_had_ended_stays_as_it_is(mate, tenant):
 
 
 @pytest.mark.parametrize("address", ["https://evil.example/jobs/", "//evil.example/jobs/", "/admin/", "/jobs/\\evil"])
-def test_it_leads_back_to_these_pages_and_nowhere_else(mate, job, address):
+def test_a_cancellation_leads_back_to_these_pages_and_nowhere_else(mate, job, address):
     response = mate.post(f"{LIST}{job.pk}/cancel", {"next": address})
     assert response["Location"] in ("/jobs/", "/jobs/%5Cevil")
 
@@ -144,7 +144,7 @@ def test_a_mate_runs_a_job_again_that_ended_badly(mate, tenant, status):
     assert list(noted) == [(mate.user.username, "revived", str(job.pk), tenant.pk, tenant.pk)]
 
 
-def test_what_ended_well_or_was_ended_by_an_operator_is_not_run_again(mate, tenant, job):
+def test_a_successful_or_barred_job_is_not_run_again(mate, tenant, job):
     done, barred = make_job(tenant, Status.SUCCESS), make_job(tenant, Status.CANCELLED, barred=True)
     for one in (done, barred, job):
         assert "Run it again" not in page(mate, f"{LIST}{one.pk}/")

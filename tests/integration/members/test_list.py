@@ -96,7 +96,7 @@ def test_a_choice_keeps_the_other_one_and_goes_to_the_first_page(mate, job):
 
 
 @pytest.mark.parametrize("odd", ["status=nonsense", "before=x", "before=-1", "before=²", "mine=2", "status=%00"])
-def test_what_cannot_be_asked_for_is_left_out(mate, job, odd):
+def test_an_invalid_filter_is_left_out(mate, job, odd):
     response = mate.get(f"{LIST}?{odd}")
     assert response.status_code == (400 if "%00" in odd else 200)
     if response.status_code == 200:

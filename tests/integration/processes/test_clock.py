@@ -88,7 +88,7 @@ def queued(job_id: int) -> bool:
 
 
 class TestTheLeader:
-    def test_of_two_clocks_one_leads_and_only_that_one_ticks(self, start_clock, holders, onlooker, monkeypatch):
+    def test_one_of_two_clocks_leads_and_only_that_one_ticks(self, start_clock, holders, onlooker, monkeypatch):
         ticks: list[int] = []
         monkeypatch.setattr(clock, "promote", lambda: ticks.append(threading.get_ident()))
         monkeypatch.setattr(clock, "LONGEST_SLEEP", 0.02)
@@ -205,7 +205,7 @@ class TestTheRound:
 
 
 class TestPromote:
-    def test_what_is_due_is_promoted_and_what_is_not_stays(self, tenant):
+    def test_due_jobs_are_promoted_and_others_stay(self, tenant):
         now = timezone.now()
         due = make_job(tenant, Status.SCHEDULED, due_at=now)
         make_job(tenant, Status.SCHEDULED, due_at=now + timedelta(microseconds=1))
@@ -223,9 +223,7 @@ class TestPromote:
         assert promote.promote() == count
         assert made == [min(n * 10, count) for n in range(1, passes + 1)]
 
-    def test_one_of_a_paused_type_is_held_and_said_to_be_and_nothing_is_dispatched_for_it(
-        self, tenant, monkeypatch, caplog
-    ):
+    def test_a_due_job_of_a_paused_type_is_held_and_nothing_is_dispatched(self, tenant, monkeypatch, caplog):
         caplog.set_level("INFO", "jobs")
         dispatched = []
         monkeypatch.setattr("jobs.engine.door.dispatch.dispatch", lambda: dispatched.append(True))

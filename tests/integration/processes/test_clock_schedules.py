@@ -29,7 +29,7 @@ def due() -> Schedule:
     return schedule
 
 
-def test_one_that_is_due_and_locked_is_looked_at_again_after_a_pause_and_not_at_once(thread, onlooker):
+def test_a_due_schedule_that_is_locked_is_looked_at_again_after_a_pause(thread, onlooker):
     locked = due()
     with onlooker.transaction():
         onlooker.execute("SELECT FROM schedules WHERE id = %s FOR UPDATE", [locked.pk])

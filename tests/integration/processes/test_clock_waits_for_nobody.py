@@ -80,7 +80,7 @@ def bystanders_go_through() -> None:
 
 
 class TestALockedRow:
-    def test_of_an_orphan_holds_up_nobody_and_is_taken_back_later(self, *, tenant, register, lock, start, onlooker):
+    def test_a_locked_orphan_holds_up_no_job_and_is_taken_back_later(self, *, tenant, register, lock, start, onlooker):
         register()
         gone = register()
         orphan, other = (make_job(tenant, Status.RUNNING, worker=gone) for _ in range(2))
@@ -93,7 +93,7 @@ class TestALockedRow:
         onlooker.execute("ROLLBACK")
         wait_until(lambda: FailedAttempt.objects.filter(job=orphan).exists(), "it is taken back")
 
-    def test_of_a_lost_message_holds_up_nobody(self, *, tenant, register, lock, start, settings, sent):
+    def test_a_locked_lost_message_holds_up_no_job(self, *, tenant, register, lock, start, settings, sent):
         settings.JOBS_HAND_OVER_TIMEOUT = 0
         register()
         lost, other = (make_job(tenant, Status.QUEUED, handed_at=timezone.now()) for _ in range(2))
@@ -103,7 +103,7 @@ class TestALockedRow:
         bystanders_go_through()
         assert lost.pk not in {message.id for message in sent}
 
-    def test_of_a_due_job_does_not_make_it_spin(self, tenant, register, lock, start, monkeypatch):
+    def test_a_locked_due_job_does_not_make_the_clock_spin(self, tenant, register, lock, start, monkeypatch):
         register()
         due = make_job(tenant, Status.SCHEDULED)
         lock(due)
@@ -116,7 +116,7 @@ class TestALockedRow:
 
 
 class TestADuty:
-    def test_that_waits_for_a_lock_gives_up_and_has_another_turn(
+    def test_a_duty_that_waits_for_a_lock_gives_up_and_has_another_turn(
         self, *, tenant, register, lock, start, monkeypatch, caplog
     ):
         register()
@@ -135,7 +135,7 @@ class TestADuty:
         assert "clock was held up error=LockNotAvailable" in caplog.messages
         assert "thread without database" not in caplog.text
 
-    def test_that_takes_long_gives_up_in_time(self, start, register, monkeypatch, caplog):
+    def test_a_duty_that_takes_long_gives_up_in_time(self, start, register, monkeypatch, caplog):
         def sleeps() -> None:
             sql("SELECT pg_sleep(60)")
 
@@ -146,7 +146,7 @@ class TestADuty:
         wait_until(lambda: "clock was held up error=QueryCanceled" in caplog.messages, "it is given up")
         bystanders_go_through()
 
-    def test_of_the_upkeep_may_take_long_beside_the_clock(self, start, register, monkeypatch):
+    def test_a_duty_of_the_upkeep_may_take_long_beside_the_clock(self, start, register, monkeypatch):
         inside, leave = threading.Event(), threading.Event()
         monkeypatch.setattr(background, "slow_duties", lambda: [Duty(0.0, lambda: (inside.set(), leave.wait(30)))])
         register()
@@ -155,7 +155,7 @@ class TestADuty:
         bystanders_go_through()
         leave.set()
 
-    def test_of_the_upkeep_is_the_leaders(self, monkeypatch):
+    def test_a_duty_of_the_upkeep_is_for_the_leader_alone(self, monkeypatch):
         done, stop = [], threading.Event()
         monkeypatch.setattr(background, "slow_duties", lambda: [Duty(0.0, lambda: done.append(True))])
         monkeypatch.setattr(background, "LONGEST_SLEEP", 0.01)
@@ -169,9 +169,7 @@ class TestADuty:
         stop.set()
         thread.join()
 
-    def test_that_fails_in_the_upkeep_has_another_turn_and_so_have_those_behind_it_if_the_session_lives(
-        self, monkeypatch, caplog
-    ):
+    def test_a_duty_of_the_upkeep_that_fails_has_another_turn(self, monkeypatch, caplog):
         turns, others, stop = [], [], threading.Event()
 
         def fails() -> None:
@@ -252,7 +250,7 @@ class TestTime:
         watch.look()
         assert watch.watched == 5.5
 
-    def test_nobody_is_declared_gone_because_the_clock_was_set(self, start, register, settings, monkeypatch):
+    def test_no_worker_is_declared_gone_because_the_clock_was_set(self, start, register, settings, monkeypatch):
         """Every beat is old at once, for all workers that live; one that is silent from then on is gone."""
         settings.JOBS_BEAT_INTERVAL = 0.6
         silent = Worker.objects.filter(pk=register())
@@ -277,7 +275,7 @@ class TestTime:
         was_set = worker.beat_at + timedelta(seconds=20)
         assert worker.gone_at - was_set > timedelta(seconds=3 * 0.6 - 0.1)
 
-    def test_nobody_is_declared_gone_because_the_clock_stood_still_after_it_had_looked(
+    def test_no_worker_is_declared_gone_because_the_clock_stood_still_after_its_look(
         self, register, elsewhere, settings, monkeypatch
     ):
         """Everybody may have waited with the clock, and beats only now."""

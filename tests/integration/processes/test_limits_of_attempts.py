@@ -52,7 +52,7 @@ class TestTime:
         assert kills.kills_of(late) == (Kill(late, 7, 1, None),)
         assert kills.kills_of(early) == ()
 
-    def test_what_its_body_has_started_ends_with_it(self, start, lay, look):
+    def test_the_children_of_a_late_process_end_with_it(self, start, lay, look):
         late = start(below=1)
         (below,) = psutil.Process(late).children()
         lay(0, late, 7, OVER)
@@ -86,7 +86,7 @@ class TestTime:
         assert kills.deaths.get_nowait() == Death(dead, 7, 1, "its process was ended by SIGKILL")
         assert kills.deaths.empty()
 
-    def test_so_is_one_that_was_killed_with_the_reason(self, start, lay, look):
+    def test_a_killed_process_is_reported_with_the_reason(self, start, lay, look):
         late = start()
         lay(0, late, 7, OVER)
         looks = look(late)
@@ -145,7 +145,7 @@ class TestMemory:
         assert kill.reason.error.endswith(f"MiB of memory; {CEILING} MiB are allowed")
         assert int(kill.reason.error.split()[1]) > CEILING
 
-    def test_what_it_has_started_counts(self, start, lay, look):
+    def test_the_memory_of_children_counts(self, start, lay, look):
         large = start(1, below=2 * CEILING)
         lay(0, large, memory=CEILING)
         look(large)

@@ -88,7 +88,7 @@ class TestTheSender:
         broker.set()
         wait_until(lambda: begun == [1, 2, 3], "the rest is sent")
 
-    def test_what_is_sent_again_while_it_waits_is_sent_once(self, sending, broker):
+    def test_a_message_sent_again_while_it_waits_is_sent_once(self, sending, broker):
         sender, begun = sending
         sender.hand_over([Claimed(1, 1, "default")])
         wait_until(lambda: begun == [1], "it sends")
@@ -191,7 +191,7 @@ class TestTheAnnouncer:
 
 
 class TestTheWakeup:
-    def test_it_is_heard_once_however_often_it_is_requested(self, thread):
+    def test_a_wakeup_works_once_for_many_requests(self, thread):
         wakeup, heard = WakeupPipe(), []
         for _ in range(100_000):  # more than a pipe holds
             wakeup.request()
@@ -213,7 +213,7 @@ class TestTheWakeup:
         wakeup.wait()
         os.waitpid(child, 0)
 
-    def test_who_commits_requests_and_does_not_dispatch(self, monkeypatch, transactional_db):
+    def test_a_commit_requests_a_dispatch_and_makes_none(self, monkeypatch, transactional_db):
         rung, made = [], []
         monkeypatch.setattr(dispatch, "dispatch", lambda: made.append(True))
         runtime.change(relay=lambda: rung.append(True))
@@ -249,17 +249,17 @@ class TestTheWatchdog:
         thread(dog.run)
         wait_until(lambda: aborted == ["thread clock died"], "it is noticed")
 
-    def test_so_does_one_that_ends_without_having_been_stopped(self, thread, dog, aborted):
+    def test_a_thread_that_ends_without_a_stop_aborts_the_process(self, thread, dog, aborted):
         dog.start("beat", lambda progress: None)
         thread(dog.run)
         wait_until(lambda: aborted == ["thread beat died"], "it is noticed")
 
-    def test_and_one_that_makes_no_progress(self, thread, dog, aborted, stop):
+    def test_a_thread_that_makes_no_progress_aborts_the_process(self, thread, dog, aborted, stop):
         dog.start("limits", lambda progress: stop.wait(30), standstill=0.1)
         thread(dog.run)
         wait_until(lambda: aborted == ["thread limits stands still"], "it is noticed")
 
-    def test_one_that_goes_on_lives_and_so_does_one_that_may_stand_still(self, thread, dog, aborted, stop):
+    def test_a_thread_that_goes_on_or_may_stand_still_lives(self, thread, dog, aborted, stop):
         def goes_on(progress: Progress) -> None:
             while not stop.wait(0.02):
                 progress.note()
@@ -327,7 +327,7 @@ class TestPresence:
         thread(one.run, Progress())
         return one, called
 
-    def test_it_registers_once_beats_says_why_it_cannot_and_leaves(self, present, stop, monkeypatch, caplog):
+    def test_a_worker_registers_once_beats_says_why_it_cannot_and_leaves(self, present, stop, monkeypatch, caplog):
         one, called = present
         wait_until(Worker.objects.exists, "it registers")
         first = Worker.objects.get()

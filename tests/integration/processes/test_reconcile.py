@@ -62,7 +62,7 @@ def status(job: Job) -> str:
 class TestARowThatNobodyHolds:
     """PostgreSQL has lost its end: the process has gone on."""
 
-    def test_it_is_taken_back_within_seconds_and_said_to_be(self, lay, looks, runs):
+    def test_an_unheld_row_is_taken_back_within_seconds_and_counted(self, lay, looks, runs):
         job = runs(MINE)
         lay(0, MINE, job.pk + 1)  # for an hour, at something else
         reconciler = looks(MINE)
@@ -75,7 +75,7 @@ class TestARowThatNobodyHolds:
         assert repairs.counts() == {repairs.UNHELD: 1}
 
     @pytest.mark.parametrize("attempt", [1, 3])
-    def test_also_if_its_process_holds_another_attempt_of_the_job(self, lay, looks, runs, attempt):
+    def test_an_unheld_row_is_taken_back_if_its_process_holds_another_attempt(self, lay, looks, runs, attempt):
         job = runs(MINE, attempt=2)
         lay(0, MINE, job.pk)
         assert attempt != 2
@@ -84,7 +84,7 @@ class TestARowThatNobodyHolds:
             reconciler.look()
         assert status(job) == Status.SCHEDULED
 
-    def test_also_if_its_process_waits_for_a_message(self, lay, looks, runs):
+    def test_an_unheld_row_is_taken_back_if_its_process_waits_for_a_message(self, lay, looks, runs):
         job = runs(MINE)
         lay(0, MINE, 0, seconds=None)
         reconciler = looks(MINE)
@@ -92,7 +92,7 @@ class TestARowThatNobodyHolds:
             reconciler.look()
         assert status(job) == Status.SCHEDULED
 
-    def test_also_if_its_process_hurries_from_statement_to_statement(self, lay, looks, runs):
+    def test_an_unheld_row_is_taken_back_if_its_process_is_between_statements(self, lay, looks, runs):
         job = runs(MINE)
         reconciler = looks(MINE)
         for other in range(CONFIRMING_LOOKS + 1):
@@ -124,7 +124,7 @@ class TestARowThatNobodyHolds:
             reconciler.look()
         assert status(job) == Status.RUNNING
 
-    def test_one_that_its_process_settles_meanwhile_stays_settled(self, lay, looks, runs, monkeypatch):
+    def test_a_row_that_its_process_settles_meanwhile_stays_settled(self, lay, looks, runs, monkeypatch):
         job = runs(MINE)
         reconciler = looks(MINE)
         lay(0, MINE, job.pk + 1)
@@ -136,7 +136,7 @@ class TestARowThatNobodyHolds:
         reconciler.look()
         assert status(job) == Status.SUCCESS
 
-    def test_one_that_another_process_runs_by_now_is_not_ours_to_take(self, lay, looks, runs, monkeypatch):
+    def test_a_row_that_another_process_runs_by_now_stays(self, lay, looks, runs, monkeypatch):
         job = runs(MINE)
         reconciler = looks(MINE, OTHER)
         lay(0, MINE, job.pk + 1)
@@ -148,7 +148,7 @@ class TestARowThatNobodyHolds:
         reconciler.look()
         assert status(job) == Status.RUNNING
 
-    def test_one_whose_row_is_locked_is_taken_back_when_it_is_free(self, lay, looks, runs):
+    def test_a_locked_row_is_taken_back_when_it_is_free(self, lay, looks, runs):
         job = runs(MINE)
         lay(0, MINE, job.pk + 1)
         reconciler = looks(MINE)
@@ -158,7 +158,7 @@ class TestARowThatNobodyHolds:
             assert status(job) == Status.RUNNING
         wait_until(lambda: reconciler.look() or status(job) == Status.SCHEDULED, "the server frees the row")
 
-    def test_of_a_process_that_is_gone_the_reports_are_told_once(self, lay, looks, runs):
+    def test_the_death_of_a_process_is_reported_once(self, lay, looks, runs):
         """They end its sessions first. Its death was reported, and PostgreSQL has lost what they did."""
         job = runs(MINE)
         lay(0, MINE, job.pk)  # a dead process cannot clear its entry
@@ -246,7 +246,7 @@ class TestAskedToStop:
         error = "did not stop within 0 s and was killed"
         assert kills.kills_of(pid) == (Kill(pid, job, 1, Failure("Cancelled", error)),)
 
-    def test_one_that_nobody_asked_is_left_alone(self, start, lay, look, overdue):
+    def test_a_process_that_was_not_asked_is_left_alone(self, start, lay, look, overdue):
         pid = start()
         lay(0, pid, overdue(pid, cancel_requested_at=None))
         look(pid)
@@ -258,7 +258,7 @@ class TestAskedToStop:
         look(pid)
         assert not is_gone(pid)
 
-    def test_so_is_one_whose_body_has_ended_and_that_is_settling(self, start, lay, look, overdue):
+    def test_a_process_that_settles_its_job_is_left_alone(self, start, lay, look, overdue):
         pid = start()
         lay(0, pid, overdue(pid), seconds=None)
         look(pid)

@@ -32,7 +32,7 @@ def question():
     )
 
 
-def test_it_answers_what_was_asked(question):
+def test_a_process_answers_the_question(question):
     row = what_if.ask(question, "ines")
     wait_until(lambda: WhatIf.objects.get(pk=row.pk).ended_at, "an answer")
     row.refresh_from_db()
@@ -40,7 +40,7 @@ def test_it_answers_what_was_asked(question):
     assert row.answer["lines"][0]["changed"]["mean"] == pytest.approx(0.0, abs=1.0)
 
 
-def test_one_that_takes_too_much_memory_says_so(question, monkeypatch):
+def test_a_process_that_takes_too_much_memory_says_so(question, monkeypatch):
     monkeypatch.setattr(what_if_process, "start", lambda pk: None)
     row = what_if.ask(question, "ines")
     hungry = f"import {what_if_process.MODULE} as it; it.answer = lambda pk: bytearray(2 << 30); it.main(1)"

@@ -29,7 +29,7 @@ ONE_PLACE = {  # what a project may not have: the only file that asks for it
 
 
 @pytest.mark.parametrize(("words", "place"), ONE_PLACE.items())
-def test_what_a_project_may_lack_is_asked_for_in_one_place(words, place):
+def test_parts_that_a_project_may_lack_are_named_in_one_place(words, place):
     files = [path for app in OURS for kind in ("py", "html") for path in (REPOSITORY / app).rglob(f"*.{kind}")]
     found = {str(path.relative_to(REPOSITORY)) for path in files if re.search(words, path.read_text())}
     assert found <= {place}

@@ -217,7 +217,7 @@ def test_only_http_is_served(handler):
         asyncio.run(handler({"type": "lifespan"}, None, None))
 
 
-def test_who_waits_for_jobs_leaves_the_threads_to_others(handler):
+def test_a_client_that_waits_for_jobs_leaves_the_threads_to_others(handler):
     tenant = TenantFactory()
     job = make_job(tenant, Status.RUNNING)
     _, token = auth.issue(tenant, "test")

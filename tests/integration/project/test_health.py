@@ -54,7 +54,7 @@ def test_once_ready_it_asks_only_whether_the_database_answers(django_assert_num_
         Client().get("/healthz")
 
 
-def test_it_is_alive_although_every_thread_is_busy():
+def test_a_server_is_alive_although_every_thread_is_busy():
     handler = ThreadedHandler(1)
     handler._threads.shutdown()
 

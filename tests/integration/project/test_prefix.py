@@ -66,7 +66,7 @@ def test_without_a_prefix_nothing_changes():
 
 
 @pytest.mark.parametrize("prefix", ["Scheduler_", "9_", "a-b", "x" * 21, None, 'a"; --'])
-def test_what_is_no_prefix_is_refused_with_the_remedy(prefix, settings):
+def test_an_invalid_prefix_is_refused_with_the_remedy(prefix, settings):
     settings.JOBS_PREFIX = prefix
     with pytest.raises(ImproperlyConfigured, match=r"JOBS_PREFIX is .*, such as \"scheduler_\""):
         names.prefix()

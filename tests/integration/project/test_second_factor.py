@@ -89,7 +89,7 @@ def test_wrong_codes_open_nothing_and_slow_down_the_right_one(olga, settings):
     assert client.get("/ops/").status_code == 302
 
 
-def test_it_goes_on_only_to_a_page_of_ours(olga):
+def test_the_login_goes_on_only_to_a_page_of_ours(olga):
     set_up(olga)
     TOTPDevice.objects.update(last_t=-1)
     code = code_of(TOTPDevice.objects.get(user=olga))

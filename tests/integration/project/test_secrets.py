@@ -80,7 +80,7 @@ def test_a_foreign_host_leaves_no_line_in_the_log(with_secrets, capfd):
     assert "evil.example" not in "".join(capfd.readouterr())
 
 
-def test_what_an_error_report_would_show_of_the_settings_holds_no_secret(with_secrets):
+def test_the_settings_in_an_error_report_hold_no_secret(with_secrets):
     shown = get_default_exception_reporter_filter().get_safe_settings()
     assert SECRET not in str(shown)
     assert shown["JOBS_DEDUP_WINDOW"] == with_secrets.JOBS_DEDUP_WINDOW

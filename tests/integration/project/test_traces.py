@@ -95,12 +95,12 @@ def test_without_an_sdk_the_callers_trace_is_kept_all_the_same(post):
 
 
 @pytest.mark.parametrize("header", [UNSAMPLED, "garbage", f"00-{'0' * 32}-{SPAN}-01", SAMPLED.upper() + "x"])
-def test_what_is_no_sampled_trace_is_not_kept(post, header):
+def test_a_header_without_a_sampled_trace_is_not_kept(post, header):
     assert post(traceparent=header).status_code == 202
     assert Job.objects.get().trace_parent is None
 
 
-def test_what_the_sampler_drops_is_not_kept(post, monkeypatch):
+def test_a_trace_that_the_sampler_drops_is_not_kept(post, monkeypatch):
     monkeypatch.setattr("jobs.telemetry.traces._tracer", TracerProvider(sampler=ALWAYS_OFF).get_tracer("test"))
     post()
     assert Job.objects.get().trace_parent is None

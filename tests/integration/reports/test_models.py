@@ -97,7 +97,7 @@ def test_a_name_is_taken_once_per_tenant(report):
         ({"row_limit": 0}, "row_limit"),
     ],
 )
-def test_what_could_never_run_is_refused_when_it_is_edited(report, changes, field):
+def test_a_report_that_could_never_run_is_refused_when_it_is_edited(report, changes, field):
     for name, value in changes.items():
         setattr(report, name, value)
     with pytest.raises(ValidationError) as caught:

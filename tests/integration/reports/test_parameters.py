@@ -13,7 +13,7 @@ DECLARED = [
 ]
 
 
-def test_what_is_left_out_takes_its_default():
+def test_a_missing_parameter_takes_its_default():
     bound = bind(DECLARED, {"airport": "SEA", "rows": 3})
     assert bound == {"state": "CA", "rows": 3, "since": "2012-01-01", "closed": False, "airport": "SEA"}
 

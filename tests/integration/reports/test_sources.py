@@ -33,7 +33,7 @@ def test_a_customers_database_is_accepted(url):
         ("", "not the URL"),
     ],
 )
-def test_what_the_worker_would_fill_in_is_refused(url, words):
+def test_parts_of_an_address_that_the_worker_would_fill_in_are_refused(url, words):
     assert words in sources.refusal(url)
 
 

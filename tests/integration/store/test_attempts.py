@@ -74,7 +74,7 @@ class TestOneRow:
         store.take_back(job.pk, 3, Failure("WorkerStopped", "told to"), max_crashes=1, forgiven=1)
         assert log() == [(job.pk, 3, "stopped")]
 
-    def test_what_is_rolled_back_is_not_in_the_log(self):
+    def test_an_end_that_is_rolled_back_is_not_in_the_log(self):
         from django.db import transaction
 
         with transaction.atomic():
@@ -165,7 +165,7 @@ def test_the_log_has_no_index_but_of_time():
 
 
 @pytest.mark.django_db
-def test_what_an_end_writes_changes_no_index_of_jobs():
+def test_the_columns_that_an_end_writes_are_in_no_index_of_jobs():
     definitions = " ".join(
         definition for (definition,) in sql("SELECT indexdef FROM pg_indexes WHERE tablename = 'jobs'")
     )

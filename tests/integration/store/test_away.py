@@ -67,13 +67,13 @@ def of(statement: Callable[[], None]) -> Error:
 
 
 @pytest.mark.parametrize("state", [read_only, cut, idle_in_a_transaction, locked, out_of_reach])
-def test_what_the_server_says_of_its_state_may_pass(state):
+def test_an_error_of_the_servers_state_may_pass(state):
     error = of(state)
     assert may_pass(error)
     assert told(error) == str(error).splitlines()[0]
 
 
-def test_what_it_says_of_the_statement_does_not_pass():
+def test_an_error_of_the_statement_does_not_pass():
     assert not may_pass(of(wrong))
     assert not may_pass(None)
     assert told(of(wrong)) is None

@@ -35,14 +35,14 @@ class TestLimits:
         assert second == first | {"weight": 2}
         assert gone is None
 
-    def test_so_is_that_of_a_queue(self):
+    def test_a_change_of_a_queue_is_noted(self):
         queue = QueueFactory(name="reports")
         Queue.objects.filter(pk=queue.pk).update(default_timeout=3.0)
         Queue.objects.filter(pk=queue.pk).update(pool="other", concurrency=4)
         found = [(one["pool"], one["concurrency"]) for one in said("queue", queue.pk)]
         assert found == [("default", None), ("other", 4)]
 
-    def test_and_a_job_type_that_is_paused_and_resumed(self):
+    def test_a_pause_and_a_resume_of_a_job_type_are_noted(self):
         paused = PausedJobType.objects.create(source_type="reports.report", source_method="run")
         pk = paused.pk
         paused.delete()
@@ -55,7 +55,7 @@ class TestProcesses:
         rows = PoolChange.objects.order_by("at", "pool").values_list("pool", "processes", "leaving")
         return list(rows)
 
-    def test_they_are_noted_when_they_have_changed(self, register):
+    def test_a_change_of_the_processes_is_noted(self, register):
         QueueFactory()
         register(concurrency=4)
         assert self.noted() == [("default", 4, 0)]
@@ -72,7 +72,7 @@ class TestProcesses:
 
 class TestLine:
     @pytest.mark.django_db(transaction=True)
-    def test_whoever_is_no_longer_ready_and_has_no_slot_is_noted_once(self, register, subtests):
+    def test_a_job_that_leaves_the_line_without_a_slot_is_noted_once(self, register, subtests):
         register(concurrency=4)
         noted = set()
         for verb in VERBS:
@@ -98,7 +98,7 @@ class TestLine:
         assert dict(LeftLine.objects.values_list("job_id", "user_key")) == {ours.pk: "", strangers.pk: "ada"}
 
 
-def test_what_no_replay_needs_is_forgotten_but_for_what_still_holds(register):
+def test_old_changes_are_forgotten_except_those_that_hold(register):
     now = timezone.now()
     tenant, gone = TenantFactory(queue__num_slots=1), TenantFactory()
     TenantQueue.objects.filter(tenant=tenant).update(num_slots=2)

@@ -60,18 +60,18 @@ class TestAProcess:
         register(concurrency=2)  # one of the processes is at the job
         assert [one.id for one in call_at(NOW, store.claim)] == [waits.pk]
 
-    def test_that_dies_is_paid_for_until_another_is_there(self, tenant):
+    def test_a_process_that_dies_is_paid_for_until_another_is_there(self, tenant):
         job = make_job(tenant, Status.RUNNING, start_time=ago(0.5))
         assert call_at(NOW, store.take_back, job.pk, 1, REFUSED, 3)
         assert charged(tenant) == pytest.approx(0.5 + LOST)
 
-    def test_so_is_one_that_ends_with_an_attempt_that_has_an_outcome(self, tenant):
+    def test_a_process_that_ends_with_a_settled_attempt_is_paid_for_too(self, tenant):
         worker = uuid.uuid4()
         job = make_job(tenant, Status.RUNNING, start_time=ago(0.5), worker=worker, worker_pid=os.getpid())
         assert call_at(NOW, store.fail, job.pk, 1, REFUSED, by=Holder(worker, os.getpid(), lost=True))
         assert charged(tenant) == pytest.approx(0.5 + LOST)
 
-    def test_that_died_before_the_start_was_nobodys(self, tenant):
+    def test_a_process_that_died_before_the_start_costs_nothing(self, tenant):
         job = make_job(tenant, Status.QUEUED, queued_at=ago(0.5))
         assert call_at(NOW, store.take_back, job.pk, 1, REFUSED, 3)
         assert charged(tenant) == pytest.approx(0.001)
@@ -112,7 +112,7 @@ class TestAToken:
     def test_costs_its_lane_what_the_processes_can_work_until_it_comes_again_and_its_queue_nothing(self, claimed):
         assert self.cancel(claimed(rate_limit=1)) == (pytest.approx(40), pytest.approx(0.001))
 
-    def test_of_a_queue_that_may_use_fewer_processes_costs_less(self, claimed):
+    def test_a_token_of_a_queue_with_fewer_processes_costs_less(self, claimed):
         assert self.cancel(claimed(rate_limit=1, concurrency=2))[0] == pytest.approx(20)
 
     def test_costs_nothing_while_most_are_left(self, claimed):

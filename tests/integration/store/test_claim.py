@@ -319,7 +319,7 @@ class TestCapacity:
         assert held() == 2
 
     @pytest.mark.parametrize("absence", ["draining", "silent"])
-    def test_what_runs_on_a_worker_that_takes_nothing_more_uses_up_nobody_elses_place(self, absence, register):
+    def test_a_job_on_a_worker_that_takes_no_more_uses_no_other_place(self, absence, register):
         tenant = TenantFactory(queue__num_slots=50)
         old = register(concurrency=2)
         for _ in range(2):
@@ -333,7 +333,7 @@ class TestCapacity:
         assert held() == 2 + 2
 
     @pytest.mark.parametrize("absence", ["gone", "unknown"])
-    def test_what_ran_on_a_worker_that_is_gone_uses_up_a_place_until_it_is_taken_back(self, absence, register):
+    def test_a_job_of_a_gone_worker_uses_a_place_until_it_is_taken_back(self, absence, register):
         tenant = TenantFactory(queue__num_slots=50)
         old = uuid.uuid4() if absence == "unknown" else register(concurrency=2)
         for _ in range(2):
@@ -348,7 +348,7 @@ class TestCapacity:
         dispatch()
         assert held() == 3
 
-    def test_it_uses_up_a_slot_of_its_tenant_all_the_same(self, register):
+    def test_a_job_on_a_draining_worker_uses_a_slot_of_its_tenant(self, register):
         tenant = TenantFactory(queue__num_slots=2)
         old = register(concurrency=0)
         for _ in range(2):

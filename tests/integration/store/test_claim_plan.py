@@ -80,7 +80,7 @@ def same(read: Read, reference: Read, times: float = 1.5) -> None:
 
 
 @pytest.mark.parametrize(("room", "many"), [(1, MANY), (20, MANY // 10)])
-def test_whatever_waits_or_has_ended_and_whatever_the_planner_believes(register, queue, room, many):
+def test_a_claim_reads_the_same_for_any_waiting_or_ended_jobs_and_any_plan(register, queue, room, many):
     register(concurrency=room)
     owners = tenants(10)
     fill(queue, owners, FEW // 10)
@@ -141,7 +141,7 @@ def test_however_many_tenants_have_room(one_place, queue):
 
 @pytest.mark.parametrize("wait", [0, 20])
 @pytest.mark.parametrize("runs", [(1, 10, 100), (1, 1, 5_000), (1, 2_501, 2), (20, 501, 10)])
-def test_whatever_runs(register, queue, runs, wait):
+def test_a_claim_reads_the_same_for_any_running_jobs(register, queue, runs, wait):
     """Of one tenant or of many, while others wait or their own jobs; by old statistics and by fresh ones.
 
     No number of owners fills whole batches of the fold: after a full one it remembers nothing until it reads a row,

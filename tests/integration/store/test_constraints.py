@@ -126,7 +126,7 @@ class TestIdentical:
         make_job(tenant, Status.DEAD, dedup_key=key)
         make_job(tenant, dedup_key=key)
 
-    def test_nor_is_another_tenants(self, tenant):
+    def test_an_identical_job_of_another_tenant_is_not_refused(self, tenant):
         key = uuid.uuid4()
         make_job(tenant, dedup_key=key)
         make_job(TenantFactory(), dedup_key=key)

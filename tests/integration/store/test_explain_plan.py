@@ -31,7 +31,7 @@ def plan_of(name: str, job_id: int, tenant_id: int) -> dict:
 
 
 @pytest.mark.parametrize("name", INDEXES)
-def test_it_reads_as_much_at_a_hundred_thousand_waiting_jobs_as_at_a_few(name):
+def test_an_explanation_reads_the_same_at_a_hundred_thousand_waiting_jobs(name):
     tenant, queue = TenantFactory(queue__num_slots=1), QueueFactory().pk
     fill(queue, [TenantFactory().pk for _ in range(20)], 10)
     fill(queue, [tenant.pk], FEW)

@@ -140,7 +140,7 @@ def test_two_tenants_with_work_and_a_free_slot_get_the_same_whatever_happened_be
 
 
 @pytest.mark.parametrize("seed", range(sized(3, thorough=8)))
-def test_they_do_whatever_becomes_of_their_jobs(fleet, seed, settings):
+def test_ready_tenants_get_their_shares_whatever_becomes_of_their_jobs(fleet, seed, settings):
     """Nobody pauses and no clock jumps, so what is not charged adds up: limits below bodies, crashes, cancels."""
     settings.JOBS_DEFAULT_TIMEOUT, settings.JOBS_TIMEOUT_GRACE = LONGEST, GRACE
     draw = random.Random(seed)

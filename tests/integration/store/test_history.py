@@ -170,7 +170,7 @@ class TestTwoAtOnce:
         assert Job.objects.get().status == Status.CREATED
         assert not ArchivedJob.objects.exists()
 
-    def test_of_two_revivals_in_the_history_one_applies(self, elsewhere, blocked):
+    def test_one_of_two_revivals_in_the_history_applies(self, elsewhere, blocked):
         job = ended()
         Archive().run()
         with transaction.atomic():
@@ -181,7 +181,7 @@ class TestTwoAtOnce:
         assert other.result() is False
         assert AnyJob.objects.count() == 1
 
-    def test_of_two_archives_each_job_moves_once(self, elsewhere):
+    def test_two_archives_move_each_job_once(self, elsewhere):
         for _ in range(20):
             ended(Status.SUCCESS)
         moved = [elsewhere(Archive().run) for _ in range(2)]

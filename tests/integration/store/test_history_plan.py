@@ -94,7 +94,7 @@ def were_many(tenants) -> None:
 
 
 @pytest.mark.parametrize("believed", ["nothing", "few tenants", "many tenants"])
-def test_what_is_read_depends_on_the_page_and_not_on_the_history(tenants, monkeypatch, believed):
+def test_the_reads_depend_on_the_page_and_not_on_the_history(tenants, monkeypatch, believed):
     if believed == "few tenants":
         analyse_small_tables()
     elif believed == "many tenants":

@@ -82,7 +82,7 @@ ODD = {
 }
 
 
-def test_this_project_says_its_own_and_how_values_are_written(onlooker):
+def test_the_sessions_of_this_project_set_isolation_and_formats_themselves(onlooker):
     name = connection.settings_dict["NAME"]
     for setting, value in ODD.items():
         onlooker.execute(f"ALTER DATABASE \"{name}\" SET {setting} = '{value}'")

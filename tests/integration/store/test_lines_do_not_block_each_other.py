@@ -170,7 +170,7 @@ def claim(door: Dispatcher) -> Read:
     return door.claim()
 
 
-def test_who_may_go_gets_every_free_slot_again_and_again(blocked, register):
+def test_a_tenant_that_may_go_gets_every_free_slot_again_and_again(blocked, register):
     worker = register()
     blocked.fill(MANY)
     standing = set(Job.objects.filter(tenant=blocked.tenant, source_method="again").values_list("id", flat=True))

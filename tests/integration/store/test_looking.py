@@ -37,14 +37,14 @@ def cut(tenant) -> tuple[str | None, bool, int]:
 
 
 class TestLanes:
-    def test_what_has_just_arrived_is_seen_before_and_after_the_dispatch_that_folds_it(self, tenant):
+    def test_new_jobs_are_seen_before_and_after_the_dispatch_that_folds_them(self, tenant):
         jobs(tenant, 2)
         before = look_lanes()
         store.claim()
         assert look_lanes() == before
         assert [(one.tenant_id, one.waiting, one.about) for one in before] == [(tenant.pk, 2, False)]
 
-    def test_what_is_due_later_is_not_in_line(self, tenant):
+    def test_a_job_due_later_is_not_in_line(self, tenant):
         jobs(tenant, 3, status=Status.SCHEDULED)
         assert look_lanes() == []
         store.claim()
@@ -53,7 +53,7 @@ class TestLanes:
         [lane] = look_lanes()
         assert lane.waiting == 1
 
-    def test_what_is_due_later_adds_nothing_to_a_lane_that_was_empty(self, tenant, monkeypatch):
+    def test_jobs_due_later_add_nothing_to_an_empty_lane(self, tenant, monkeypatch):
         monkeypatch.setattr(looking, "MAX_COUNTED", 2)
         jobs(tenant, 3, status=Status.SCHEDULED)
         store.claim()
@@ -91,7 +91,7 @@ class TestLanes:
             (None, "tenant_paused"): (1, 2, 0),
         }
 
-    def test_of_some_tenants_alone_no_strangers_lane_is_told(self, tenant):
+    def test_the_lanes_of_chosen_tenants_have_no_strangers(self, tenant):
         stranger = TenantFactory()
         jobs(tenant, 1), jobs(stranger, 2)
         store.claim()
@@ -137,7 +137,7 @@ class TestLanes:
 
 
 class TestTenants:
-    def test_what_a_tenant_holds_is_told_before_and_after_the_fold_of_what_it_gave_back(self, tenant):
+    def test_the_slots_of_a_tenant_are_right_before_and_after_the_fold(self, tenant):
         stranger = TenantFactory(queue__num_slots=3)
         held = [make_job(tenant, Status.QUEUED) for _ in range(3)]
         make_job(stranger, Status.RUNNING)
@@ -169,7 +169,7 @@ class TestEndlessProcesses:
 
     @pytest.mark.parametrize("holding", [0, 1])
     @pytest.mark.parametrize("case", CASES)
-    def test_it_is_what_the_claim_takes(self, case, holding, register):
+    def test_the_demand_is_the_number_that_the_claim_takes(self, case, holding, register):
         of_tenant, of_queue, waiting = self.CASES[case]
         first, second = QueueFactory(name="first"), QueueFactory(name="second")
         for _ in range(2):
@@ -243,7 +243,7 @@ class TestTwoLooks:
         self.recorder = MayRun()
         assert self.late(10) == (0, 0.0)
 
-    def test_what_was_claimed_in_between_is_not(self, tenant):
+    def test_a_job_that_was_claimed_in_between_is_not_late(self, tenant):
         first, *_ = jobs(tenant, 4)
         self.look(0)
         Job.objects.filter(pk=first.pk).update(status=Status.CANCELLED, ready_at=None, end_time=self.now)
@@ -256,7 +256,7 @@ class TestTwoLooks:
         jobs(tenant, 2, priority=0)
         assert self.late(5) == (1, 5.0)
 
-    def test_what_ran_in_between_and_is_ready_again_begins_anew(self, register):
+    def test_a_job_that_ran_in_between_begins_its_wait_anew(self, register):
         tenant = TenantFactory(queue__num_slots=3)
         self.now = timezone.now()
         [job] = jobs(tenant, 1, ready_at=self.now - timedelta(seconds=30))
@@ -272,7 +272,7 @@ class TestTwoLooks:
         assert self.late(0) == (0, 0.0)
         assert self.late(6) == (1, 6.0)
 
-    def test_what_waits_for_its_tenant_begins_anew_when_it_may_run_again(self, tenant):
+    def test_a_job_that_waited_for_its_tenant_begins_its_wait_anew(self, tenant):
         jobs(tenant, 2)
         self.look(0)
         TenantQueue.objects.update(num_slots=0)
@@ -281,14 +281,14 @@ class TestTwoLooks:
         assert self.late(20, 30) == (1, 10.0)
 
     @pytest.mark.parametrize("closed", [{"paused": True}, {"concurrency": 0}])
-    def test_what_waits_for_its_queue_begins_anew_when_that_opens(self, tenant, closed):
+    def test_a_job_that_waited_for_its_queue_begins_its_wait_anew(self, tenant, closed):
         jobs(tenant, 2)
         Queue.objects.update(**closed)
         self.look(0)
         Queue.objects.update(paused=False, concurrency=None)
         assert self.late(9) == (0, 0.0)
 
-    def test_what_waits_for_its_user_is_not_late(self, tenant):
+    def test_a_job_that_waits_for_its_user_is_not_late(self, tenant):
         TenantQueue.objects.update(num_slots=4, user_slots=1)
         make_job(tenant, Status.RUNNING, user_key="ines")
         make_job(tenant, user_key="ines")

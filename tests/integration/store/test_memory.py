@@ -124,7 +124,7 @@ class TestTwoAtOnce:
             StoredMemory(one).merge({"a": 2})
             assert elsewhere(content, other).result(10) == {"a": 1}
 
-    def test_nobody_who_settles_the_job_waits(self, one, elsewhere, tenant):
+    def test_a_settling_of_the_job_does_not_wait(self, one, elsewhere, tenant):
         """A write locks the memory, and not the job."""
         with transaction.atomic():
             StoredMemory(one).merge({"a": 1})
@@ -207,7 +207,7 @@ ALL = {
 }
 
 
-class TestWhose:
+class TestOwners:
     def test_each_tenant_and_each_job_type_has_its_own(self, one, other, tenant):
         strangers = [
             running(TenantFactory()),
@@ -239,7 +239,7 @@ class TestWhose:
         assert content(one) == {"a": 1}
 
     @pytest.mark.parametrize("verb", ALL.values(), ids=ALL)
-    def test_nor_does_an_earlier_attempt_of_one_that_does(self, one, verb):
+    def test_an_earlier_attempt_of_the_holder_touches_no_memory(self, one, verb):
         StoredMemory(one).merge({"a": 1})
         with pytest.raises(StaleAttempt):
             verb(replace(one, attempt=one.attempt - 1))
@@ -247,9 +247,7 @@ class TestWhose:
 
     @pytest.mark.parametrize("verb", ALL.values(), ids=ALL)
     @pytest.mark.parametrize("holder", [{"pid": NO_PID + 1}, {"worker": uuid.UUID(int=7)}], ids=["process", "worker"])
-    def test_nor_does_a_body_elsewhere_whose_job_is_lost_and_whose_number_another_tenants_job_has(
-        self, one, verb, holder
-    ):
+    def test_a_body_of_a_lost_job_touches_no_memory_of_a_reused_number(self, one, verb, holder):
         """After a failover to a standby that lacked the last commits, numbers come again while old bodies still run."""
         StoredMemory(one).merge({"a": 1})
         with pytest.raises(StaleAttempt):

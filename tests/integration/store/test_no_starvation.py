@@ -88,7 +88,7 @@ def test_a_tenant_that_was_away_has_no_credit_and_no_debt_when_it_comes_back(fle
 
 
 @pytest.mark.parametrize("tenants", [2, 30])
-def test_whoever_asks_for_little_waits_for_the_next_free_process_and_not_for_a_round(fleet, tenants):
+def test_a_small_tenant_waits_for_the_next_free_process_and_not_for_a_round(fleet, tenants):
     many = [paused_tenant() for _ in range(tenants)]
     submit_all([request_for(tenant, n) for n in range(200 // tenants) for tenant in many])
     resume(*many)
@@ -104,7 +104,7 @@ def test_whoever_asks_for_little_waits_for_the_next_free_process_and_not_for_a_r
         workers.run(tenants)
 
 
-def test_so_does_one_whose_last_job_followed_in_the_slot_past_the_door(fleet):
+def test_a_small_tenant_whose_last_job_followed_in_its_slot_waits_no_longer(fleet):
     """Its lane had another job when the door saw it the last time."""
     many = [paused_tenant() for _ in range(10)]
     little = TenantFactory()

@@ -150,7 +150,7 @@ def test_a_drop_gives_way_to_a_long_read(things, onlooker):
     assert partitions.drop_before("things", MONDAY + DAY) == 1
 
 
-def test_of_two_that_make_a_partition_at_once_one_makes_it(things, elsewhere, blocked):
+def test_one_of_two_sessions_makes_a_partition(things, elsewhere, blocked):
     with transaction.atomic():
         assert partitions.ensure("things", MONDAY, MONDAY + DAY)
         other = elsewhere(partitions.ensure, "things", MONDAY, MONDAY + DAY)

@@ -38,7 +38,7 @@ def status(job_id: int) -> str:
     return Job.objects.get(pk=job_id).status
 
 
-def test_they_fall_asleep_together_but_for_the_one_that_keeps_the_time_of_the_pool(queues):
+def test_idle_queues_fall_asleep_together_but_for_the_one_with_the_pools_time(queues):
     store.tidy_turns()
     keeps = QueueTurn.objects.get(~Q(state="asleep"))
     assert len(asleep()) == MANY - 1
@@ -66,7 +66,7 @@ def test_work_that_comes_wakes_it(queues):
 
 
 @pytest.mark.parametrize("how", ["a slot is free", "a limit is raised", "a token is there", "it may borrow"])
-def test_so_does_its_tenant_that_may_start_jobs_again(how, queues, sent, register):
+def test_a_tenant_that_may_start_jobs_again_wakes_its_queue(how, queues, sent, register):
     """Its lane was closed, and the queue fell asleep."""
     tenant = TenantFactory(queue__num_slots=1)
     first = submit(request_for(tenant, 1)).id

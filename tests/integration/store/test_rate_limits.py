@@ -63,7 +63,7 @@ class TestChanges:
         assert started() == 5
         assert dispatch.dispatch() == 0
 
-    def test_what_started_before_there_was_a_limit_does_not_count(self, limited, tenant):
+    def test_jobs_that_started_before_there_was_a_limit_do_not_count(self, limited, tenant):
         submit(tenant, 9, queue="limited")
         limited.to(5, HOUR)
         submit(tenant, 9, queue="limited")
@@ -100,7 +100,7 @@ class TestChanges:
         limited.to(None, None)
         assert started() == 9
 
-    def test_nor_is_a_limit_that_comes_after_one_that_was_removed(self, limited, tenant):
+    def test_a_limit_after_a_removed_one_begins_full(self, limited, tenant):
         limited.to(1, HOUR)
         submit(tenant, 3, queue="limited")
         limited.to(None, None)
@@ -151,7 +151,7 @@ class TestOthers:
 
 
 class TestTheNextToken:
-    def test_it_is_a_moment_of_the_clock(self, limited, tenant):
+    def test_the_next_token_is_a_moment_of_the_clock(self, limited, tenant):
         limited.to(5, 10)
         assert store.next_moment() is None
         submit(tenant, 9, queue="limited")

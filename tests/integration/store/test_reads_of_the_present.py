@@ -53,7 +53,7 @@ LOOKS = {
 
 
 @pytest.mark.parametrize("look", LOOKS)
-def test_it_reads_as_many_jobs_at_a_thousand_waiting_as_at_ten_thousand(look):
+def test_a_look_reads_as_few_jobs_at_ten_thousand_waiting_as_at_a_thousand(look):
     queue = Queue.objects.get_or_create(name="default")[0]
     owner, stranger = TenantFactory(), TenantFactory()
     fill(queue.pk, [owner.pk, stranger.pk], 500)

@@ -33,7 +33,7 @@ def plans(spoken_in) -> dict[str, tuple[int, int]]:
         return {name: (generic, custom) for name, generic, custom in cursor.fetchall()}
 
 
-def test_it_plans_while_somebody_else_is_inside(new_session, onlooker, register):
+def test_a_session_plans_while_another_is_inside(new_session, onlooker, register):
     ThingFactory().async_.echo()
     register()
     new_session.close()
@@ -73,7 +73,7 @@ def test_a_statement_is_planned_when_it_comes_first_and_never_again(new_session)
     assert plans(new_session) == {"-- start": (3, 0)}
 
 
-def test_it_opens_no_session_of_djangos_where_the_worker_has_asked_for_types(new_session, monkeypatch):
+def test_a_session_opens_none_of_djangos_where_the_worker_has_asked_for_types(new_session, monkeypatch):
     connection.close()
     get_hstore_oids.cache_clear()
     check_schema()

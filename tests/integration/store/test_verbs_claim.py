@@ -28,7 +28,7 @@ def test_jobs_beyond_a_tenants_slots_take_no_process_from_another_tenant(registe
     assert set(Job.objects.filter(slot=1).values_list("tenant_id", flat=True)) == {full.pk, other.pk}
 
 
-def test_of_two_lanes_of_a_tenant_no_two_jobs_get_the_same_slot(register):
+def test_jobs_of_two_lanes_of_a_tenant_get_different_slots(register):
     """Both have more jobs than a pass takes of a queue."""
     register(concurrency=100)
     tenant, second = TenantFactory(queue__num_slots=100), QueueFactory(name="second")

@@ -89,7 +89,7 @@ class TestAPausedType:
         job.refresh_from_db()
         assert job.due_at == HELD_UNTIL
 
-    def test_what_is_not_paused_is_not_put_off(self):
+    def test_a_job_whose_type_is_not_paused_is_not_put_off(self):
         job = make_job(TenantFactory(), Status.QUEUED, attempt=3)
         pause(make_job(TenantFactory(), source_method="other"))
         before = row(job)
@@ -121,7 +121,7 @@ class TestAPausedType:
 
 @pytest.mark.django_db
 class TestDeadLetters:
-    def test_one_that_nobody_wanted_back_is_deleted_after_its_time(self):
+    def test_an_unwanted_dead_letter_is_deleted_after_its_time(self):
         dead = make_job(TenantFactory(), Status.DEAD)
         FailedAttempt.objects.create(job=dead, attempt=1, end_time=dead.end_time)
         assert call_at(dead.died_at + timedelta(seconds=60), store.expire_dead, 60) == []

@@ -17,7 +17,7 @@ from tests.verbs import KILLED, LATER, REFUSED, WORKER
 
 
 @pytest.mark.django_db
-class TestWhatAVerbWrites:
+class TestWrittenFacts:
     """Beside status and witness. `now` is a moment that the database's own clock does not show."""
 
     @pytest.fixture
@@ -87,7 +87,7 @@ class TestWhatAVerbWrites:
         assert (running.died_at, running.end_time) == (LATER, LATER)
 
     @pytest.mark.parametrize("verb", ["bury", "take_back"])
-    def test_what_dies_notes_the_shape_of_its_error_and_nothing_else_does(self, verb, running):
+    def test_a_dead_job_alone_has_the_shape_of_its_error(self, verb, running):
         other = make_job(running.tenant, Status.RUNNING, attempt=3)
         if verb == "bury":
             store.fail(running.pk, 3, REFUSED, dead=True)
@@ -170,20 +170,20 @@ class TestTheHolder:
     def running(self) -> Job:
         return make_job(TenantFactory(), Status.RUNNING, attempt=3, worker=WORKER, worker_pid=7, args={"a": [1]})
 
-    def test_of_the_attempt_in_that_process_it_is_what_it_was_given(self, running):
+    def test_the_attempt_in_that_process_is_returned_as_it_was_given(self, running):
         found = store.still_running(running.pk, 3, Seat(WORKER, 7))
         assert (found.id, found.attempt, found.tenant_id, found.args) == (running.pk, 3, running.tenant_id, {"a": [1]})
         assert store.still_running(running.pk, 3).id == found.id
 
     @pytest.mark.parametrize("attempt", [2, 4])
-    def test_of_another_attempt_it_is_nothing(self, attempt, running):
+    def test_another_attempt_is_not_returned(self, attempt, running):
         assert store.still_running(running.pk, attempt) is None
 
-    def test_of_another_process_or_worker_it_is_nothing(self, running):
+    def test_an_attempt_of_another_process_or_worker_is_not_returned(self, running):
         assert store.still_running(running.pk, 3, Seat(WORKER, 8)) is None
         assert store.still_running(running.pk, 3, Seat(uuid.uuid4(), 7)) is None
 
     @pytest.mark.parametrize("status", sorted(set(Status) - {Status.RUNNING}))
-    def test_of_a_job_that_does_not_run_it_is_nothing(self, status):
+    def test_an_attempt_of_a_job_that_does_not_run_is_not_returned(self, status):
         job = make_job(TenantFactory(), status, attempt=3, worker=WORKER, worker_pid=7)
         assert store.still_running(job.pk, 3, Seat(WORKER, 7)) is None

@@ -88,7 +88,7 @@ class TestReads:
         jobs = [make_job(tenant) for _ in range(3)]
         assert [job.pk for job in queries.jobs(tenant.pk)] == [job.pk for job in jobs[::-1]]
 
-    def test_its_own_job_is_there_with_its_queue_in_one_query(self, tenant, django_assert_num_queries):
+    def test_an_own_job_is_read_with_its_queue_in_one_query(self, tenant, django_assert_num_queries):
         job = make_job(tenant)
         with django_assert_num_queries(1):
             assert queries.job(tenant.pk, job.pk).queue.name == "default"

@@ -178,7 +178,7 @@ def test_the_histories_tell_each_constant_from_another(monkeypatch, settings, su
 
 
 @pytest.mark.parametrize("opened", [LANES_TO_OPEN, LANES_TO_OPEN + 1])
-def test_of_many_lanes_that_rest_a_pass_that_lends_opens_a_hundred(settings, monkeypatch, opened):
+def test_a_pass_that_lends_opens_a_hundred_of_many_lanes_at_rest(settings, monkeypatch, opened):
     settings.JOBS_TIMEOUT_GRACE, settings.JOBS_MAX_WAITING = 1.0, None
     monkeypatch.setattr(fold, "LANES_TO_OPEN", opened)
     twin = Twin()
@@ -196,7 +196,7 @@ def test_of_many_lanes_that_rest_a_pass_that_lends_opens_a_hundred(settings, mon
 
 
 @pytest.mark.django_db(transaction=True)
-def test_also_by_a_plan_that_reads_the_lanes_in_any_order_and_the_letters_again_for_each(settings):
+def test_any_plan_of_the_lanes_and_letters_decides_the_same(settings):
     """Planned when no lane was there, as after a quiet night; and the pages of the lanes are not filled in order."""
     settings.JOBS_TIMEOUT_GRACE, settings.JOBS_MAX_WAITING = 1.0, None
     sql("VACUUM ANALYZE lanes, arrivals, freed_slots, queues, tenant_queues")

@@ -184,7 +184,7 @@ def test_changing_a_key_keeps_its_secret_and_its_tenant(admin_client):
     assert not TOKEN.search(page)
 
 
-def test_what_changes_while_a_form_is_saved_stays(admin_client):
+def test_values_that_change_while_a_form_is_saved_stay(admin_client):
     """A key that is revoked then would live again, and a user's new password would be the old one."""
     key, _ = auth.issue(TenantFactory(), "loader")
     user = UserFactory()
@@ -208,7 +208,7 @@ def test_what_changes_while_a_form_is_saved_stays(admin_client):
     assert (user.first_name, user.password) == ("Ada", "new")
 
 
-def test_what_changes_while_a_form_is_open_stays(admin_client, subtests):
+def test_values_that_change_while_a_form_is_open_stay(admin_client, subtests):
     """Slots that somebody took away would come back with a new name or weight, and a deactivated user with another."""
     tenant, group = TenantFactory(), Group.objects.create(name="ops")
     slots, user = tenant.jobs_queue, UserFactory(is_staff=True)

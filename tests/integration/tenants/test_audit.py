@@ -82,7 +82,7 @@ def test_at_the_command_line(tenant, monkeypatch):
     ]
 
 
-def test_what_tenants_do_to_their_jobs(owner, mate, stranger, tenant):
+def test_changes_of_tenants_to_their_jobs_are_noted(owner, mate, stranger, tenant):
     job = make_job(tenant)
     stranger.post(f"/api/v1/jobs/{job.pk}/cancel")
     assert changes() == [], "nothing was done"
@@ -123,7 +123,7 @@ def test_keys_and_users_without_their_secrets(session, tenant, olga):
     assert User.objects.get(pk=olga.pk).password not in told
 
 
-def test_what_a_user_and_a_group_may(olga):
+def test_changes_of_the_rights_of_users_and_groups_are_noted(olga):
     group, permission = Group.objects.create(name="ops"), Permission.objects.get(codename="view_job")
     olga.groups.add(group)
     assert changes() == [], "code is in the log"
@@ -141,7 +141,7 @@ def test_what_a_user_and_a_group_may(olga):
     ]
 
 
-def test_who_comes_next_in_the_same_thread_is_nobody_until_known(owner, tenant):
+def test_the_next_request_of_a_thread_has_no_author_until_it_is_known(owner, tenant):
     owner.get("/api/v1/jobs")
     TenantQueue.objects.get(tenant=tenant).save()
     queue = QueueFactory(name="x")
@@ -160,7 +160,7 @@ def test_in_a_project_without_the_middleware_a_key_names_nobody_for_the_next(ten
     assert changes() == []
 
 
-def test_what_did_not_happen_is_not_noted(session, tenant, olga):
+def test_a_change_that_did_not_happen_is_not_noted(session, tenant, olga):
     key, _ = auth.issue(tenant, "loader")
     endpoint, _ = endpoints.add(tenant, "https://example.com/hooks")
     hooks = f"/ops/webhooks/{endpoint.pk}"
@@ -180,7 +180,7 @@ def test_what_did_not_happen_is_not_noted(session, tenant, olga):
     assert [change[2] for change in changes()] == ["deleted", "revoked"]
 
 
-def test_of_two_at_once_each_notes_what_it_found(tenant, race):
+def test_each_of_two_simultaneous_changes_notes_the_values_that_it_found(tenant, race):
     slots, paused = tenant.jobs_queue, PausedJobType.objects.create(source_type="sample.thing", source_method="echo")
     slots.num_slots = 3
 

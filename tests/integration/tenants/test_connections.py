@@ -19,7 +19,7 @@ def session() -> int:
     return value("SELECT pg_backend_pid()")
 
 
-def test_one_that_was_cut_is_replaced_and_a_live_one_stays():
+def test_a_connection_that_was_cut_is_replaced_and_a_live_one_stays():
     before = session()
     drop_cut_connections()
     assert session() == before
@@ -32,7 +32,7 @@ def read_only() -> None:
     sql("SET default_transaction_read_only = on")
 
 
-def test_one_to_a_server_that_takes_no_changes_is_replaced_by_a_request(client):
+def test_a_connection_to_a_read_only_server_is_replaced_by_a_request(client):
     """Another server may have taken over."""
     before = session()
     read_only()
@@ -40,7 +40,7 @@ def test_one_to_a_server_that_takes_no_changes_is_replaced_by_a_request(client):
     assert session() != before
 
 
-def test_one_to_a_replica_of_another_database_stays(monkeypatch):
+def test_a_connection_to_a_replica_of_another_database_stays(monkeypatch):
     monkeypatch.setattr("plumbing.connections.DEFAULT_DB_ALIAS", "that of the jobs")
     before = session()
     read_only()
@@ -57,7 +57,7 @@ def test_in_a_transaction_it_stays_so_that_its_loss_is_noticed():
         session()
 
 
-def test_one_of_a_process_with_thousands_of_open_files_is_looked_at_too(monkeypatch):
+def test_a_connection_with_a_high_file_number_is_looked_at_too(monkeypatch):
     before = session()
     high = fcntl.fcntl(connection.connection.fileno(), fcntl.F_DUPFD_CLOEXEC, 1024)
     monkeypatch.setattr(psycopg.Connection, "fileno", lambda self: high)
@@ -65,7 +65,7 @@ def test_one_of_a_process_with_thousands_of_open_files_is_looked_at_too(monkeypa
     assert session() == before
 
 
-def test_one_of_another_database_is_left_alone(monkeypatch):
+def test_a_connection_to_another_kind_of_database_is_left_alone(monkeypatch):
     """Its library knows neither `closed` nor sockets."""
     other = sqlite3.DatabaseWrapper(connection.settings_dict | {"NAME": ":memory:", "OPTIONS": {}})
     monkeypatch.setitem(connections.databases, "other", {})

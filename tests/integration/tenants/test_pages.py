@@ -36,12 +36,12 @@ def test_an_operator_logs_in_and_lands_on_the_live_pages(client, anna, asked):
     assert client.post(LOGIN, form)["Location"] == "/admin/", "who may not see the jobs"
 
 
-def test_who_asks_for_a_page_of_the_admin_gets_it_after_the_one_login(client):
+def test_a_page_of_the_admin_opens_after_the_one_login(client):
     asked = client.get("/admin/jobs/queue/")
     assert client.get(asked["Location"])["Location"] == f"{LOGIN}?next=/admin/jobs/queue/"
 
 
-def test_whoever_was_sent_to_log_in_goes_on_where_they_wanted_to(client, anna):
+def test_a_user_who_was_sent_to_log_in_goes_on_to_the_page_they_wanted(client, anna):
     asked = client.get("/reports/1/")
     page = client.get(asked["Location"]).content.decode()
     assert 'name="next" value="/reports/1/"' in page
@@ -49,7 +49,7 @@ def test_whoever_was_sent_to_log_in_goes_on_where_they_wanted_to(client, anna):
     assert client.post(LOGIN, form)["Location"] == "/reports/1/"
 
 
-def test_nobody_is_sent_to_another_site(client, anna):
+def test_a_login_never_leads_to_another_site(client, anna):
     form = {"username": anna.username, "password": "correct horse", "next": "https://evil.example/"}
     assert client.post(LOGIN, form)["Location"] == "/"
 

@@ -143,7 +143,7 @@ def test_a_member_changes_the_own_password(anna):
 
 
 @pytest.mark.parametrize("page", ["/accounts/password/", "/admin/password_change/"])
-def test_whoever_has_a_session_cannot_try_many_old_passwords_either_and_others_can_change_theirs(page, anna, settings):
+def test_an_open_session_cannot_try_many_old_passwords_and_others_can_change_theirs(page, anna, settings):
     """A session that was left open, or stolen, must not tell its user's password."""
     settings.LOGIN_FAILURES = 3
     changed = dict.fromkeys(("new_password1", "new_password2"), "staple of twelve")
@@ -156,5 +156,5 @@ def test_whoever_has_a_session_cannot_try_many_old_passwords_either_and_others_c
     assert other.post(page, changed | {"old_password": "a"}).status_code == 200
 
 
-def test_nobody_else_sees_that_page():
+def test_an_anonymous_visitor_does_not_see_that_page():
     assert Client().get("/accounts/password/").status_code == 302

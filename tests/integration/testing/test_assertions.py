@@ -20,7 +20,7 @@ def thing() -> Thing:
 
 
 class TestSubmitted:
-    def test_they_come_in_their_order_whether_they_have_run_or_not(self, thing):
+    def test_submitted_jobs_come_in_their_order_before_and_after_their_run(self, thing):
         first, second = thing.async_.echo(1), thing.async_(delay=60).echo(2)
         drain()
         assert [(job.pk, job.status) for job in submitted()] == [(first, "success"), (second, "scheduled")]
@@ -108,7 +108,7 @@ class TestMessages:
                 with pytest.raises(TypeError, match=r"name the call as report\.async_\.execute"):
                     tool(no_call)
 
-    def test_what_was_submitted_instead_and_in_what_it_differs(self, thing):
+    def test_the_message_shows_the_submitted_jobs_and_their_differences(self, thing):
         near, far = thing.async_.echo(1), thing.async_.again()
         with pytest.raises(AssertionError) as caught:
             assert_submitted(thing.async_(queue="critical").echo, value=2)
@@ -123,7 +123,7 @@ class TestMessages:
         with pytest.raises(AssertionError, match="and 5 more"):
             assert_submitted(thing.async_.urgent)
 
-    def test_what_should_not_have_been_submitted_is_shown(self, thing):
+    def test_a_job_that_should_not_have_been_submitted_is_shown(self, thing):
         assert_not_submitted()
         thing.async_.echo(1)
         assert_not_submitted(thing.async_.echo, value=2)

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("database")
 
 
 class TestDrain:
-    def test_it_runs_what_was_submitted_and_tells_the_attempts(self, thing):
+    def test_a_drain_runs_the_submitted_jobs_and_returns_the_attempts(self, thing):
         first, second = thing.async_.echo(1), thing.async_.echo(2)
         made = drain()
         assert [(a.job_id, a.number, a.status, a.value) for a in made] == [
@@ -36,7 +36,7 @@ class TestDrain:
         later = thing.async_.echo(2)
         assert [a.job_id for a in drain()] == [later]
 
-    def test_it_runs_what_the_jobs_submit(self, thing, body):
+    def test_a_drain_runs_the_jobs_that_jobs_submit(self, thing, body):
         def submits(self, value=0):
             return self.async_.echo(value + 1) if value < 3 else None
 
@@ -46,7 +46,7 @@ class TestDrain:
 
     @pytest.mark.parametrize("by", [asyncio.run, lambda made: async_to_sync(lambda: made)()])
     @pytest.mark.filterwarnings("ignore:async_to_sync was passed")
-    def test_what_a_body_awaits_sees_the_rows_of_the_test_and_the_running_job_answers(self, by, thing, body):
+    def test_an_awaited_call_of_a_body_sees_the_rows_of_the_test(self, by, thing, body):
         async def look() -> list[object]:
             run = current_job()
             run.progress(0.5, "half")
@@ -58,7 +58,7 @@ class TestDrain:
         thing.async_.echo()
         assert drain()[0].value == [1, 1, thing.tenant_id]
 
-    def test_what_a_body_asks_for_on_commit_is_done(self, thing, body):
+    def test_a_body_may_submit_on_commit(self, thing, body):
         def asks(self):
             with transaction.atomic():
                 transaction.on_commit(self.async_.again)

@@ -67,7 +67,7 @@ class TestFailures:
         assert status(job_id) == "error"
         assert Run.objects.filter(job_id=1).exists() is not connection.in_atomic_block
 
-    def test_what_a_body_wrote_before_its_own_error_stays(self, thing):
+    def test_rows_that_a_body_wrote_before_its_own_error_stay(self, thing):
         thing.async_.refuse()
         drain(raising=False)
         assert Run.objects.count() == 1
@@ -102,11 +102,11 @@ class TestLater:
 
 
 class TestRun:
-    def test_it_returns_the_result_as_json_has_it(self, thing, body):
+    def test_a_run_returns_the_result_as_json_has_it(self, thing, body):
         body(lambda self, value: (value, {"n": 1}))
         assert run(thing.async_.echo, (1, 2)) == [[1, 2], {"n": 1}]
 
-    def test_it_raises_the_error_of_the_job_also_if_there_is_a_retry(self, thing):
+    def test_a_run_raises_the_error_of_the_job_even_if_there_is_a_retry(self, thing):
         with pytest.raises(ValueError, match="not in attempt 1"):
             run(thing.async_.fail_first)
 
@@ -120,7 +120,7 @@ class TestRun:
         with pytest.raises(AssertionError, match=f"did not run: Tenant {thing.tenant.name} has 0 slots"):
             run(thing.async_.echo)
 
-    def test_what_waits_behind_it_still_waits(self, thing):
+    def test_jobs_behind_a_run_still_wait(self, thing):
         thing.async_(priority=10).echo("behind")
         run(thing.async_.echo, "mine")
         assert Job.objects.filter(status="created").count() == 1

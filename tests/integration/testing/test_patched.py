@@ -50,7 +50,7 @@ def test_a_submit_of_a_mock_is_an_error_in_words():
         _ = ThingFactory().async_.echo
 
 
-def test_what_is_marked_or_planned_runs():
+def test_a_marked_or_planned_double_runs():
     @job
     def nothing(self, value=None):
         return "nothing"

@@ -83,14 +83,14 @@ class TestFrozen:
         assert Job.objects.get().created_at < NEW_YEAR
         assert timezone.now() < NEW_YEAR
 
-    def test_whoever_freezes_django_time_freezes_the_time_of_a_drain(self, thing, monkeypatch):
+    def test_a_test_that_freezes_django_time_freezes_a_drain(self, thing, monkeypatch):
         thing.async_.echo()
         monkeypatch.setattr(timezone, "now", lambda: NEW_YEAR)
         drain()
         assert Job.objects.get().end_time == NEW_YEAR
 
     @pytest.mark.parametrize("frozen", [NEW_YEAR, datetime(2019, 1, 1, tzinfo=UTC)], ids=["to come", "past"])
-    def test_whoever_freezes_django_time_freezes_the_time_of_every_statement(self, thing, monkeypatch, frozen):
+    def test_a_test_that_freezes_django_time_freezes_every_statement(self, thing, monkeypatch, frozen):
         monkeypatch.setattr(timezone, "now", lambda: frozen)
         delayed = thing.async_(delay=3600).echo(1)
         thing.async_(expires=60).echo(2)
@@ -105,7 +105,7 @@ class TestFrozen:
         ends = dict(AnyJob.objects.values_list("args__value", "end_time"))
         assert ends == {n: frozen + timedelta(minutes=m) for n, m in ((1, 60), (2, 2), (3, 60), (4, 0))}
 
-    def test_it_does_not_go_back(self):
+    def test_frozen_time_does_not_go_back(self):
         with freeze_time(NEW_YEAR) as time, pytest.raises(ValueError, match="time does not go back"):
             time.move(-1)
 

@@ -58,7 +58,7 @@ class TestInOrder:
         deliver(now + timedelta(seconds=outbox.ASIDE_SECONDS))
         assert (customer.told[-1], left()) == (jobs[0], [])
 
-    def test_what_is_tried_now_does_not_wait_for_the_next_try(self, endpoint, customer):
+    def test_a_message_tried_now_does_not_wait_for_the_next_try(self, endpoint, customer):
         jobs = ends(endpoint, 2)
         customer.status = 503
         deliver()
@@ -71,9 +71,7 @@ class TestInOrder:
 
 
 class TestSwitchedOff:
-    def test_one_that_is_down_for_three_days_is_off_then_and_gets_what_is_younger_when_it_is_on(
-        self, endpoint, customer
-    ):
+    def test_an_endpoint_down_for_three_days_is_off_and_gets_younger_messages_when_on(self, endpoint, customer):
         now = begins = timezone.now()
         customer.status = 503
         late = timedelta(days=2.9)
@@ -113,7 +111,7 @@ class TestSwitchedOff:
         assert Change.objects.get(verb="switched off").values == {"why": ["", "the answer was 410"]}
 
     @pytest.mark.parametrize(("asked", "rests"), ASKED)
-    def test_it_rests_as_long_as_it_asks_but_not_for_ever(self, endpoint, customer, asked, rests):
+    def test_an_endpoint_rests_as_long_as_it_asks_but_not_for_ever(self, endpoint, customer, asked, rests):
         ends(endpoint, 1)
         customer.status, customer.more, now = 429, f"{DATE}Retry-After: {asked}\r\n", timezone.now()
         deliver(now)
@@ -121,8 +119,8 @@ class TestSwitchedOff:
         assert endpoint.next_at - now == timedelta(seconds=rests)
 
 
-class TestNobodyElseNotices:
-    def test_one_that_never_answers_holds_up_itself_alone(self, endpoint, customer, serve):
+class TestOtherEndpoints:
+    def test_an_endpoint_that_never_answers_holds_up_itself_alone(self, endpoint, customer, serve):
         answers = threading.Event()
         mute = serve(lambda connection_: answers.wait(30) and connection_.sendall(TAKEN))
         stranger = endpoints.add(TenantFactory(), f"https://{HOST}:{mute.port}/")[0]
@@ -143,7 +141,7 @@ class TestNobodyElseNotices:
             couriers.note()
         assert left() == []
 
-    def test_those_that_fail_leave_half_of_the_threads_to_the_others(self, customer, monkeypatch, tenant):
+    def test_failing_endpoints_leave_half_of_the_threads_to_the_others(self, customer, monkeypatch, tenant):
         monkeypatch.setattr(delivery, "MOST", 4)
         monkeypatch.setattr(delivery, "MOST_FAILING", 2)
         answers = threading.Event()

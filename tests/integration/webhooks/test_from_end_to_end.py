@@ -46,7 +46,7 @@ def customer(serve, settings):
     return serve()
 
 
-def test_what_arrives_is_verified_and_says_how_the_job_ended(customer, owner, report, verify):
+def test_a_message_is_verified_and_says_how_the_job_ended(customer, owner, report, verify):
     secret, job_id = told_to(customer, owner, report)
     headers, body = heard(customer)
     verify(secret, headers, body)
@@ -72,7 +72,7 @@ def test_while_a_secret_is_replaced_a_message_is_signed_with_both(customer, owne
         verify(former, *heard(customer))
 
 
-def test_what_was_changed_on_the_way_or_is_old_or_anothers_is_not(customer, owner, report, verify):
+def test_a_changed_old_or_foreign_message_is_not_verified(customer, owner, report, verify):
     secret, _ = told_to(customer, owner, report)
     headers, body = heard(customer)
     old = headers | {"webhook-timestamp": str(int(headers["webhook-timestamp"]) - 400)}

@@ -57,14 +57,14 @@ def end(job: Job) -> None:
     assert store.succeed(job.pk, 1, {}, None)
 
 
-class TestTold:
+class TestAnnouncements:
     def test_the_end_of_a_job_that_was_submitted_after_the_endpoint_was_added(self, report, endpoint):
         job = submit(report)
         assert told() == []
         end(job)
         assert told() == [(job.pk, "success")]
 
-    def test_also_that_it_was_cancelled_before_it_started(self, report, endpoint):
+    def test_a_job_that_was_cancelled_before_it_started_is_announced(self, report, endpoint):
         job = submit(report)
         cancel(job.pk, tenant_id=job.tenant_id)
         assert told() == [(job.pk, "cancelled")]
@@ -118,7 +118,7 @@ class TestTold:
         number, member = made["nightly"]
         assert (message["data"]["id"], message["data"]["batch"]) == (member, {"id": number, "name": "nightly"})
 
-    def test_one_that_is_revived_from_the_history_is_told_again_unless_the_endpoint_is_off(self, report, endpoint):
+    def test_a_job_revived_from_the_history_is_announced_again_unless_the_endpoint_is_off(self, report, endpoint):
         now = timezone.now()
         job = submit(report)
         cancel(job.pk, tenant_id=job.tenant_id)
@@ -264,7 +264,7 @@ class TestOverHTTP:
             assert stranger.post(f"/api/v1/webhooks/{pk}/switch-on").status_code == 404
         assert WebhookEndpoint.objects.exists()
 
-    def test_one_that_was_switched_off_is_switched_on(self, owner, endpoint):
+    def test_an_endpoint_that_was_switched_off_is_switched_on(self, owner, endpoint):
         WebhookEndpoint.objects.update(off_at=timezone.now(), failing_since=timezone.now(), last_error="no")
         answer = owner.post(f"/api/v1/webhooks/{endpoint.pk}/switch-on").json()
         assert (answer["off_at"], answer["failing_since"], answer["last_error"]) == (None, None, "")
@@ -281,7 +281,9 @@ class TestOverHTTP:
         answers = [self.add(owner).status_code for _ in range(11)]
         assert answers == [201] * 10 + [422]
 
-    def test_it_is_switched_off_tried_and_gets_a_new_secret_by_its_owner_alone(self, owner, stranger, endpoint):
+    def test_an_endpoint_is_switched_off_tried_and_gets_a_new_secret_by_its_owner_alone(
+        self, owner, stranger, endpoint
+    ):
         later = timezone.now() + timedelta(hours=1)
         WebhookEndpoint.objects.update(next_at=later)
         for action in ("try-now", "switch-off", "replace-secret"):

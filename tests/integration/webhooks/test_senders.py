@@ -39,7 +39,7 @@ def environ(certificate, tmp_path) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": path, "SSL_CERT_FILE": str(certificate / "cert.pem")}
 
 
-def test_what_a_sender_has_posted_when_it_is_killed_comes_again_under_the_same_number(customer, endpoint, environ):
+def test_the_last_message_of_a_killed_sender_comes_again_under_the_same_number(customer, endpoint, environ):
     jobs = ends(endpoint, 3)
     environ |= {"DATABASE_URL": database_url(), "DJANGO_SETTINGS_MODULE": "scheduler_project.settings"}
     command = [sys.executable, "manage.py", "clock"]
@@ -148,7 +148,7 @@ def test_an_endpoint_that_somebody_holds_or_removes_delays_no_other(customer, en
     assert left() == []
 
 
-def test_what_cannot_be_noted_is_noted_later_and_not_posted_again(customer, endpoint, monkeypatch):
+def test_a_posted_message_that_cannot_be_noted_is_noted_later_and_not_posted_again(customer, endpoint, monkeypatch):
     jobs = ends(endpoint, 2)
     note, fails = outbox.note, iter([OperationalError, OperationalError])
 

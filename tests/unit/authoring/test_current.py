@@ -51,7 +51,7 @@ def test_progress_that_is_no_number_says_nothing(said):
     assert said == []
 
 
-def test_what_postgresql_cannot_hold_is_replaced_in_a_note(said):
+def test_characters_that_postgresql_cannot_hold_are_replaced_in_a_note(said):
     current_job().progress(0, "nul \x00")
     assert said == [(0.0, "nul \N{REPLACEMENT CHARACTER}")]
 
@@ -75,9 +75,7 @@ class TestInAThread:
         with ThreadPoolExecutor(1) as pool:
             yield lambda call: pool.submit(call).result()
 
-    def test_of_a_body_it_is_no_stand_in_that_would_lose_reports_but_an_error_that_names_the_ways(
-        self, said, in_a_thread
-    ):
+    def test_a_thread_of_a_body_gets_an_error_that_names_the_ways_and_no_stand_in(self, said, in_a_thread):
         with CurrentJob(id=8).here():
             with pytest.raises(RuntimeError, match=r"run = current_job\(\).*copy_context\(\)\.run"):
                 in_a_thread(current_job)
@@ -86,13 +84,13 @@ class TestInAThread:
             in_a_thread(partial(copy_context().run, lambda: current_job().progress(0.7, "by a context")))
         assert said == [(0.5, "by a variable"), (0.7, "by a context")]
 
-    def test_that_an_earlier_job_has_left_it_is_not_the_present_one(self, in_a_thread):
+    def test_a_job_that_an_earlier_context_left_is_not_the_present_one(self, in_a_thread):
         earlier = copy_context()
         earlier.run(current.enter, CurrentJob(id=6))
         with CurrentJob(id=8).here():
             assert in_a_thread(partial(earlier.run, lambda: current_job().id)) == 6
 
-    def test_whoever_submits_there_is_nobody(self, said, in_a_thread):
+    def test_a_submit_in_a_thread_has_no_caller(self, said, in_a_thread):
         with CurrentJob(id=8).here():
             assert in_a_thread(lambda: current.caller().id) is None
             assert current.caller().id == 7

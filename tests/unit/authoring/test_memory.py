@@ -22,7 +22,7 @@ def test_a_method_can_remember_for_as_long_as_it_holds_it(memory):
     assert memory == {}
 
 
-def test_what_is_read_is_a_copy(memory):
+def test_a_dictionary_read_from_the_memory_is_a_copy(memory):
     memory.as_dict()["a"] = 1
     assert "a" not in memory
 
@@ -51,6 +51,6 @@ def test_the_next_caller_finds_it_empty(memory):
     assert current_job().memory is not current_job().object_memory
 
 
-def test_it_is_changed_by_its_methods_alone(memory):
+def test_the_memory_is_changed_by_its_methods_alone(memory):
     with pytest.raises(TypeError, match="does not support item assignment"):
         memory["a"] = 1

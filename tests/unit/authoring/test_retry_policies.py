@@ -66,7 +66,7 @@ class TestDelays:
         policy = Retry.every(100, max_retries=1, jitter=1)
         assert [policy.delay(ERROR, 0, draw=lambda part=part: part) for part in (0, 0.25, 1)] == [100, 75, 0]
 
-    def test_what_failed_together_does_not_come_back_together(self):
+    def test_jobs_that_failed_together_do_not_come_back_together(self):
         policy = Retry.exponential(max_retries=1, jitter=0.5)
         drawn = {policy.delay(ERROR, 0) for _ in range(100)}
         assert len(drawn) > 90
@@ -111,7 +111,7 @@ class TestRefusals:
             Retry.every(1, max_retries=1, queue=queue)
 
     @pytest.mark.parametrize("decide", [None, 30, "exponential"])
-    def test_what_cannot_be_called(self, decide):
+    def test_a_policy_that_cannot_be_called_is_refused(self, decide):
         with pytest.raises(ValueError, match=r"^decide: must be"):
             Retry.custom(decide, max_retries=1)
 
@@ -141,7 +141,7 @@ def policies(draw, **fixed) -> Retry:
     return Retry.custom(lambda error, n: answer, base=base, **said)
 
 
-class TestWhateverThePolicy:
+class TestAnyPolicy:
     @given(policies(), COUNTS, st.floats(0, 1))
     def test_a_delay_is_never_below_nothing_nor_above_the_cap(self, policy, n, drawn):
         seconds = policy.delay(ERROR, n, draw=lambda: drawn)

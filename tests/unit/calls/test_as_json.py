@@ -59,7 +59,7 @@ def test_nesting_is_allowed_up_to_the_limit():
     ],
     ids=lambda value: repr(value).partition(" at 0x")[0][:40],  # the same in every process
 )
-def test_what_is_not_json_is_refused_and_its_place_named(value, field, said):
+def test_a_value_that_is_not_json_is_refused_and_its_place_named(value, field, said):
     with pytest.raises(InvalidRequest) as refusal:
         as_json(value)
     assert refusal.value.field == field

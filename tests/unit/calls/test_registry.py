@@ -60,7 +60,7 @@ class TestMarking:
             @classmethod
             def unfit(cls): ...
 
-    def test_what_a_call_would_only_begin_cannot_be_a_job(self):
+    def test_a_function_whose_call_would_only_begin_cannot_be_a_job(self):
         async def waits(): ...
 
         def yields():
@@ -83,7 +83,7 @@ class TestMarking:
         with pytest.raises(TypeError, match="prio"):
             job(prio=1)
 
-    def test_what_is_no_function_is_refused_where_it_stands(self):
+    def test_an_object_that_is_no_function_is_refused_where_it_stands(self):
         for unfit in (type("Report", (), {}), partial(print, "x"), property(print)):
             with pytest.raises(TypeError, match="is no function; mark one that calls it"):
                 job(unfit)
@@ -147,7 +147,7 @@ class TestNames:
         "method",
         ["not_a_job", "delete", "save", "missing", "tenant", "tenant_id", "objects", "async_", "__init__", "_meta", ""],
     )
-    def test_what_is_not_marked_cannot_be_named(self, method):
+    def test_an_unmarked_method_cannot_be_named(self, method):
         with pytest.raises(InvalidRequest, match=r"^source_method: .*is not a job; jobs: .*echo") as refusal:
             resolve("sample.thing", method)
         assert refusal.value.field == "source_method"
@@ -177,7 +177,7 @@ class TestNames:
         with pytest.raises(InvalidRequest, match="not a job"):
             target(Confused, "apart")
 
-    def test_what_answers_to_any_name_is_no_job_and_what_is_lazy_stays_so(self):
+    def test_an_attribute_that_answers_to_any_name_is_no_job_and_a_lazy_one_stays_lazy(self):
         def load():
             raise AssertionError("it was looked into")
 

@@ -88,7 +88,7 @@ print(digest(Signature(plain, method=False).complete_json({})))
     assert (len(set(keys)), len(keys[0].strip())) == (1, 36)
 
 
-def test_it_is_shown_without_self():
+def test_a_signature_is_shown_without_self():
     assert Signature(by_name).text == "(a, *, c, d=4)"
     assert Signature(nothing).text == "()"
 

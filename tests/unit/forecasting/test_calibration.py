@@ -36,7 +36,7 @@ def test_the_first_outcomes_teach_four_times_as_much():
     assert steps[45] == pytest.approx(1.0)
 
 
-def test_what_is_said_is_the_raw_time_with_the_hand_over_times_the_factor():
+def test_the_said_time_is_the_raw_time_with_the_hand_over_times_the_factor():
     assert Factor().calibrate(0.0) == HANDOVER
     assert Factor(log=log(2)).calibrate(10.0) == pytest.approx(2 * (10.0 + HANDOVER))
 
@@ -47,7 +47,7 @@ def test_a_class_remembers_how_its_last_statements_held():
     assert after([True, False]).held == 0.5
 
 
-def test_it_holds_as_often_as_said_whatever_the_times_are():
+def test_the_factor_holds_as_often_as_said_for_any_times():
     """Times that drift to five times what the raw quantile says, and back."""
     factor, held = Factor(), []
     for n in range(4000):

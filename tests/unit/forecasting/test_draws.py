@@ -73,7 +73,7 @@ def test_a_running_job_runs_longer_than_it_has():
     assert {draw(random, [1.0, 9.0]) for _ in range(50)} == {1.0, 9.0}
 
 
-def test_one_that_has_run_longer_than_all_runs_up_to_as_long_again():
+def test_a_long_run_lasts_up_to_as_long_again():
     random = Random(1)
     drawn = [draw_longer(random, [1.0, 2.0], 10.0) for _ in range(200)]
     assert min(drawn) >= 10.0
@@ -97,7 +97,7 @@ def test_the_spread_is_that_of_minutes_and_not_of_attempts():
     assert spread(alike[:60]) == SPREAD  # two minutes tell nothing
 
 
-def test_who_runs_in_a_minute_is_no_spread():
+def test_the_order_of_tenants_within_a_minute_is_no_spread():
     """Each of two tenants runs as long as ever, the one ten times as long as the other, in turns."""
     random = Random(1)
     seconds = [1.0, 10.0]
@@ -115,7 +115,7 @@ class Came:
     who: str
 
 
-def test_those_who_came_come_again_from_a_moment_on_in_circles():
+def test_past_arrivals_come_again_from_a_moment_on_in_circles():
     came = [Came(10.0, "a"), Came(11.0, "b"), Came(200.0, "c")]
     found = [(seconds, one.who) for seconds, one in islice(again(came, 300.0, 100.0), 7)]
     assert found == [

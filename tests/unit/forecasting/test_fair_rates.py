@@ -32,7 +32,7 @@ def test_queues_share_by_weight_within_their_limits():
     assert [course.speeds[0] for course in found] == pytest.approx([4.0, 4.0, 4.0])
 
 
-def test_who_comes_more_urgently_pushes_the_others_back():
+def test_urgent_arrivals_push_the_others_back():
     (course,) = courses(2.0, [Flow(1, 1, 1e6)], ONE, {}, 10.0)
     assert course.reaches(100.0)[0] == pytest.approx(50.0)
     assert course.reaches(100.0, urgent=1.0)[0] == pytest.approx(100.0)
@@ -71,7 +71,7 @@ FLOWS = st.lists(
 
 
 @given(capacity=st.floats(0, 30), flows=FLOWS)
-def test_nobody_is_above_its_slots_and_no_more_is_given_than_there_is(capacity, flows):
+def test_no_flow_is_above_its_slots_and_no_sum_above_the_capacity(capacity, flows):
     slots = {flow.tenant_id: flow.slots for flow in flows}
     flows = [Flow(f.tenant_id, f.queue_id, f.work, f.weight, slots[f.tenant_id], f.arriving) for f in flows]
     found = courses(capacity, flows, {1: 1.0, 2: 2.0, 3: 3.0}, {2: 2.0}, 100.0)

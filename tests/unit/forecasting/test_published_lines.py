@@ -99,7 +99,7 @@ def test_others_share_the_processes():
     )
 
 
-def test_who_comes_more_urgently_goes_first():
+def test_an_urgent_arrival_goes_first():
     arrivals = [ComingJob(float(n), 7, 1, 0, "", TYPE) for n in range(0, 300, 60)]  # each minute, for 10 s
     assert only(snapshot(9, arrived=arrivals))[4].raw_50 >= only(snapshot(9))[4].raw_50 + 9
 
@@ -122,7 +122,7 @@ def test_a_job_on_a_worker_that_leaves_takes_no_process_of_the_others():
         assert (first.gate, first.raw_50) == (gate, pytest.approx(at, abs=0.1))
 
 
-def test_what_is_due_stands_in_line_then():
+def test_a_due_job_stands_in_line_then():
     due = [ComingJob(5.0, 7, 1, 0, "", TYPE, place=place(50, 0))]
     assert [place.raw_50 for place in only(snapshot(2, due=due))][1] == pytest.approx(20.0, abs=0.1)
 

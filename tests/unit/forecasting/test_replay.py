@@ -41,7 +41,7 @@ def waits(found: Record, hypothesis=None) -> list[float | None]:
     return [None if one is None else round(one, 3) for one in Replay(found, NOTHING, hypothesis or {}).waits()]
 
 
-def test_what_was_is_replayed_as_it_was():
+def test_a_record_is_replayed_as_it_was():
     assert waits(record(*in_turn(4))) == [0.0, 10.0, 20.0, 30.0]
 
 
@@ -115,13 +115,13 @@ def test_a_queue_that_was_deleted_before_is_closed():
     assert waits(found) == [None]
 
 
-def test_who_left_the_line_left_it_unless_it_would_have_started_before():
+def test_a_job_that_left_the_line_leaves_it_unless_it_would_have_started_before():
     found = record(*in_turn(2), past(7, 0.0, None, None, left_at=15.0), past(8, 0.0, 20.0, 30.0))
     assert waits(found) == [0.0, 10.0, None, 20.0]
     assert waits(found, {(TENANT, ADA): {"num_slots": 3}}) == [0.0, 0.0, None, 10.0], "the third slot was taken"
 
 
-def test_what_ran_and_what_waited_at_the_begin_of_the_warm_up_is_there():
+def test_jobs_that_ran_or_waited_at_the_begin_of_the_warm_up_are_there():
     early = past(1, -WARM - 50, -WARM - 20, 5.0)
     assert waits(record(early, past(2, -WARM - 10, 5.0, 15.0), past(3, 1.0, 15.0, 25.0))) == [None, None, 14.0]
 
@@ -142,7 +142,7 @@ def test_an_answer_has_the_error_of_the_replay_and_the_lines_of_each_tenant():
     assert (bob.changed.mean, bob.clear) == (0.0, False)
 
 
-def test_nobody_is_told_what_would_be_by_a_replay_that_is_too_far_off():
+def test_a_replay_that_is_too_far_off_gives_no_answer():
     late = [past(n, 0.0, 50.0 + RUNS * n, 60.0 + RUNS * n) for n in range(4)]  # nothing in the record held them back
     found = compare(record(*late), NOTHING, {(TENANT, ADA): {"num_slots": 4}})
     assert not found.knows

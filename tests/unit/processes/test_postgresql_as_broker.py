@@ -65,7 +65,7 @@ def wire(monkeypatch):
     return SimpleNamespace(messages=connection.transport.messages, loop=loop, got=got, connection=connection, pool=pool)
 
 
-def test_it_takes_the_messages_of_its_pool_that_nobody_has_and_no_strangers_words(wire) -> None:
+def test_the_transport_takes_free_messages_of_its_pool_and_no_strangers_words(wire) -> None:
     wire.messages.coming = [
         "default",
         "default x",
@@ -81,7 +81,7 @@ def test_it_takes_the_messages_of_its_pool_that_nobody_has_and_no_strangers_word
     assert wire.messages.asked == [(7, 2), (9, 1)]
 
 
-def test_it_asks_for_none_while_its_processes_are_busy_and_then_at_once(wire) -> None:
+def test_the_transport_asks_for_no_message_while_its_processes_are_busy(wire) -> None:
     wire.pool._pool._cache["a job"] = None
     wire.messages.coming = ["default 7-2"]
     wire.loop.readers[3]()
@@ -92,7 +92,7 @@ def test_it_asks_for_none_while_its_processes_are_busy_and_then_at_once(wire) ->
     assert wire.got == [[7, 2]]
 
 
-def test_what_came_during_a_statement_is_not_left_until_the_next_message(wire) -> None:
+def test_a_message_that_came_during_a_statement_is_taken_at_once(wire) -> None:
     wire.messages.coming = ["default 7-2"]  # the file is not readable: psycopg has read it
     wire.loop.tick()
     assert wire.got == [[7, 2]]

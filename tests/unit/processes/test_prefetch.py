@@ -40,7 +40,7 @@ def test_the_last_limit_before_the_consumer_begins_is_one_and_none_is_for_the_wh
     assert consumer.qos.prev == consumer.qos.value  # or Celery's loop would set it again
 
 
-def test_what_celery_adds_and_takes_away_by_itself_changes_nothing(consumer):
+def test_a_change_that_celery_makes_to_the_prefetch_has_no_effect(consumer):
     connect(consumer)
     consumer.qos.increment_eventually(5)
     consumer.qos.decrement_eventually(1)

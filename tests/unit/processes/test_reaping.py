@@ -35,18 +35,18 @@ def looked_after(looks: int) -> tuple[Pool, Hub]:
     return pool, hub
 
 
-def test_one_that_has_ended_is_not_looked_at_again():
+def test_a_process_that_has_ended_is_not_looked_at_again():
     _, hub = looked_after(1)
     assert hub.now == 0.0
 
 
-def test_one_that_ends_a_moment_later_is_seen_a_moment_later():
+def test_a_process_that_ends_a_moment_later_is_seen_a_moment_later():
     pool, hub = looked_after(2)
     assert pool._pool == ["other"]
     assert hub.now < 0.05
 
 
-def test_one_that_does_not_end_is_left_to_celerys_timer():
+def test_a_process_that_does_not_end_is_left_to_celerys_timer():
     pool, hub = looked_after(1000)
     assert pool._pool == ["doomed", "other"]
     assert hub.now < 2 * LAST_PAUSE

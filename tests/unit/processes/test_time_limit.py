@@ -60,7 +60,7 @@ def test_only_the_timer_says_that_time_is_up_and_nobody_else_who_raises_celerys_
     assert not isinstance(SoftTimeLimitExceeded(), timer.time_is_up)
 
 
-def test_it_comes_by_itself_when_time_is_up(timer):
+def test_the_signal_comes_by_itself_when_time_is_up(timer):
     with pytest.raises(SoftTimeLimitExceeded):
         timer.arm(job(), OVER)
         signal.pause()
@@ -73,7 +73,7 @@ def test_disarmed_the_signal_is_ignored(timer):
     assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
 
 
-def test_it_can_be_armed_again_for_the_next_job_whatever_the_last_one_did_to_the_signal(timer):
+def test_the_limit_can_be_armed_again_after_any_change_to_the_signal(timer):
     timer.arm(job(), LONG)
     signal.signal(signal.SIGALRM, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
@@ -83,7 +83,7 @@ def test_it_can_be_armed_again_for_the_next_job_whatever_the_last_one_did_to_the
         ring()
 
 
-def test_what_ends_within_its_time_has_not_overrun_however_late_the_signal_comes(timer, monkeypatch):
+def test_a_body_that_ends_within_its_time_has_not_overrun_however_late_the_signal(timer, monkeypatch):
     timer.arm(job(), LONG)
     timer.disarm()
     ring()
@@ -92,7 +92,7 @@ def test_what_ends_within_its_time_has_not_overrun_however_late_the_signal_comes
     assert not timer.overran
 
 
-def test_what_catches_the_interrupt_and_goes_on_has_overrun(timer):
+def test_a_body_that_catches_the_interrupt_and_goes_on_has_overrun(timer):
     with suppress(SoftTimeLimitExceeded):
         timer.arm(job(), OVER)
         signal.pause()
@@ -103,7 +103,7 @@ def test_what_catches_the_interrupt_and_goes_on_has_overrun(timer):
     assert not timer.overran
 
 
-def test_so_has_what_never_heard_of_it(timer):
+def test_a_body_that_blocks_the_signal_has_overrun(timer):
     with suppress(SoftTimeLimitExceeded):  # it may come before the next line
         timer.arm(job(), OVER)
         signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])

@@ -117,7 +117,7 @@ class TestDelivered:
         assert (server.names, body) == ([HOST], BODY)
 
     @pytest.mark.parametrize("status", [200, 201, 202, 299])
-    def test_if_the_answer_is_any_2xx(self, serve, status):
+    def test_any_2xx_answer_is_a_success(self, serve, status):
         send(serve(f"HTTP/1.1 {status} X\r\nContent-Length: 10\r\n\r\n".encode()))
 
     def test_after_an_interim_answer(self, serve):
@@ -160,18 +160,18 @@ class TestNotDelivered:
         assert server.heard == []
 
     @pytest.mark.parametrize("status", [400, 404, 410, 429, 500, 503])
-    def test_if_the_answer_is_no_success(self, serve, status):
+    def test_any_other_status_is_a_failure(self, serve, status):
         with pytest.raises(NotDelivered, match=f"answer was {status}"):
             send(serve(f"HTTP/1.1 {status} No\r\n\r\n".encode()))
 
     @pytest.mark.parametrize(
         "answer", [b"", b"SSH-2.0-OpenSSH\r\n\r\n", b"HTTP/1.1 200", b"HTTP/1.1 2000 OK\r\n\r\n", b"\r\n\r\n"]
     )
-    def test_if_the_answer_is_not_http(self, serve, answer):
+    def test_an_answer_that_is_not_http_is_a_failure(self, serve, answer):
         with pytest.raises(NotDelivered, match="not HTTP"):
             send(serve(answer))
 
-    def test_if_nobody_listens_without_telling_why(self, serve):
+    def test_a_closed_port_is_a_failure_without_its_reason(self, serve):
         serve()
         with socket.create_server(("127.0.0.1", 0)) as nobody:
             port = nobody.getsockname()[1]
@@ -248,7 +248,7 @@ class TestHeaders:
     @pytest.mark.parametrize(
         ("name", "value"), [("x", "a\r\nHost: evil"), ("x", "a\nb"), ("x\r\ny", "a"), ("x y", "a"), ("x", "ä")]
     )
-    def test_none_brings_another_with_it(self, serve, name, value):
+    def test_a_header_brings_no_other_with_it(self, serve, name, value):
         server = serve()
         with pytest.raises(ValueError, match="not a header"):
             send(server, headers={name: value})
@@ -272,7 +272,7 @@ class TestSigned:
         assert found["webhook-signature"] == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
         assert found["webhook-timestamp"] == "1614265330"
 
-    def test_so_that_whoever_was_shown_the_secret_verifies_it(self):
+    def test_a_holder_of_the_shown_secret_verifies_the_signature(self):
         key = b64decode(signing.secret_of("salt").removeprefix("whsec_"))
         found = signing.headers("msg_1", self.AT, BODY, ["salt"])
         signed = f"msg_1.{found['webhook-timestamp']}.".encode() + BODY
@@ -289,7 +289,7 @@ class TestSigned:
     def test_with_a_secret_of_each_endpoints_own(self):
         assert signing.secret_of("one") != signing.secret_of("two")
 
-    def test_and_a_replay_has_its_old_moment_under_the_signature(self):
+    def test_a_replay_has_its_old_moment_under_the_signature(self):
         first, later = (signing.headers("msg_1", at, BODY, ["salt"]) for at in (self.AT, self.AT.replace(minute=9)))
         assert first["webhook-id"] == later["webhook-id"]
         assert first["webhook-signature"] != later["webhook-signature"]
