@@ -23,12 +23,12 @@ def register(concurrency: int, worker: uuid.UUID = WORKER) -> None:
     """Register a worker that is only a row, with so many processes; its one beat counts for hours here."""
     settings.JOBS_BEAT_INTERVAL = LONG
     os.environ["JOBS_BEAT_INTERVAL"] = str(LONG)
-    store.beat(worker, name=f"bench@{worker}", pid=1, pool=POOL, concurrency=concurrency)
+    store.beat(worker, name=f"bench@{worker}", pid=1, pool=POOL, capacity=concurrency)
 
 
 def finish(job: Claimed) -> None:
     """Run all statements of a worker for a job that succeeds."""
-    store.start(job.id, job.attempt, WORKER)
+    store.start(job.id, job.attempt, store.Seat.here(WORKER))
     store.succeed(job.id, job.attempt, {}, None)
 
 

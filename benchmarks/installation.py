@@ -95,7 +95,7 @@ def build(*, tenants: int, waiting: int, finished: int, dead: int, ended: int) -
     finishing.register(PROCESSES)
     while claimed := store.claim():
         for job in claimed:
-            store.start(job.id, job.attempt, finishing.WORKER)
+            store.start(job.id, job.attempt, store.Seat.here(finishing.WORKER))
     fill.settle(everything=True)
     return made
 

@@ -121,7 +121,7 @@ class Program:
             self._run(now + n * apart, job_id, attempt)
 
     def _start(self, job_id: int, attempt: int) -> None:
-        if store.start(job_id, attempt, finishing.WORKER) is None:
+        if store.start(job_id, attempt, store.Seat.here(finishing.WORKER)) is None:
             raise AssertionError(f"Job {job_id} does not start")
         self._run(time.monotonic() + self._fleet.seconds, job_id, attempt)
 

@@ -6,7 +6,7 @@ from copy import copy
 from jobs import store
 from jobs.engine.attempt.execute import execute
 from jobs.engine.door.dispatch import dispatch
-from jobs.engine.process.host import Host, TimeLimit
+from jobs.engine.process.host import AttemptHost, ProcessHost, TimeLimit
 from jobs.models import Job
 from jobs.store import Claimed, Started
 from tests.clock import call_at
@@ -33,17 +33,19 @@ class Limit(TimeLimit):
         self.calls.append("disarm")
 
 
-def changed(host: Host, **parts) -> Host:
-    """The host with other fields, or with functions in the place of its methods."""
-    made = copy(host)
-    vars(made).update(parts)
+def changed(host: AttemptHost, **parts) -> AttemptHost:
+    """The seat with other fields, or with functions in the place of its methods or of those of its process."""
+    made, process = copy(host), copy(host.process)
+    of_process = {name: part for name, part in parts.items() if hasattr(process, name)}
+    vars(process).update(of_process)
+    vars(made).update({"process": process} | {name: part for name, part in parts.items() if name not in of_process})
     return made
 
 
 def run(sent: list[Claimed], job_id: int, **host) -> Job:
     """Execute the message that was sent last for this job; the job as it is then."""
     claimed = [message for message in sent if message.id == job_id][-1]
-    execute(claimed.id, claimed.attempt, changed(Host(WORKER, limit=Limit()), **host))
+    execute(claimed.id, claimed.attempt, changed(AttemptHost(ProcessHost(WORKER), limit=Limit()), **host))
     return Job.objects.get(pk=job_id)
 
 

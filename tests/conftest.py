@@ -122,7 +122,7 @@ def register() -> WorkerFactory:
 
     def register(concurrency: int = 100, pool: str = "default") -> uuid.UUID:
         worker = uuid.uuid4()
-        store.beat(worker, name=f"test@{worker}", pid=1, pool=pool, concurrency=concurrency)
+        store.beat(worker, name=f"test@{worker}", pid=1, pool=pool, capacity=concurrency)
         return worker
 
     return register

@@ -122,7 +122,7 @@ def held(**filters: Any) -> int:
 
 
 def finish(claimed: store.Claimed | Job, worker: uuid.UUID) -> None:
-    assert store.start(claimed.id, claimed.attempt, worker)
+    assert store.start(claimed.id, claimed.attempt, store.Seat.here(worker))
     assert store.succeed(claimed.id, claimed.attempt, {}, None)
 
 

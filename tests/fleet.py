@@ -75,7 +75,7 @@ class Fleet:
                     self._messages.append(job)
         while self._idle and self._messages:
             job = self._messages.popleft()
-            assert call_at(self.now, store.start, job.id, job.attempt, self._worker)
+            assert call_at(self.now, store.start, job.id, job.attempt, store.Seat.here(self._worker))
             self._idle -= 1
             self._begin(job)
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 from jobs import store
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, Job, JobEdge, JobEnd, PausedJobType, Worker
-from jobs.store import EVERY_TENANT, Failure, Holder, Process
+from jobs.store import EVERY_TENANT, Failure, Holder, Seat
 from jobs.store.attempts import logged_start, starting
 from jobs.store.rows import rows
 from tests.clock import call_at
@@ -52,7 +52,7 @@ def fail_before(job: Job) -> None:
 def start_kept(job: Job, attempt: int) -> bool:
     """The claim of this session has kept that attempt for this process."""
     sql("SELECT set_config('jobs.kept', %s, false)", [f"{job.pk} {attempt}"])
-    process = Process(WORKER, 1)
+    process = Seat(WORKER, 1)
     return logged_start(rows("start_kept", **starting(process)), process) is not None
 
 
@@ -71,7 +71,7 @@ VERBS = {
     "drop": lambda job, attempt: moved(job, store.read_ends().moved),
     "promote": lambda job, attempt: moved(job, call_at(LATER, store.promote)),
     "claim": lambda job, attempt: moved(job, store.claim()),
-    "start": lambda job, attempt: store.start(job.pk, attempt, WORKER) is not None,
+    "start": lambda job, attempt: store.start(job.pk, attempt, store.Seat.here(WORKER)) is not None,
     "start by start_kept": start_kept,
     "follow": follow,
     "succeed": lambda job, attempt: store.succeed(job.pk, attempt, {"rows": 3}, 60),

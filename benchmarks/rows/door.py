@@ -20,7 +20,7 @@ from benchmarks.cpu import Meter
 from jobs import store
 from jobs.engine.door import dispatch
 from jobs.engine.process import runtime
-from jobs.store import Claimed, Ending, Keeper, Process, Started
+from jobs.store import Claimed, Ending, Keeper, Seat, Started
 from tests.waiting import wait_until
 
 
@@ -108,12 +108,12 @@ def _dispatch(place: int, line: Any, counts: Any, ended: Any) -> None:
 
     runtime.change(carrier=carry)
     dispatch.dispatch()
-    keeper = Keeper(fill.POOL, Process(finishing.WORKER, os.getpid()))
+    keeper = Keeper(fill.POOL, Seat(finishing.WORKER, os.getpid()))
     job: Started | Claimed | None = None
     while True:
         job = job or line.get()
         if isinstance(job, Claimed):
-            job = store.start(job.id, job.attempt, finishing.WORKER)
+            job = store.start(job.id, job.attempt, store.Seat.here(finishing.WORKER))
         before = counts[2 * place + 1]
         job = dispatch.dispatch_and_keep(keeper, Ending(job, {}, None, None))
         ended[place] += 1

@@ -68,7 +68,7 @@ class _Fleet:
         while not claimed and claimed.more and time.monotonic() < give_up:
             claimed = call_at(self._now, store.claim)
         for job in claimed:
-            call_at(self._now, store.start, job.id, job.attempt, finishing.WORKER)
+            call_at(self._now, store.start, job.id, job.attempt, store.Seat.here(finishing.WORKER))
             end = self._after(self._chance.uniform(SHORTEST, LONGEST))
             heapq.heappush(self._ends, (end, job.id, job.attempt))
         return len(claimed)

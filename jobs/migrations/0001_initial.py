@@ -560,6 +560,20 @@ class Migration(migrations.Migration):
 
         # Workers, and the operation.
         migrations.CreateModel(
+            name='Pool',
+            fields=[
+                ('name', models.SlugField(primary_key=True, serialize=False)),
+                ('kind', models.CharField(choices=[('ordinary', 'Ordinary')], db_default='ordinary', max_length=20)),
+                ('seats', models.PositiveSmallIntegerField(db_default=1)),
+            ],
+            options={
+                'db_table': named('pools'),
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('kind', 'ordinary'), ('seats', 1)), name='pools_are_ordinary'),
+                ],
+            },
+        ),
+        migrations.CreateModel(
             name='Worker',
             fields=[
                 ('id', models.UUIDField(primary_key=True, serialize=False)),
@@ -567,6 +581,7 @@ class Migration(migrations.Migration):
                 ('pid', models.PositiveIntegerField()),
                 ('pool', models.SlugField()),
                 ('concurrency', models.PositiveIntegerField()),
+                ('seats', models.PositiveSmallIntegerField(db_default=1)),
                 ('beat_interval', models.FloatField(db_default=5.0)),
                 ('started_at', now()),
                 ('beat_at', now()),

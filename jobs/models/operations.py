@@ -1,4 +1,4 @@
-"""Workers, servers, repairs, announced deaths, and kept answers."""
+"""Pools, workers, servers, repairs, announced deaths, and kept answers."""
 
 from django.db import models
 from django.db.models import Q
@@ -9,14 +9,36 @@ from tenants.conf import TENANT_MODEL
 from tenants.tenant_key import TenantKey
 
 
+class Pool(models.Model):
+    """The kind of a pool, and the seats of each of its processes. A pool without a row is ordinary.
+
+    A process of an ordinary pool has one seat. There is no other kind yet.
+    """
+
+    class Kind(models.TextChoices):
+        ORDINARY = "ordinary"
+
+    name = models.SlugField(primary_key=True)  # as in `queues` and `workers`
+    kind = models.CharField(max_length=20, choices=Kind, db_default=Kind.ORDINARY)
+    seats = models.PositiveSmallIntegerField(db_default=1)  # of each process
+
+    class Meta:
+        db_table = named("pools")
+        constraints = [models.CheckConstraint(condition=Q(kind="ordinary", seats=1), name="pools_are_ordinary")]
+
+
 class Worker(models.Model):
-    """A Celery worker process (the parent of its pool). It is live while it beats and `gone_at` is null."""
+    """A Celery worker process (the parent of its pool). It is live while it beats and `gone_at` is null.
+
+    `concurrency` is its capacity, which the claim counts: its processes, each with so many seats; 0 while it drains.
+    """
 
     id = models.UUIDField(primary_key=True)
     name = models.CharField(max_length=200)  # Celery's node name
     pid = models.PositiveIntegerField()
     pool = models.SlugField()
     concurrency = models.PositiveIntegerField()
+    seats = models.PositiveSmallIntegerField(db_default=1)  # of each of its processes
     beat_interval = models.FloatField(db_default=5.0)  # seconds; a worker that misses three beats is declared gone
     started_at = models.DateTimeField(db_default=Now())
     beat_at = models.DateTimeField(db_default=Now())

@@ -37,7 +37,7 @@ from jobs.store.inspection import excesses, find_lane, heads, odd_states, open_l
 from jobs.store.leading import clear_door, database_now, database_time, depose, lead, wake_clock
 from jobs.store.lock_wait import briefly
 from jobs.store.owner import EVERY_TENANT, TenantId
-from jobs.store.rows import ANY_PROCESS, Claimed, Holder, Process, Started
+from jobs.store.rows import ANY_SEAT, Claimed, Holder, Seat, Started
 from jobs.store.schedules import (
     DueSchedule,
     advance_schedules,

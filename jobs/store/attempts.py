@@ -1,8 +1,6 @@
 """An attempt while it runs, as its holder sees it; each statement is fenced by the attempt number."""
 
 import json
-import os
-import uuid
 from datetime import datetime
 from typing import Any
 
@@ -10,50 +8,52 @@ from jobs.allocation.order import SLICE
 from jobs.conf import settings
 from jobs.models import EXPIRED, HELD_UNTIL
 from jobs.store import clock
-from jobs.store.rows import ANY_HOLDER, ANY_PROCESS, Holder, Process, Started, log, moved, prepared, rows
+from jobs.store.rows import ANY_SEAT, Holder, Seat, Started, log, moved, prepared, rows
 
 
-def start(job_id: int, attempt: int, worker: uuid.UUID) -> Started | None:
-    """queued -> running in this process; None if the attempt does not wait to start, is paused, or has expired."""
-    process = Process(worker, os.getpid())
-    return logged_start(prepared("start", id=job_id, attempt=attempt, **starting(process)), process)
+def start(job_id: int, attempt: int, seat: Seat) -> Started | None:
+    """queued -> running in this seat; None if the attempt does not wait to start, is paused, or has expired."""
+    return logged_start(prepared("start", id=job_id, attempt=attempt, **starting(seat)), seat)
 
 
-def starting(process: Process) -> dict[str, Any]:
-    """Return the parameters of a start in that process."""
-    return {"default_timeout": default_timeout(), "now": clock.moment(), **vars(process)}
+def starting(seat: Seat) -> dict[str, Any]:
+    """Return the parameters of a start in that seat."""
+    return {"default_timeout": default_timeout(), "now": clock.moment(), **seat.fence()}
 
 
-def logged_start(found: list[tuple[Any, ...]], process: Process) -> Started | None:
+def logged_start(answer: list[tuple[Any, ...]], seat: Seat) -> Started | None:
     """Log and return the attempt that a statement of the arrow `start` has started; None if it has not."""
-    begun = started(found, process)
+    begun = started(answer, seat)
     if begun is not None:
-        log("start", begun.id, begun.attempt, tenant=begun.tenant_id, worker=process.worker)
+        log("start", begun.id, begun.attempt, tenant=begun.tenant_id, worker=seat.worker)
     return begun
 
 
-def still_running(job_id: int, attempt: int, process: Process = ANY_PROCESS) -> Started | None:
-    """Return the attempt if it is running in that process; None if it is not, or no longer."""
-    found = rows("still_running", id=job_id, attempt=attempt, default_timeout=default_timeout(), **vars(process))
-    return started(found, process)
+def still_running(job_id: int, attempt: int, seat: Seat = ANY_SEAT) -> Started | None:
+    """Return the attempt if it is running in the process of that seat; None if it is not, or no longer."""
+    answer = rows("still_running", id=job_id, attempt=attempt, default_timeout=default_timeout(), **seat.fence())
+    return started(answer, seat)
 
 
-def running_in(process: Process, after: datetime) -> Started | None:
-    """Return the attempt that the process is running by PostgreSQL, if it started after that moment."""
-    found = rows("running_in", default_timeout=default_timeout(), after=after, **vars(process))
-    return started(found, process)
+def running_in(seat: Seat, after: datetime) -> Started | None:
+    """Return the attempt that this process is running by PostgreSQL, if it started after that moment.
+
+    The process has one seat: in one with several the attempt may be that of another seat.
+    """
+    answer = rows("running_in", default_timeout=default_timeout(), after=after, **seat.fence())
+    return started(answer, seat)
 
 
-def started(found: list[tuple[Any, ...]], process: Process, first: Holder = ANY_HOLDER) -> Started | None:
+def started(answer: list[tuple[Any, ...]], seat: Seat, since: datetime | None = None) -> Started | None:
     """Return the attempt in the rows of a statement; None if there is none.
 
-    first: the previous holder of the slot, if this attempt follows in it.
+    since: the start of the first job in the slot, if this attempt follows in it.
     """
-    if not found or found[0][0] is None:
+    if not answer or answer[0][0] is None:
         return None
-    row: list[Any] = list(found[0])
+    row: list[Any] = list(answer[0])
     row[6] = json.loads(row[6])  # args
-    row.append(Holder(process.worker, process.pid, first.since or row[-1]))
+    row.append(Holder(seat.worker, seat.pid, seat.seat, since or row[-1]))
     return Started(*row)
 
 
@@ -71,16 +71,16 @@ def most_time() -> dict[str, float]:
 
 def unknown_for(job: Started) -> float:
     """Return for how many seconds, until the present attempt, no worker that met the job knew its type."""
-    found: float = rows("unknown_for", id=job.id, attempt=job.attempt, start_time=job.start_time)[0][0]
-    return found
+    seconds: float = rows("unknown_for", id=job.id, attempt=job.attempt, start_time=job.start_time)[0][0]
+    return seconds
 
 
 def put_off(job_id: int, attempt: int) -> bool:
     """queued -> scheduled, held, if its job type is paused."""
-    found = rows("put_off", id=job_id, attempt=attempt, held_until=HELD_UNTIL)
-    for (tenant_id,) in found:
+    tenants = rows("put_off", id=job_id, attempt=attempt, held_until=HELD_UNTIL)
+    for (tenant_id,) in tenants:
         log("put_off", job_id, attempt, tenant=tenant_id)
-    return bool(found)
+    return bool(tenants)
 
 
 def turn_away(job_id: int, attempt: int) -> bool:
@@ -88,9 +88,9 @@ def turn_away(job_id: int, attempt: int) -> bool:
     return bool(moved("turn_away", rows("turn_away", id=job_id, attempt=attempt), reason=EXPIRED))
 
 
-def progress(job_id: int, attempt: int, process: Process, fraction: float, note: str) -> bool:
+def progress(job_id: int, attempt: int, seat: Seat, fraction: float, note: str) -> bool:
     """Store the progress (0 to 1) of an attempt that runs in this process; return False if it does not."""
-    return bool(rows("progress", id=job_id, attempt=attempt, fraction=fraction, note=note, **vars(process)))
+    return bool(rows("progress", id=job_id, attempt=attempt, fraction=fraction, note=note, **seat.fence()))
 
 
 def keep_log(job: Started, text: str) -> None:
@@ -98,7 +98,7 @@ def keep_log(job: Started, text: str) -> None:
     rows("keep_log", tenant_id=job.tenant_id, job_id=job.id, attempt=job.attempt, text=text)
 
 
-def cancel_requested(job_id: int, attempt: int, process: Process) -> bool:
+def cancel_requested(job_id: int, attempt: int, seat: Seat) -> bool:
     """Return whether an attempt that runs in this process was asked to stop."""
-    found = rows("cancel_requested", id=job_id, attempt=attempt, **vars(process))
-    return bool(found and found[0][0])
+    answer = rows("cancel_requested", id=job_id, attempt=attempt, **seat.fence())
+    return bool(answer and answer[0][0])

@@ -14,7 +14,7 @@ from jobs.sql import statement
 from jobs.store import clock
 from jobs.store.attempts import logged_start, most_time, starting
 from jobs.store.pipeline import pipeline
-from jobs.store.rows import Claimed, Process, Started, log, prepared, rows
+from jobs.store.rows import Claimed, Seat, Started, log, prepared, rows
 from jobs.store.session import session, transaction
 from jobs.store.settling import Ending
 from plumbing.wire import Answer
@@ -62,10 +62,10 @@ class Pass(list[Claimed]):
 
 @dataclass(frozen=True)
 class Keeper:
-    """A worker process that starts, without a message, the first job of its pool that its pass claims."""
+    """A seat that starts, without a message, the first job of its pool that its pass claims."""
 
     pool: str
-    process: Process
+    seat: Seat
 
 
 def claim(
@@ -114,7 +114,7 @@ def claim(
             folded, claimed = pipe.add(statement("fold"), **to_fold), pipe.add(statement("claim"), **to_claim)
             pipe.add("COMMIT")
             if keeper is not None:  # durable, unlike the claim; the other jobs are handed over only after this
-                begun = pipe.add(statement("start_kept"), **starting(keeper.process))
+                begun = pipe.add(statement("start_kept"), **starting(keeper.seat))
     finally:
         if ahead is not None:
             ahead.hear()
@@ -122,7 +122,7 @@ def claim(
         return Pass(went_home=True)
     done = decided(folded.rows(), claimed.rows())
     if keeper is not None and begun is not None:
-        done.started = logged_start(begun.rows(), keeper.process)
+        done.started = logged_start(begun.rows(), keeper.seat)
     return done
 
 

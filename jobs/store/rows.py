@@ -1,11 +1,12 @@
 """Run the statements, and turn their rows into objects."""
 
+import os
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from jobs import telemetry
 from jobs.sql import statement
@@ -53,28 +54,49 @@ class Claimed:
 
 
 @dataclass(frozen=True)
-class Process:
-    """A child process of a worker. Two processes may get a message of the same attempt; one of them starts it."""
+class Seat:
+    """A place in a process of a worker that runs one attempt at a time.
+
+    Two processes may get a message of the same attempt; one of them starts it. Worker, process and attempt fence its
+    row, and the table `jobs` has no column for the number of the seat: no two seats of a process get the same attempt.
+    So each seat of a process names that process to a statement. The running table has an entry for each seat.
+
+    worker: None: whatever its worker is.
+    pid: its process; None: each process of the worker.
+    seat: its number in the process; 0 in an ordinary pool, where a process has one seat.
+    """
 
     worker: uuid.UUID | None = None
     pid: int | None = None
+    seat: int = 0
 
+    @classmethod
+    def here(cls, worker: uuid.UUID, seat: int = 0) -> Self:
+        """Return the seat with that number in this process."""
+        return cls(worker, os.getpid(), seat)
 
-ANY_PROCESS = Process()
+    def fence(self) -> dict[str, Any]:
+        """Return the parameters by which a statement names the holder of an attempt."""
+        return {"worker": self.worker, "pid": self.pid}
 
 
 @dataclass(frozen=True)
-class Holder(Process):
-    """The process that runs an attempt, with its use of the slot since the last charge.
+class Holder(Seat):
+    """The seat that runs an attempt, with its use of the slot since the last charge.
 
     since: the start of the first job that ran in the slot since then; None: this job is the first.
-    lost: whether this process ends with the attempt, and has to be replaced.
+    lost: whether the process ends with the attempt, and has to be replaced.
     """
 
     since: datetime | None = None
     lost: bool = False
 
+    def charge(self) -> dict[str, Any]:
+        """Return the parameters of the statement that ends the attempt: the fence, and what is charged."""
+        return {**self.fence(), "since": self.since, "lost": self.lost}
 
+
+ANY_SEAT = Seat()
 ANY_HOLDER = Holder()
 
 

@@ -11,7 +11,7 @@ from jobs.sql import statement
 from jobs.store import clock
 from jobs.store.attempts import default_timeout, started
 from jobs.store.pipeline import Pipeline
-from jobs.store.rows import ANY_HOLDER, ANY_PROCESS, Holder, Process, Started, log, prepared, rows
+from jobs.store.rows import ANY_HOLDER, ANY_SEAT, Holder, Seat, Started, log, prepared, rows
 from jobs.store.session import session
 from jobs.telemetry import traces
 from plumbing.error_shapes import key_of, shape
@@ -82,14 +82,14 @@ def succeed_and_follow(
 ) -> tuple[bool, Started | None]:
     """running -> success; and created -> running for the next job of the lane, if any, in this slot and process."""
     by, facts = end.get("by", ANY_HOLDER), _success(stats, result_ttl, result_bytes, end)
-    found = prepared("follow", id=job_id, attempt=attempt, default_timeout=default_timeout(), **facts)
-    following = started(found, by, by)
-    if found:
+    answer = prepared("follow", id=job_id, attempt=attempt, default_timeout=default_timeout(), **facts)
+    following = started(answer, by, by.since)
+    if answer:
         log("succeed", job_id, attempt)
     if following is not None:
         trace = traces.trace_of(following.trace_parent)  # even if it has none: the block is that of the job before it
         log("follow", following.id, following.attempt, tenant=following.tenant_id, trace=trace)
-    return bool(found), following
+    return bool(answer), following
 
 
 class Ending:
@@ -128,7 +128,7 @@ def _success(stats: Stats, result_ttl: float | None, result_bytes: int | None, e
 
 
 def _parameters(end: End) -> dict[str, Any]:
-    return {"peak_memory": end.get("peak_memory"), "now": clock.moment(), **vars(end.get("by", ANY_HOLDER))}
+    return {"peak_memory": end.get("peak_memory"), "now": clock.moment(), **end.get("by", ANY_HOLDER).charge()}
 
 
 def fail(job_id: int, attempt: int, failure: Failure, *, dead: bool = False, **end: Unpack[End]) -> bool:
@@ -194,22 +194,22 @@ def take_back(
     failure: Failure,
     max_crashes: int,
     *,
-    process: Process = ANY_PROCESS,
+    seat: Seat = ANY_SEAT,
     forgiven: int = 0,
 ) -> Status | None:
     """queued or running -> scheduled after a crash; -> dead after `max_crashes`; -> cancelled if a stop was requested.
 
-    process: the process that died; attempts in other processes are left alone.
+    seat: a seat of the process that died; attempts in other processes are left alone.
     forgiven: the number of failures of this class that do not count as crashes of a job.
     Return the new status; None if the statement did not apply, or the row is locked.
     """
     bounds = {"max_crashes": max_crashes, "forgiven": forgiven}
     facts = failure.parameters() | {"traceback": "", "error_key": failure.key} | bounds
-    found = rows("take_back", id=job_id, attempt=attempt, **facts, **vars(process))
-    if not found:
+    ended = rows("take_back", id=job_id, attempt=attempt, **facts, **seat.fence())
+    if not ended:
         return None
-    [(_, tenant_id, job_type, said, begun)] = found
-    status = Status(said)
+    [(_, tenant_id, job_type, name, begun)] = ended
+    status = Status(name)
     log(TAKEN_BACK[status], job_id, attempt, tenant=tenant_id, error=failure.error)
     if begun and status != Status.CANCELLED:
         facts = {"job": job_id, "attempt": attempt, "tenant": tenant_id, "type": job_type}

@@ -10,7 +10,7 @@ from django.db.models.functions import Now
 
 from jobs.conf import settings
 from jobs.models import Worker
-from jobs.store.rows import Applied, Claimed, Process, objects, rows
+from jobs.store.rows import Applied, Claimed, Seat, objects, rows
 from jobs.store.worker_sessions import session_name
 
 LIVE_BEATS = 3  # a worker that misses so many beats is gone; the statements repeat this number
@@ -28,14 +28,18 @@ class Beat:
     drains: bool
 
 
-def beat(worker: uuid.UUID, *, name: str, pid: int, pool: str, concurrency: int, cut_off: bool = False) -> Beat | None:
+def beat(
+    worker: uuid.UUID, *, name: str, pid: int, pool: str, capacity: int, seats: int = 1, cut_off: bool = False
+) -> Beat | None:
     """Register a worker or note its beat; None if it was declared gone and must stop.
 
+    capacity: how many attempts it may run at once, which the claim counts: its processes, each with so many seats.
     cut_off: whether the broker does not answer the worker, or the worker does not take messages.
     """
-    told = {"id": worker, "name": name, "pid": pid, "pool": pool, "concurrency": concurrency, "cut_off": cut_off}
-    found = objects(Beat, "beat", **told, interval=float(settings.JOBS_BEAT_INTERVAL))
-    return found[0] if found else None
+    facts = {"id": worker, "name": name, "pid": pid, "pool": pool, "cut_off": cut_off}
+    facts |= {"capacity": capacity, "seats": seats, "interval": float(settings.JOBS_BEAT_INTERVAL)}
+    beats = objects(Beat, "beat", **facts)
+    return beats[0] if beats else None
 
 
 def leave(worker: uuid.UUID) -> None:
@@ -108,9 +112,12 @@ class LeftBehind:
     free: bool
 
 
-def left_behind(process: Process, job_id: int, attempt: int) -> list[LeftBehind]:
-    """Return the attempts of a dead process: those it was running, and that of its message if it had not started."""
-    return objects(LeftBehind, "left_behind", worker=process.worker, pid=process.pid, id=job_id, attempt=attempt)
+def left_behind(seat: Seat, job_id: int, attempt: int) -> list[LeftBehind]:
+    """Return the attempts of the dead process of a seat: those that ran in it, and that of its message.
+
+    The attempt of the message is among them only if it had not started.
+    """
+    return objects(LeftBehind, "left_behind", id=job_id, attempt=attempt, **seat.fence())
 
 
 def end_sessions(worker: uuid.UUID, pid: int | None = None, *, patience: float = 0) -> bool:
@@ -119,8 +126,8 @@ def end_sessions(worker: uuid.UUID, pid: int | None = None, *, patience: float =
     patience: seconds to wait for each; 0: do not wait.
     """
     name = session_name(worker, "%" if pid is None else pid)
-    found: bool = rows("end_sessions", name=name, patience=round(patience * 1000))[0][0]
-    return found
+    all_ended: bool = rows("end_sessions", name=name, patience=round(patience * 1000))[0][0]
+    return all_ended
 
 
 def has_sessions_beside(worker: uuid.UUID, pid: int, ours: Sequence[int]) -> bool:
@@ -128,8 +135,8 @@ def has_sessions_beside(worker: uuid.UUID, pid: int, ours: Sequence[int]) -> boo
 
     ours: the server's process ids of our own sessions.
     """
-    found: bool = rows("has_sessions_beside", name=session_name(worker, pid), ours=list(ours))[0][0]
-    return found
+    others: bool = rows("has_sessions_beside", name=session_name(worker, pid), ours=list(ours))[0][0]
+    return others
 
 
 def count_repairs(kind: str, number: int) -> None:
@@ -150,5 +157,5 @@ def leave_to_leader(unsent: Sequence[Claimed], worker: uuid.UUID) -> None:
 
 def another_reaches_broker(worker: uuid.UUID) -> bool:
     """Return whether another worker has lately reported that it reaches the broker: its clock can lead."""
-    found: bool = rows("another_reaches_broker", worker=worker)[0][0]
-    return found
+    reaches: bool = rows("another_reaches_broker", worker=worker)[0][0]
+    return reaches

@@ -163,7 +163,8 @@ class Parent:
             self._name,
             queue,
             self._stop,
-            processes=self._processes,
+            seats=running_table.seats,
+            capacity=self._capacity,
             cut_off=lambda: self._reach.away,
             registered=wakeup.request,
             drain=self._stop_in_good_order,
@@ -208,14 +209,14 @@ class Parent:
             thread.stop()
         self._watchdog.join(JOIN_SECONDS)
 
-    def _processes(self) -> int:
-        """Return how many processes may hold attempts: 0 while the worker drains.
+    def _capacity(self) -> int:
+        """Return how many seats may hold attempts: 0 while the worker drains.
 
-        While the broker is out of reach, only the processes that hold one count: no message reaches the others.
+        While the broker is out of reach, only the seats that hold one count: no message reaches the others.
         """
         if running_table.drains:
             return 0
-        return running_table.holding() if self._reach.away else self._pool.size()
+        return running_table.holding() if self._reach.away else self._pool.size() * running_table.seats
 
     def _hand_over(self, claimed: Sequence[Claimed]) -> None:
         """Queue the messages. A leader tries to send them even if the broker is away: no other leader could."""

@@ -59,13 +59,13 @@ def run_attempt(*args: object) -> None:
     if host is None:
         raise RuntimeError("this process does not run jobs")
     try:
-        with host.undisturbed():
+        with host.process.undisturbed():
             clean = execute(message.job_id, message.attempt, host)
     except Exception as error:  # an outcome could not be stored: this process still holds an attempt
         telemetry.noticed("process ends: an outcome was lost", job=message.job_id, error=type(error).__name__)
         clean = False
     if not clean:
-        host.send_messages()  # now: the parent kills this process as soon as it sees the exit
+        host.process.send_messages()  # now: the parent kills this process as soon as it sees the exit
         raise SystemExit("this process makes room for a new one")
 
 

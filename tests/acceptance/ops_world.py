@@ -117,7 +117,7 @@ def _webhooks(plain: Tenant, long: Tenant, now: datetime) -> None:
 
 def _under_way(plain: Tenant, long: Tenant, queue: Queue, now: datetime) -> None:
     worker = uuid.uuid4()
-    store.beat(worker, name="w" * 150, pid=71, pool="default", concurrency=2)
+    store.beat(worker, name="w" * 150, pid=71, pool="default", capacity=2)
     names = {"user_key": "u" * 100, "source_id": "1" * 100, "source_method": "m" * 100, "queue": _wide()}
     make_job(long, Status.RUNNING, worker=worker, progress=0.4, progress_note="n" * 200, **names)
     make_job(plain, Status.QUEUED)

@@ -79,8 +79,8 @@ def test_what_a_dump_brings_back_and_what_runs_twice(type_in, environ, register,
     owner = ThingFactory(tenant__queue__num_slots=50)
     stranger, newcomer = ThingFactory(tenant__queue__num_slots=0), ThingFactory()
     running, done, queued = (owner.async_.echo(name) for name in ("running", "done", "queued"))
-    assert store.start(running, 1, lost_worker)
-    assert store.start(done, 1, lost_worker)
+    assert store.start(running, 1, store.Seat.here(lost_worker))
+    assert store.start(done, 1, store.Seat.here(lost_worker))
     assert store.succeed(done, 1, {}, None)
     later, waiting = owner.async_(delay=3600).echo("later"), stranger.async_.echo("waiting")
     dead = make_job(owner.tenant, Status.DEAD).pk
@@ -93,7 +93,7 @@ def test_what_a_dump_brings_back_and_what_runs_twice(type_in, environ, register,
     type_in(DUMP, environ)
 
     assert store.succeed(running, 1, {}, None)
-    assert store.start(queued, 1, lost_worker)
+    assert store.start(queued, 1, store.Seat.here(lost_worker))
     assert store.succeed(queued, 1, {}, None)
     assert cancel(later, tenant_id=EVERY_TENANT)
     auth.revoke(key)

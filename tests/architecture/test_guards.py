@@ -106,6 +106,15 @@ def test_a_fenced_arrow_is_guarded_by_the_attempt():
     assert {name for name in fenced if not fence.search(GOING[name])} == set()
 
 
+def test_the_fence_on_the_process_stands_in_one_chapter():
+    """A pool whose processes run several attempts changes it there. The others do not compare: they set the holder."""
+    compared = re.compile(r"\bworker_pid (=|<>|IN|IS|BETWEEN|<|>)")
+    texts = {str(path.relative_to(HERE)): re.sub(r"--.*", "", path.read_text()) for path in HERE.rglob("*.sql")}
+    setting = {"shared/start.sql", "settling/follow.sql", "claiming/claim/take.sql"}
+    found = {path: len(compared.findall(text)) for path, text in texts.items() if compared.search(text)}
+    assert found == dict.fromkeys({"shared/held_by.sql"} | setting, 1)
+
+
 def test_without_a_guard_there_is_another_statement(subtests):
     for guard in GUARDS:
         with subtests.test(str(guard)):

@@ -283,11 +283,11 @@ class TestACrowdAtTheDoor:
         worker = register(concurrency=1)
         tenant = TenantFactory(queue__num_slots=1)
         submit(request_for(tenant, 1))
-        keeper = store.Keeper("default", store.Process(worker, 1))
+        keeper = store.Keeper("default", store.Seat(worker, 1))
         with a_pass() as waiter:
             assert waiter.knock()
             assert dispatch() == 0  # from now on it is a crowd
-            started = store.start(sent[0].id, 1, worker)
+            started = store.start(sent[0].id, 1, store.Seat.here(worker))
             ending = store.Ending(started, {}, None, None, by=started.holder)
             assert dispatch_and_keep(keeper, ending) is None
             assert ending.applied

@@ -1,7 +1,6 @@
 """Nobody waits for a stranger's lock: while somebody's transaction stays open on what is one tenant's, everybody else's
 new job, due job and retry go through."""
 
-import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -98,7 +97,7 @@ def test_a_bystanders_jobs_go_through(lock, served_before, register, sent, withi
             lambda: Job.objects.filter(pk=due, status="queued").exists() or within(promote) is None, "it is due", 20
         )
 
-        assert store.start(due, 1, worker)
+        assert store.start(due, 1, store.Seat.here(worker))
         assert store.retry(due, 1, Failure("ValueError", "no"), delay=0.01)
         wait_until(
             lambda: Job.objects.filter(pk=due, attempt=2).exists() or within(promote) is None, "it is tried again", 20
@@ -190,20 +189,20 @@ def test_a_body_that_locks_rows_of_tenants_and_queues_holds_up_no_statement_not_
     running = store.insert([request_for(tenant, n) for n in range(3)])
     dispatch()
     for one in running:
-        assert store.start(one.id, 1, worker)
+        assert store.start(one.id, 1, store.Seat.here(worker))
     call = {"source_type": "sample.thing", "source_method": "echo", "source_id": str(thing.pk)}
     change.add(tenant, name="often", every=3600.0, **call)
     Schedule.objects.update(next_at="2026-01-01T00:00Z")
     with open_transaction(lock):
         new = within(lambda: submit(request_for(tenant, "new")).id)
         assert [job.id for job in sent if job.id == new], "it is claimed"
-        assert within(lambda: store.start(new, 1, worker))
+        assert within(lambda: store.start(new, 1, store.Seat.here(worker)))
         many = [request_for(tenant, ("many", n), queue="emails") for n in range(9)]
         assert len(within(lambda: submit_all(many))) == 9
         assert within(run_due) == 1
         within(lambda: change.add(tenant, name="another", every=3600.0, **call))
         assert within(lambda: store.retry(running[0].id, 1, Failure("ValueError", "no"), delay=1.0, queue="emails"))
-        within(lambda: StoredMemory(Remembering(running[1].id, 1, worker, os.getpid())).merge(cursor=7))
+        within(lambda: StoredMemory(Remembering(running[1].id, 1, store.Seat.here(worker))).merge(cursor=7))
         assert within(lambda: answers.reserve(tenant.pk, "key", "digest"))
         assert within(lambda: store.succeed(running[1].id, 1, {}, None))
         assert within(lambda: store.snooze(running[2].id, 1, {}, delay=1.0))
@@ -352,7 +351,7 @@ class TestATenantThatIsDeleted:
         assert dispatch() == 1
         sql("DELETE FROM tenant_queues")
         sql("DELETE FROM tenants_tenant")
-        assert not store.start(job_id, 1, worker)
+        assert not store.start(job_id, 1, store.Seat.here(worker))
         forget_orphans()
         assert not Job.objects.exists()
 

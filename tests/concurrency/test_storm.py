@@ -52,7 +52,7 @@ class Fleet:
 
     def run(self) -> None:
         while message := self._wire.get(timeout=STALLED):
-            if first := store.start(message.id, message.attempt, self._worker):
+            if first := store.start(message.id, message.attempt, store.Seat.here(self._worker)):
                 ended = self._slice(first)
                 dispatch.dispatch()
                 self._note(ended)

@@ -28,7 +28,7 @@ def tenant(worker):
 def running(tenant, worker, sent) -> store.Started:
     """A job takes the one place, and all letters are taken."""
     submit(request_for(tenant, "first"))
-    job = store.start(sent[0].id, 1, worker)
+    job = store.start(sent[0].id, 1, store.Seat.here(worker))
     dispatch.dispatch()
     assert not Arrival.objects.exists()
     return job

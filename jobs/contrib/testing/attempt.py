@@ -15,7 +15,7 @@ from jobs.engine.attempt.body import Outcome, UnknownJobType
 from jobs.engine.attempt.settle import settle
 from jobs.engine.attempt.unknown import as_refusal
 from jobs.engine.process import user_code
-from jobs.engine.process.host import Host
+from jobs.engine.process.host import AttemptHost
 from jobs.lifecycle import Status
 from jobs.reading import queries
 from jobs.store import Claimed
@@ -43,9 +43,9 @@ class Attempt:
         return self.status in (Status.ERROR, Status.DEAD)
 
 
-def execute(message: Claimed, host: Host) -> Attempt | None:
+def execute(message: Claimed, host: AttemptHost) -> Attempt | None:
     """Start, run and settle an attempt; None if it was cancelled or paused, or expired, before it began."""
-    job = store.start(message.id, message.attempt, host.worker)
+    job = store.start(message.id, message.attempt, host.seat)
     if job is None:
         _ = store.put_off(message.id, message.attempt) or store.turn_away(message.id, message.attempt)
         return None

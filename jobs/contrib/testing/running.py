@@ -18,7 +18,7 @@ from jobs.contrib.testing.time import FrozenTime, following, freeze_time
 from jobs.engine.attempt.sync_thread import sync_thread
 from jobs.engine.door.unblock import unblock
 from jobs.engine.process import runtime
-from jobs.engine.process.host import Host
+from jobs.engine.process.host import AttemptHost, ProcessHost
 from jobs.engine.schedules.declared import declare
 from jobs.engine.schedules.run import run_due
 from jobs.engine.submitting.proxy import Call
@@ -87,7 +87,8 @@ class _Worker:
 
     def __init__(self) -> None:
         self.waits = 0
-        self._hosts = {pool: Host(uuid.uuid4()) for pool in Queue.objects.values_list("pool", flat=True).distinct()}
+        pools = Queue.objects.values_list("pool", flat=True).distinct()
+        self._hosts = {pool: AttemptHost(ProcessHost(uuid.uuid4())) for pool in pools}
         self._claimed: list[Claimed] = []
         self._beat()
 
@@ -118,11 +119,12 @@ class _Worker:
 
     def leave(self) -> None:
         for host in self._hosts.values():
-            store.leave(host.worker)
+            store.leave(host.process.worker)
 
     def _beat(self) -> None:
         for pool, host in self._hosts.items():
-            store.beat(host.worker, name=f"jobs.contrib.testing@{pool}", pid=os.getpid(), pool=pool, concurrency=1)
+            name, worker = f"jobs.contrib.testing@{pool}", host.process.worker
+            store.beat(worker, name=name, pid=os.getpid(), pool=pool, capacity=1)
 
     def _claim(self) -> bool:
         for move in (store.lapse, store.promote):

@@ -25,7 +25,7 @@ from jobs.engine.attempt.captured_output import Tail, listening
 from jobs.engine.attempt.memory import Remembering, StoredMemory
 from jobs.engine.process import user_code
 from jobs.engine.process.ask import ask
-from jobs.engine.process.host import Host
+from jobs.engine.process.host import AttemptHost
 from jobs.engine.process.patience import DATABASE_PATIENCE, patiently
 from jobs.engine.submitting.batches import batch_of
 from jobs.lifecycle import Status
@@ -96,13 +96,13 @@ class StillAway(Exception):
     """The database was away for too long, and this process gave up before the body began. Another process runs it."""
 
 
-def run(job: Started, host: Host) -> Outcome:
+def run(job: Started, host: AttemptHost) -> Outcome:
     """Run the body; return its outcome. Every exception of the body is an outcome, even SystemExit.
 
     Raises StillAway.
     """
     outcome, ask = Outcome(), user_code.Here(job, host)
-    host.reset_peak()
+    host.process.reset_peak()
     # The time limit is for the body alone: not for the wait for PostgreSQL, nor for the manager of the model.
     find = partial(_find, job, outcome, host)
     found = ask.within(job.timeout + DATABASE_PATIENCE, find, late="not found within")
@@ -114,11 +114,11 @@ def run(job: Started, host: Host) -> Outcome:
             outcome.error = ask.within(job.timeout, partial(_call, job, outcome, host, found.value)).error
     if outcome.error is not None:  # stats that are not JSON must not hide the error
         outcome.stats = ask(partial(stats_as_json, outcome.stats)).value or {}
-    outcome.peak_memory = host.peak_memory()
+    outcome.peak_memory = host.process.peak_memory()
     return outcome
 
 
-def _find(job: Started, outcome: Outcome, host: Host) -> Found:
+def _find(job: Started, outcome: Outcome, host: AttemptHost) -> Found:
     """Return the current job, its code and its object.
 
     If the objects are in the database of the jobs, wait while that is away, as with an outcome: no body has begun.
@@ -161,10 +161,10 @@ def _around(running: current.CurrentJob) -> AbstractContextManager[object]:
     return import_string(path)(running) if path else nullcontext()
 
 
-def _enter(job: Started, target: Target, outcome: Outcome, host: Host) -> current.CurrentJob:
+def _enter(job: Started, target: Target, outcome: Outcome, host: AttemptHost) -> current.CurrentJob:
     """Make this job the `current_job()` from now on, and return it."""
-    holder = job.holder
-    memory = StoredMemory(Remembering(job.id, job.attempt, holder.worker, holder.pid))
+    held = (job.id, job.attempt, job.holder)
+    memory = StoredMemory(Remembering(*held))
     running = current.CurrentJob(
         id=job.id,
         attempt=job.attempt,
@@ -173,22 +173,22 @@ def _enter(job: Started, target: Target, outcome: Outcome, host: Host) -> curren
         stats=outcome.stats,
         memory=memory,
         object_memory=memory if target.class_level else memory.of_object(),
-        report_progress=partial(_aside, host, store.progress, job.id, job.attempt, holder),
+        report_progress=partial(host.aside, store.progress, *held),
         find_batch=partial(ask, partial(batch_of, job.id)),
         find_results=partial(ask, partial(_results_of, job.id)),
-        ask_cancelled=partial(_aside, host, store.cancel_requested, job.id, job.attempt, holder),
+        ask_cancelled=partial(host.aside, store.cancel_requested, *held),
     )
     current.enter(running)
     return running
 
 
-def _call(job: Started, outcome: Outcome, host: Host, found: Found) -> None:
+def _call(job: Started, outcome: Outcome, host: AttemptHost, found: Found) -> None:
     running, target, instance = found
     outcome.result_ttl = target.spec.result_ttl
     if failed := getattr(target.function, FAILED, None):
         outcome.tell = partial(_tell, failed, job, outcome, running)
     listened = listening() if target.spec.log else nullcontext()
-    with running.here(), listened as outcome.log, _around(running), host.of_a_body():
+    with running.here(), listened as outcome.log, _around(running), host.process.of_a_body():
         outcome.value = target.on(instance)(**job.args)
         # Here, inside the time limit and with the body's sessions: both may contain lazy values, which run its author's
         # code.
@@ -203,20 +203,6 @@ def _tell(
     current.enter(running)
     with _around(running):
         failed(verb, outcome.error, **job.args)
-
-
-def _aside(host: Host, statement: Callable[..., bool], *parameters: Any) -> bool:
-    """Report progress, or check for a cancel. While the database is away, return False: that must not fail the job."""
-    try:
-        with host.limit.deferred(), host.own_session():
-            return ask(partial(statement, *parameters))
-    except Error as error:
-        if not store.may_pass(error):
-            raise
-        with host.own_session():
-            ask(lambda: store.session().close())  # the next report connects anew
-        telemetry.noticed("job without database", error=type(error).__name__)
-        return False
 
 
 def _results_of(job_id: int) -> dict[int, Any]:

@@ -24,7 +24,7 @@ from jobs.engine.attempt.body import Outcome
 from jobs.engine.attempt.settle import settle
 from jobs.engine.attempt.slices import Slice
 from jobs.engine.door.dispatch import dispatch, dispatch_and_keep
-from jobs.engine.process.host import Host
+from jobs.engine.process.host import AttemptHost
 from jobs.engine.process.patience import patiently
 from jobs.engine.process.user_code import Here
 from jobs.store import Claimed, Keeper, Started
@@ -50,7 +50,7 @@ class _Last:
     success: Outcome | None = None
 
 
-def execute(job_id: int, attempt: int, host: Host) -> bool:
+def execute(job_id: int, attempt: int, host: AttemptHost) -> bool:
     """Run an attempt and the jobs that follow it. A duplicate or late message does nothing.
 
     Return False if this process must end, because a body left something that cannot be cleaned up. Raise the database's
@@ -58,7 +58,7 @@ def execute(job_id: int, attempt: int, host: Host) -> bool:
     """
     goes_on_until = time.monotonic() + SLACK
     last = None
-    with host.own_session():
+    with host.process.own_session():
         job = _start(job_id, attempt, host)
         while job is not None:
             last = _run_slice(job, host)
@@ -73,9 +73,9 @@ def execute(job_id: int, attempt: int, host: Host) -> bool:
     return last is None or last.clean
 
 
-def _run_slice(job: Started, host: Host) -> _Last:
+def _run_slice(job: Started, host: AttemptHost) -> _Last:
     """Run jobs of one lane, one after the other."""
-    time_slice = Slice(host.waited_for_core)
+    time_slice = Slice(host.process.waited_for_core)
     following: Started | None = job
     while following is not None:
         job = following
@@ -98,16 +98,16 @@ def _run_slice(job: Started, host: Host) -> _Last:
     return _Last(job, clean)
 
 
-def _fail(job: Started, outcome: Outcome, host: Host) -> bool:
+def _fail(job: Started, outcome: Outcome, host: AttemptHost) -> bool:
     """Settle a failure, which asks more of its author's code. Return whether this process may run another body."""
     with process_state.as_it_was() as refusals:
         settle(job, outcome, Here(job, host))
     return not job.holder.lost and _is_clean(job, refusals, host)
 
 
-def _is_clean(job: Started, refusals: Sequence[Exception], host: Host) -> bool:
+def _is_clean(job: Started, refusals: Sequence[Exception], host: AttemptHost) -> bool:
     """Clean the sessions of user code. Return whether this process may run another body."""
-    left, cleaned = host.end_threads(), session_reset.clean()
+    left, cleaned = host.process.end_threads(), session_reset.clean()
     if left:
         telemetry.noticed("process ends: what a body has started still runs", job=job.id, left=left)
     elif not cleaned:
@@ -120,9 +120,10 @@ def _is_clean(job: Started, refusals: Sequence[Exception], host: Host) -> bool:
     return False
 
 
-def _keeper(host: Host) -> Keeper | None:
-    """Return this process as a keeper; None if it may not go on with a job without a message."""
-    return None if host.pool is None or host.is_draining() else Keeper(host.pool, host.process)
+def _keeper(host: AttemptHost) -> Keeper | None:
+    """Return this seat as a keeper; None if it may not go on with a job without a message."""
+    process = host.process
+    return None if process.pool is None or process.is_draining() else Keeper(process.pool, host.seat)
 
 
 @contextmanager
@@ -139,7 +140,7 @@ def _attempt_context(job: Started) -> Iterator["Span"]:
         yield span
 
 
-def _start(job_id: int, attempt: int, host: Host) -> Started | None:
+def _start(job_id: int, attempt: int, host: AttemptHost) -> Started | None:
     """Start the attempt and return it; None if this process has nothing to run.
 
     The message may be stale. If the job's type was paused meanwhile, put the job off; if the job has expired, turn it
@@ -147,11 +148,11 @@ def _start(job_id: int, attempt: int, host: Host) -> Started | None:
     """
 
     def start() -> Started | None:
-        return store.start(job_id, attempt, host.worker)
+        return store.start(job_id, attempt, host.seat)
 
     def start_again() -> Started | None:
         # In this order: a second start waits for a first one that the server is still executing; a read would not.
-        return start() or store.still_running(job_id, attempt, host.process)
+        return start() or store.still_running(job_id, attempt, host.seat)
 
     host.hold(job_id, attempt)  # before the row says so
     job = patiently(start, again=start_again)
@@ -167,7 +168,7 @@ def _start(job_id: int, attempt: int, host: Host) -> Started | None:
     return job
 
 
-def _dispatch_and_keep(keeper: Keeper, last: _Last, host: Host) -> Started | None:
+def _dispatch_and_keep(keeper: Keeper, last: _Last, host: AttemptHost) -> Started | None:
     """Settle and dispatch, and return the started job that this process keeps.
 
     Until the process knows which job that is, it still holds the last one.
@@ -181,7 +182,7 @@ def _dispatch_and_keep(keeper: Keeper, last: _Last, host: Host) -> Started | Non
         unsettled = success is not None and success.applied is None
         if unsettled:
             _settle(last, host)
-        kept = patiently(lambda: store.running_in(keeper.process, last.job.start_time))  # the answer may be lost
+        kept = patiently(lambda: store.running_in(keeper.seat, last.job.start_time))  # the answer may be lost
         if unsettled and kept is None:
             return _dispatch_and_keep(keeper, replace(last, success=None), host)
     if success is not None and success.applied is False:
@@ -195,7 +196,7 @@ def _dispatch_and_keep(keeper: Keeper, last: _Last, host: Host) -> Started | Non
     return kept
 
 
-def _settle(last: _Last, host: Host) -> None:
+def _settle(last: _Last, host: AttemptHost) -> None:
     if last.success is not None:
         with telemetry.about(tenant=last.job.tenant_id):
             settle(last.job, last.success, Here(last.job, host))

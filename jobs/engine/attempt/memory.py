@@ -1,7 +1,6 @@
 """The memory of a job type, stored in PostgreSQL: a running job reads and writes it, people clear it."""
 
 import json
-import uuid
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from jobs.calls.arguments import as_json, as_key
 from jobs.calls.refusals import InvalidRequest, TooLarge
 from jobs.engine.process.ask import ask
 from jobs.models import MAX_BYTES, JobMemory
+from jobs.store import Seat
 from jobs.store.rows import rows
 from jobs.store.session import session
 from plumbing.bounds import is_number
@@ -25,16 +25,19 @@ from tenants.models import Tenant
 
 @dataclass(frozen=True)
 class Remembering:
-    """The attempt that uses a memory, and the process that holds the attempt.
+    """The attempt that uses a memory, and the seat that holds the attempt.
 
     of_object: whether it is the memory of its object; otherwise it is that of its job type.
     """
 
     id: int
     attempt: int
-    worker: uuid.UUID | None
-    pid: int | None
+    seat: Seat
     of_object: bool = False
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters of each statement that reads or changes the memory."""
+        return {"id": self.id, "attempt": self.attempt, "of_object": self.of_object, **self.seat.fence()}
 
 
 class StoredMemory(Memory):
@@ -45,13 +48,13 @@ class StoredMemory(Memory):
     TooLarge for a memory that would be too large, and StaleAttempt if the attempt does not run any more.
     """
 
-    def __init__(self, of: Remembering) -> None:
-        self._of = of
-        self._field = "object_memory" if of.of_object else "memory"
+    def __init__(self, user: Remembering) -> None:
+        self._user = user
+        self._field = "object_memory" if user.of_object else "memory"
         self._read: str | None = None  # as JSON: each reader gets a copy of its own
 
     def of_object(self) -> "StoredMemory":
-        return StoredMemory(replace(self._of, of_object=True))
+        return StoredMemory(replace(self._user, of_object=True))
 
     def as_dict(self) -> dict[str, Any]:
         return ask(self._recall)
@@ -73,11 +76,11 @@ class StoredMemory(Memory):
     def increment(self, key: str, by: float = 1) -> float:
         if not is_number(by):
             raise InvalidRequest("by", f"must be a number, not {by!r}")
-        found = self._change("increment", key=as_key(key, self._field), by=self._json(by, "by"))
-        if found is None:
-            told = "holds no number, so it cannot be incremented; merge a number, or delete the key, first"
-            raise InvalidRequest(f"{self._field}.{key}", told)
-        total: float = json.loads(found)
+        text = self._change("increment", key=as_key(key, self._field), by=self._json(by, "by"))
+        if text is None:
+            why = "holds no number, so it cannot be incremented; merge a number, or delete the key, first"
+            raise InvalidRequest(f"{self._field}.{key}", why)
+        total: float = json.loads(text)
         return total
 
     def compare_and_set(self, key: str, expected: Any, new: Any) -> bool:
@@ -89,11 +92,11 @@ class StoredMemory(Memory):
         self._change("clear")
 
     def _ask(self, name: str, **parameters: Any) -> Any:
-        found = rows(name, **vars(self._of), **parameters)
-        if not found:
-            of = self._of
-            raise StaleAttempt(f"attempt {of.attempt} of job {of.id} does not run any more: it has no memory")
-        return found[0][0]
+        answer = rows(name, **self._user.parameters(), **parameters)
+        if not answer:
+            user = self._user
+            raise StaleAttempt(f"attempt {user.attempt} of job {user.id} does not run any more: it has no memory")
+        return answer[0][0]
 
     def _change(self, name: str, **parameters: Any) -> Any:
         """Change the memory by a statement. Raises TooLarge if the database refuses the size.
@@ -106,8 +109,8 @@ class StoredMemory(Memory):
         except IntegrityError as error:
             if "job_memories_small" not in str(error):
                 raise
-            told = "delete keys, or keep large values in your own tables"
-            raise TooLarge(self._field, f"would take more than {MAX_BYTES:,} bytes as JSON; {told}") from None
+            remedy = "delete keys, or keep large values in your own tables"
+            raise TooLarge(self._field, f"would take more than {MAX_BYTES:,} bytes as JSON; {remedy}") from None
 
     def _change_here(self, name: str, **parameters: Any) -> Any:
         with transaction.atomic() if _in_transaction() else nullcontext():
@@ -139,6 +142,6 @@ def clear_all(tenant: Tenant, source_type: str | None = None, source_method: str
     narrowed = {name: value for name, value in which.items() if value is not None}
     count, _ = JobMemory.objects.filter(tenant=tenant, **narrowed).delete()
     if count:
-        of = " ".join([f"{tenant.jobs_slug}:", *filter(None, (source_type, source_method))])
-        audit.note("cleared", JobMemory, [(tenant.jobs_slug, of)], {"memories": [count, 0]}, tenant_id=tenant.pk)
+        name = " ".join([f"{tenant.jobs_slug}:", *filter(None, (source_type, source_method))])
+        audit.note("cleared", JobMemory, [(tenant.jobs_slug, name)], {"memories": [count, 0]}, tenant_id=tenant.pk)
     return count

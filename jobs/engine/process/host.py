@@ -1,11 +1,17 @@
-"""The host of bodies: the process that runs jobs, as the engine sees it."""
+"""The host of bodies, as the engine sees it: the process that runs jobs, and a seat of it, which runs one attempt."""
 
-import os
 import uuid
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
+from functools import partial
+from typing import Any
 
-from jobs.store import Process, Started
+from django.db import Error
+
+from jobs import store, telemetry
+from jobs.engine.process.ask import ask
+from jobs.store import Seat, Started
 
 
 class TimeLimit:
@@ -29,7 +35,7 @@ class TimeLimit:
 
 
 @dataclass(eq=False)
-class Host:
+class ProcessHost:
     """A process without a parent, as in tests. A worker's process (worker/children/child.py) overrides the methods.
 
     pool: after a job, the process may go on with another job of this pool; None: it waits for the next message.
@@ -37,20 +43,6 @@ class Host:
 
     worker: uuid.UUID
     pool: str | None = None
-    limit: TimeLimit = field(default_factory=TimeLimit)
-
-    @property
-    def process(self) -> Process:
-        return Process(self.worker, os.getpid())
-
-    def hold(self, job_id: int, attempt: int) -> None:
-        """Tell the parent that the process is about to start the attempt, or has got it; it holds no other.
-
-        The parent takes back an attempt that the process holds and the parent does not know of.
-        """
-
-    def let_go(self) -> None:
-        """Tell the parent that the process holds no attempt: the settling and the next pass have been answered."""
 
     def own_session(self) -> AbstractContextManager[None]:
         """Return a context in which the engine uses a database session that no body can reach."""
@@ -85,3 +77,44 @@ class Host:
 
     def send_messages(self) -> None:
         """Send what is left to send, before the process ends by itself."""
+
+
+@dataclass(eq=False)
+class AttemptHost:
+    """A seat of a process. It holds one attempt at a time; a worker's seat (worker/children/child.py) tells its parent.
+
+    number: the number of the seat in its process, which makes this object.
+    """
+
+    process: ProcessHost
+    number: InitVar[int] = 0
+    limit: TimeLimit = field(default_factory=TimeLimit)
+    seat: Seat = field(init=False)
+
+    def __post_init__(self, number: int) -> None:
+        self.seat = Seat.here(self.process.worker, number)
+
+    def hold(self, job_id: int, attempt: int) -> None:
+        """Tell the parent that this seat is about to start the attempt, or has got it; it holds no other.
+
+        The parent takes back an attempt that a process holds by its row, and by none of its seats.
+        """
+
+    def let_go(self) -> None:
+        """Tell the parent that this seat holds no attempt: the settling and the next pass have been answered."""
+
+    def aside(self, statement: Callable[..., bool], *parameters: Any) -> bool:
+        """Run a statement of the engine for the body: report progress, or check for a cancel.
+
+        Return False while the database is away: that must not fail the job.
+        """
+        try:
+            with self.limit.deferred(), self.process.own_session():
+                return ask(partial(statement, *parameters))
+        except Error as error:
+            if not store.may_pass(error):
+                raise
+            with self.process.own_session():
+                ask(lambda: store.session().close())  # the next report connects anew
+            telemetry.noticed("job without database", error=type(error).__name__)
+            return False

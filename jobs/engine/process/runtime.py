@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from jobs.engine.process.host import Host
+from jobs.engine.process.host import AttemptHost
 from jobs.store import Claimed
 
 
@@ -19,13 +19,13 @@ class Runtime:
     carrier: sends claimed jobs to workers. It must not raise: recover repeats lost messages. None: they are not sent.
     relay: requests the dispatches after commits; None: the committing thread makes them itself.
     announcer: sends the signal `job_died` of a job and an attempt; None: the thread that buries the job does.
-    host: this process, if it runs jobs.
+    host: the seat of this process, if it runs jobs.
     """
 
     carrier: Callable[[Sequence[Claimed]], object] | None = None
     relay: Callable[[], object] | None = None
     announcer: Callable[[int, int], object] | None = None
-    host: Host | None = None
+    host: AttemptHost | None = None
 
 
 _runtime = Runtime()

@@ -18,7 +18,7 @@ from typing import Any
 
 from django.db import connections
 
-from jobs.engine.process.host import Host
+from jobs.engine.process.host import AttemptHost
 from jobs.store import Started, speak_as_the_caller
 
 ANSWER_SECONDS = 10.0  # for everything but bodies
@@ -39,7 +39,7 @@ Ask = Callable[[Question], Answer]
 class Here:
     """Asks in this process, which runs the job, in a context of its own: language, time zone and so on end with it."""
 
-    def __init__(self, job: Started, host: Host) -> None:
+    def __init__(self, job: Started, host: AttemptHost) -> None:
         self._job, self._host, self._inside = job, host, copy_context().run
         self._inside(speak_as_the_caller)
         self._inside(decimal.setcontext, decimal.getcontext().copy())  # else it would be changed in place

@@ -13,7 +13,7 @@ from jobs.engine.door import dispatch, repairs
 from jobs.engine.process.user_code import in_a_thread
 from jobs.lifecycle import Status
 from jobs.models import WORKER_STOPPED
-from jobs.store import ANY_PROCESS, Failure, Process
+from jobs.store import ANY_SEAT, Failure, Seat
 
 SESSION_PATIENCE = 1.0  # seconds to wait for each session of a dead process to end
 MOST_STOPS = 10  # stops of its worker that do not count as crashes of a job; each further one does
@@ -41,7 +41,7 @@ class Death:
     job_id: the job of the message that the process had.
     attempt: the attempt of that message; it may not have started.
     error: how the process ended.
-    kill: why its worker ended it; None: the worker did not.
+    kills: why its worker ended it, for each seat that exceeded a limit; (): the worker did not.
     stopped: whether its worker was asked to stop.
     """
 
@@ -49,7 +49,7 @@ class Death:
     job_id: int
     attempt: int
     error: str
-    kill: Kill | None = None
+    kills: tuple[Kill, ...] = ()
     stopped: bool = False
 
 
@@ -86,44 +86,44 @@ def process_ended(worker: uuid.UUID, death: Death) -> bool:
     # A session that is left may still start an attempt, which no process would run: then it is too early to look.
     if death.pid and not store.end_sessions(worker, death.pid, patience=SESSION_PATIENCE):
         return False
-    process = Process(worker, death.pid)
-    left = store.left_behind(process, death.job_id, death.attempt)
-    settled = [attempt for attempt in left if attempt.free and _settle(attempt.id, attempt.attempt, process, death)]
+    seat = Seat(worker, death.pid)
+    left = store.left_behind(seat, death.job_id, death.attempt)
+    settled = [attempt for attempt in left if attempt.free and _settle(attempt.id, attempt.attempt, seat, death)]
     dispatch.request()
     return len(settled) == len(left)
 
 
-def _settle(job_id: int, attempt: int, process: Process, death: Death) -> bool:
+def _settle(job_id: int, attempt: int, seat: Seat, death: Death) -> bool:
     failure = STOPPED if death.stopped else Failure("ProcessDied", death.error)
-    kill = death.kill
-    if kill is not None and (kill.job_id, kill.attempt) == (job_id, attempt):
-        if kill.reason is None and time_out(job_id, attempt, process):
-            return True
-        failure = kill.reason or failure
-    return take_back(job_id, attempt, failure, process)
+    for kill in death.kills:
+        if (kill.job_id, kill.attempt) == (job_id, attempt):
+            if kill.reason is None and time_out(job_id, attempt, seat):
+                return True
+            failure = kill.reason or failure
+    return take_back(job_id, attempt, failure, seat)
 
 
-def take_back_unheld(process: Process, job_id: int, attempt: int) -> bool:
-    """Take back an attempt whose row names this process as its holder, while the parent knows that it does not run.
+def take_back_unheld(seat: Seat, job_id: int, attempt: int) -> bool:
+    """Take back an attempt whose row names the process of this seat, while the parent knows that no seat of it runs it.
 
     Return False if that is not (yet) done.
     """
-    telemetry.noticed("taken back: its process does not run it", job=job_id, attempt=attempt, pid=process.pid)
+    telemetry.noticed("taken back: its process does not run it", job=job_id, attempt=attempt, pid=seat.pid)
     error = "its process does not run it: PostgreSQL has lost its end, by a failover or a restore"
-    taken = take_back(job_id, attempt, Failure("OutcomeLost", error), process)
+    taken = take_back(job_id, attempt, Failure("OutcomeLost", error), seat)
     if taken:
         repairs.count(repairs.UNHELD)
         dispatch.request()
     return taken
 
 
-def take_back(job_id: int, attempt: int, failure: Failure, process: Process = ANY_PROCESS) -> bool:
+def take_back(job_id: int, attempt: int, failure: Failure, seat: Seat = ANY_SEAT) -> bool:
     """Take back an attempt whose process died. Its job waits again, or is dead after JOBS_MAX_CRASHES.
 
     Return False if that is not (yet) done.
     """
     forgiven = MOST_STOPS if failure is STOPPED else 0
-    status = store.take_back(job_id, attempt, failure, settings.JOBS_MAX_CRASHES, process=process, forgiven=forgiven)
+    status = store.take_back(job_id, attempt, failure, settings.JOBS_MAX_CRASHES, seat=seat, forgiven=forgiven)
     if status is None:
         telemetry.ignored("take_back", job_id, attempt, "it is over, or runs elsewhere, or its row is locked")
         return False
@@ -134,12 +134,12 @@ def take_back(job_id: int, attempt: int, failure: Failure, process: Process = AN
     return True
 
 
-def time_out(job_id: int, attempt: int, process: Process = ANY_PROCESS) -> bool:
+def time_out(job_id: int, attempt: int, seat: Seat = ANY_SEAT) -> bool:
     """Fail an attempt that ignored its soft time limit and was killed at the hard one. The retry policy decides.
 
     Return False if the attempt no longer runs there.
     """
-    job = store.still_running(job_id, attempt, process)
+    job = store.still_running(job_id, attempt, seat)
     if job is None:
         return False
     job = replace(job, holder=replace(job.holder, lost=True))

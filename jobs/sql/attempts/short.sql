@@ -4,7 +4,9 @@ SELECT cancel_requested_at IS NOT NULL FROM jobs
 WHERE id = %(id)s
   AND attempt = %(attempt)s  -- guard I3
   AND status = 'running'  -- guard I3
-  AND worker = %(worker)s AND worker_pid = %(pid)s  -- guard I8
+  AND (
+      -- include shared/held_by
+  )  -- guard I8
 
 -- name: still_running
 -- Reads:  what the holder of a running attempt knows of it. Who: a process that lost the answer to its start; a parent process
@@ -16,7 +18,9 @@ FROM jobs j JOIN queues q ON q.id = j.queue_id
 WHERE j.id = %(id)s
   AND j.attempt = %(attempt)s  -- guard I3
   AND j.status = 'running'
-  AND (%(pid)s::int IS NULL OR (j.worker = %(worker)s AND j.worker_pid = %(pid)s))  -- guard I3
+  AND (%(pid)s::int IS NULL OR (
+      -- include shared/held_by
+  ))  -- guard I3
 
 -- name: keep_log
 -- Change: keep what an attempt logged and printed. Who: the process that ran it, before it settles, and only if there is
@@ -31,7 +35,9 @@ SET progress = %(fraction)s, progress_note = %(note)s
 WHERE id = %(id)s
   AND attempt = %(attempt)s  -- guard I3
   AND status = 'running'  -- guard I3
-  AND worker = %(worker)s AND worker_pid = %(pid)s  -- guard I8
+  AND (
+      -- include shared/held_by
+  )  -- guard I8
 RETURNING id
 
 -- name: running_in
@@ -44,7 +50,9 @@ SELECT
 FROM jobs j JOIN queues q ON q.id = j.queue_id
 WHERE j.slot IS NOT NULL
   AND j.status = 'running'
-  AND j.worker = %(worker)s AND j.worker_pid = %(pid)s  -- guard I3
+  AND (
+      -- include shared/held_by
+  )  -- guard I3
   AND j.start_time > %(after)s  -- guard I3
 
 -- name: start

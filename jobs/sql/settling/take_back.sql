@@ -29,7 +29,9 @@ before AS MATERIALIZED (
     WHERE id = %(id)s
       AND attempt = %(attempt)s  -- guard I3
       AND status IN ('queued', 'running')  -- guard I3
-      AND (%(pid)s::int IS NULL OR status = 'queued' OR (worker = %(worker)s AND worker_pid = %(pid)s))  -- guard I3
+      AND (%(pid)s::int IS NULL OR status = 'queued' OR (
+          -- include shared/held_by
+      ))  -- guard I3
     FOR NO KEY UPDATE OF j SKIP LOCKED
 ),
 ended AS (

@@ -7,5 +7,7 @@ remembering AS MATERIALIZED (
     WHERE j.id = %(id)s
       AND j.attempt = %(attempt)s  -- guard I3
       AND j.status = 'running'  -- guard I3
-      AND j.worker = %(worker)s AND j.worker_pid = %(pid)s  -- guard I8
+      AND (
+          -- include shared/held_by
+      )  -- guard I8
 ),

@@ -8,8 +8,8 @@
 -- Change: record a worker's heartbeat; the first one registers it. Who: the worker's parent process.
 -- Locks:  its row. Returns no row if the worker was declared gone: then it must stop its jobs; drains: it was asked to take no
 --         more, and has no capacity from that moment on.
-INSERT INTO workers (id, name, pid, pool, concurrency, beat_interval, started_at, beat_at, cut_off_at)
-SELECT %(id)s, %(name)s, %(pid)s, %(pool)s, %(concurrency)s, %(interval)s, clock.now, clock.now,
+INSERT INTO workers (id, name, pid, pool, concurrency, seats, beat_interval, started_at, beat_at, cut_off_at)
+SELECT %(id)s, %(name)s, %(pid)s, %(pool)s, %(capacity)s, %(seats)s, %(interval)s, clock.now, clock.now,
     CASE WHEN %(cut_off)s THEN clock.now END
 FROM (SELECT coalesce(%(now)s::timestamptz, clock_timestamp()) AS now) clock
 ON CONFLICT (id) DO UPDATE
@@ -69,7 +69,11 @@ WHERE j.id = unsent.id
 -- Locks:  none that last: it tests whether the row is free; if it is not, the caller tries again.
 WITH left_over AS MATERIALIZED (
     SELECT id, attempt FROM jobs
-    WHERE slot IS NOT NULL AND status = 'running' AND worker = %(worker)s AND worker_pid = %(pid)s  -- guard I3
+    WHERE slot IS NOT NULL
+      AND status = 'running'  -- guard I3
+      AND (
+          -- include shared/held_by
+      )  -- guard I3
     UNION ALL
     SELECT id, attempt FROM jobs
     WHERE id = %(id)s AND attempt = %(attempt)s AND status = 'queued'  -- guard I3

@@ -21,11 +21,12 @@ from jobs.celery import celery_app
 from jobs.engine.attempt import session_reset
 from jobs.engine.attempt.threads import Threads
 from jobs.engine.process import runtime
-from jobs.engine.process.host import Host
+from jobs.engine.process.host import AttemptHost, ProcessHost
 from jobs.engine.process.runtime import Runtime
 from jobs.engine.upkeep.recover import SESSION_PATIENCE
 from jobs.store import Claimed
 from jobs.worker.children.cores import waited_for_core
+from jobs.worker.children.entry import OwnEntry
 from jobs.worker.children.peak import Peak
 from jobs.worker.children.running_table import running_table
 from jobs.worker.children.time_limit import Timer
@@ -40,16 +41,17 @@ FLUSH_SECONDS = 2.0  # to send the remaining messages when the process ends
 STOPS = (signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP)
 
 
-class Child(Host):
-    """The host of this process, which runs jobs. It is made after the fork.
+class Child(ProcessHost):
+    """This process, which runs jobs. It is made after the fork.
 
     A thread sends the messages: a broker that hangs must not keep the process from the job that it kept for itself.
     Another thread lets PostgreSQL plan the statements before the first job comes. The main thread cannot wait for that:
     the pool gives a new process only a few seconds until its first sign of life.
     """
 
-    def __init__(self, worker: uuid.UUID, pool: str | None) -> None:
-        super().__init__(worker, pool, Timer())
+    def __init__(self, worker: uuid.UUID, pid: int, pool: str | None) -> None:
+        super().__init__(worker, pool)
+        self._pid = pid
         self._peak, self._session = Peak(), store.OwnSession()
         self.sender = Sender(session=self._session)
         self._sending = threading.Thread(target=self.sender.run, args=[Progress()], name="sender", daemon=True)
@@ -57,12 +59,6 @@ class Child(Host):
         self._planning = threading.Thread(target=self._plan, name="planner", daemon=True)
         self._planning.start()
         self._threads = Threads()
-
-    def hold(self, job_id: int, attempt: int) -> None:
-        running_table.hold(job_id, attempt)
-
-    def let_go(self) -> None:
-        running_table.let_go()
 
     def own_session(self) -> AbstractContextManager[None]:
         self._planning.join()
@@ -80,7 +76,7 @@ class Child(Host):
         left = self._threads.end() or self._kept_with_sessions()
         if left:  # it may hold locks that the settling of its own job needs
             with suppress(DatabaseError, InterfaceError), self.own_session():
-                store.end_sessions(self.worker, os.getpid(), patience=SESSION_PATIENCE)
+                store.end_sessions(self.worker, self._pid, patience=SESSION_PATIENCE)
         return left
 
     def _kept_with_sessions(self) -> str:
@@ -91,10 +87,10 @@ class Child(Host):
         kept = multiprocessing.active_children()
         if not kept:
             return ""
-        opened = [one.connection for one in connections.all(initialized_only=True) if one.vendor == "postgresql"]
-        ours = [raw.info.backend_pid for raw in opened if raw is not None]
+        databases = [database for database in connections.all(initialized_only=True) if database.vendor == "postgresql"]
+        ours = [database.connection.info.backend_pid for database in databases if database.connection is not None]
         with suppress(DatabaseError, InterfaceError), self.own_session():
-            if not store.has_sessions_beside(self.worker, os.getpid(), ours):
+            if not store.has_sessions_beside(self.worker, self._pid, ours):
                 return ""
         return kept[0].name
 
@@ -128,6 +124,20 @@ class Child(Host):
         """Send what is queued before the process ends: otherwise these jobs wait until their messages count as lost."""
         self.sender.stop()
         self._sending.join(FLUSH_SECONDS)
+
+
+class ChildSeat(AttemptHost):
+    """The seat of this process, whose entry in the running table tells the parent what it holds."""
+
+    def __init__(self, process: Child, entry: OwnEntry) -> None:
+        super().__init__(process, limit=Timer(entry))
+        self._entry = entry
+
+    def hold(self, job_id: int, attempt: int) -> None:
+        self._entry.hold(job_id, attempt)
+
+    def let_go(self) -> None:
+        self._entry.let_go()
 
 
 def _let_bodies_have_processes() -> None:
@@ -169,9 +179,10 @@ def run_jobs_here(**_: Any) -> None:
     """
     set_pdeathsig(signal.SIGKILL)  # otherwise it would go on with its job, and no worker would know (Linux)
     os.setpgid(0, 0)
-    running_table.take_entry(current_process().index)  # type: ignore[attr-defined]  # not in its stubs
-    store.name_sessions(WORKER_ID, os.getpid())
-    child = Child(WORKER_ID, next(iter(celery_app().amqp.queues.consume_from), None))
+    pid, index = os.getpid(), current_process().index  # type: ignore[attr-defined]  # not in its stubs
+    entry = running_table.take_entry(index, pid)
+    store.name_sessions(WORKER_ID, pid)
+    child = Child(WORKER_ID, pid, next(iter(celery_app().amqp.queues.consume_from), None))
     _let_bodies_have_processes()
-    runtime.start(Runtime(carrier=child.hand_over, relay=wakeup.request, host=child))
+    runtime.start(Runtime(carrier=child.hand_over, relay=wakeup.request, host=ChildSeat(child, entry)))
     signals.worker_process_shutdown.connect(lambda **_: child.send_messages(), weak=False)

@@ -36,7 +36,7 @@ class AttemptRequest(Request):
 
 def in_words(error: str) -> str:
     """Return billiard's error of a dead child in our words: its text has a number that reads like a job's id."""
-    found = re.search(r"exited prematurely: (?:signal (\d+)|exitcode (\d+))", error)
-    if found is None:
+    match = re.search(r"exited prematurely: (?:signal (\d+)|exitcode (\d+))", error)
+    if match is None:
         return error
-    return how(-int(found[1]) if found[1] else int(found[2]))
+    return how(-int(match[1]) if match[1] else int(match[2]))

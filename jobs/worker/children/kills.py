@@ -29,7 +29,7 @@ class Pool:
         return processes._processes if processes else 0
 
 
-_kills: dict[int, Kill] = {}  # by pid
+_kills: dict[tuple[int, int, int], Kill] = {}  # by process, job and attempt: each seat may exceed a limit of its own
 _stopped: set[int] = set()  # processes that were ended because their worker stops
 # Several threads put deaths here, and none of them may wait for PostgreSQL: reports.py repeats each until it has it.
 deaths: queue.SimpleQueue[Death] = queue.SimpleQueue()
@@ -37,19 +37,25 @@ deaths: queue.SimpleQueue[Death] = queue.SimpleQueue()
 
 def kill(why: Kill) -> None:
     """End a process, and remember why first, so that it is known when the process dies."""
-    _kills.pop(why.pid, None)
-    _kills[why.pid] = why
+    key = (why.pid, why.job_id, why.attempt)
+    _kills.pop(key, None)
+    _kills[key] = why
     if len(_kills) > MAX_REMEMBERED:
         del _kills[next(iter(_kills))]
     end(why.pid)
 
 
-def kill_of(pid: int) -> Kill | None:
-    """Return the kill of a process that this worker ended; None for other deaths. Celery's thread and ours call this.
+def is_killed(pid: int, job_id: int, attempt: int) -> bool:
+    """Return whether this worker has ended that process because of that attempt."""
+    return (pid, job_id, attempt) in _kills
+
+
+def kills_of(pid: int) -> tuple[Kill, ...]:
+    """Return the kills of a process that this worker ended; () for other deaths. Celery's thread and ours call this.
 
     A kill names an attempt, so it does no harm to a later process with the same pid.
     """
-    return _kills.get(pid)
+    return tuple(kill for kill in tuple(_kills.values()) if kill.pid == pid)
 
 
 def stop(pid: int) -> None:
@@ -60,7 +66,7 @@ def stop(pid: int) -> None:
 
 def report(pid: int, job_id: int, attempt: int, error: str) -> None:
     """Report that a process has ended, and that nothing of it runs any more. The parameters are those of `Death`."""
-    deaths.put(Death(pid, job_id, attempt, error, _kills.get(pid), stopped=pid in _stopped))
+    deaths.put(Death(pid, job_id, attempt, error, kills_of(pid), stopped=pid in _stopped))
 
 
 def end(pid: int) -> None:

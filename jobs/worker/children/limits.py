@@ -19,8 +19,9 @@ from jobs import telemetry
 from jobs.engine.upkeep.recover import Kill
 from jobs.store import Failure
 from jobs.worker.children import kills
+from jobs.worker.children.entry import Entry
 from jobs.worker.children.kills import Pool
-from jobs.worker.children.running_table import Entry, RunningTable
+from jobs.worker.children.running_table import RunningTable
 from jobs.worker.threads.watchdog import Progress
 
 LOOK_INTERVAL = 0.2  # seconds
@@ -46,7 +47,7 @@ class Limits:
             self.look()
 
     def look(self) -> None:
-        """Check every process once."""
+        """Check every seat once."""
         self._look_at_waits()
         running = self._table.running()
         self._over_limit.intersection_update(running)
@@ -69,12 +70,11 @@ class Limits:
 
     def _check(self, entry: Entry) -> None:
         """Report a death, or end a process over its limits. Wait for a process that was ended already."""
-        kill = kills.kill_of(entry.pid)
         if (death := death_of(entry.pid)) is not None:
             self._reported.add(entry)
             kills.end(entry.pid)  # for its subprocesses
             kills.report(entry.pid, entry.job_id, entry.attempt, death)
-        elif kill is not None and (kill.job_id, kill.attempt) == (entry.job_id, entry.attempt):
+        elif kills.is_killed(entry.pid, entry.job_id, entry.attempt):
             pass
         elif entry.deadline < time.monotonic():
             self._end(entry, None)
@@ -123,7 +123,7 @@ def memory_of(pid: int) -> int:
     used = 0
     with suppress(psutil.Error):
         process = psutil.Process(pid)
-        for one in (process, *process.children(recursive=True)):
+        for member in (process, *process.children(recursive=True)):
             with suppress(psutil.Error):
-                used += one.memory_info().rss
+                used += member.memory_info().rss
     return used // MIB

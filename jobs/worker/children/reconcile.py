@@ -1,24 +1,26 @@
 """Reconcile: each second, compare the rows that say `running` in this worker with its running table.
 
 * A body that was asked to stop and still runs after JOBS_CANCEL_GRACE seconds is ended.
-* A row whose process does not hold it is taken back: PostgreSQL has lost the end that this process had recorded. That
-  happens by a failover to a standby that lacked it, or by a restore, and nothing else would ever end that row.
+* A row that no seat of its process holds is taken back: PostgreSQL has lost the end that this process had recorded.
+  That happens by a failover to a standby that lacked it, or by a restore, and nothing else would ever end that row.
 
 The row names its worker and its process, so this needs no broker, and works in a draining worker.
 """
 
 import threading
 import uuid
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from jobs import store, telemetry
 from jobs.conf import settings
 from jobs.engine.upkeep import recover
 from jobs.engine.upkeep.recover import Kill
-from jobs.store import Failure, Process, RunningHere
+from jobs.store import Failure, RunningHere, Seat
 from jobs.worker.children import kills
+from jobs.worker.children.entry import Entry
 from jobs.worker.children.kills import Pool
-from jobs.worker.children.running_table import Entry, RunningTable
+from jobs.worker.children.running_table import RunningTable
 from jobs.worker.threads.watchdog import Progress
 from jobs.worker.threads.without_database import Database
 
@@ -28,13 +30,13 @@ CONFIRMING_LOOKS = 2  # further looks that must find the same before a row is ta
 
 @dataclass(frozen=True)
 class _Suspicion:
-    """The suspicion that the process of a row does not hold its attempt.
+    """The suspicion that no seat of a row's process holds its attempt.
 
-    version: the version of the process's entry when the row was first found so; None: it had no entry
+    versions: the version of each entry of the process when the row was first found so, by the number of the seat
     looks: how many further looks have confirmed it
     """
 
-    version: int | None
+    versions: Mapping[int, int]
     looks: int = 0
 
 
@@ -58,15 +60,17 @@ class Reconciler:
                 self.look()
 
     def look(self) -> None:
-        """Compare once. The rows are read first: so a process may be ahead of its row, but never behind it."""
+        """Compare once. The rows are read first: so a seat may be ahead of its row, but never behind it."""
         rows = store.running_here(self._worker, settings.JOBS_CANCEL_GRACE)
-        entries = {entry.pid: entry for entry in self._table.entries()} if rows else {}
+        entries = self._table.entries() if rows else []
+        held = {(entry.pid, entry.job_id, entry.attempt): entry for entry in entries}
         alive = set(self._pool.pids())
         suspected = {}
         for row, overdue in rows:
-            entry = entries.get(row.pid) if row.pid in alive else None
-            if entry is None or (entry.job_id, entry.attempt) != (row.id, row.attempt):
-                suspected[row] = self._suspect(row, entry)
+            entry = held.get((row.pid, row.id, row.attempt)) if row.pid in alive else None
+            if entry is None:
+                seats = [entry for entry in entries if entry.pid == row.pid] if row.pid in alive else []
+                suspected[row] = self._suspect(row, seats)
             elif overdue and entry.runs and not entry.is_torn:
                 self._stop_body(row)
         self._suspected = suspected
@@ -74,18 +78,17 @@ class Reconciler:
             if suspicion.looks >= CONFIRMING_LOOKS:
                 self._take_back(row, suspicion, lives=row.pid in alive)
 
-    def _suspect(self, row: RunningHere, entry: Entry | None) -> _Suspicion:
+    def _suspect(self, row: RunningHere, seats: Sequence[Entry]) -> _Suspicion:
         suspicion = self._suspected.get(row)
         if suspicion is None:
-            return _Suspicion(None if entry is None else entry.version)
-        if entry is not None and _may_hold(entry, suspicion):
+            return _Suspicion({entry.seat: entry.version for entry in seats})
+        if any(_may_hold(entry, suspicion) for entry in seats):
             return suspicion
         return replace(suspicion, looks=suspicion.looks + 1)
 
     def _take_back(self, row: RunningHere, suspicion: _Suspicion, *, lives: bool) -> None:
-        process = Process(self._worker, row.pid)
-        if lives:
-            recover.take_back_unheld(process, row.id, row.attempt)  # at the next look again, if the row is locked
+        if lives:  # at the next look again, if the row is locked
+            recover.take_back_unheld(Seat(self._worker, row.pid), row.id, row.attempt)
         elif suspicion.looks == CONFIRMING_LOOKS:  # once: the reports repeat it
             kills.report(row.pid, row.id, row.attempt, "its process is gone")
 
@@ -97,11 +100,11 @@ class Reconciler:
 
 
 def _may_hold(entry: Entry, suspicion: _Suspicion) -> bool:
-    """Return whether the process may have got the attempt, and not written it into its entry yet.
+    """Return whether this seat may have got the attempt, while its entry does not say so yet.
 
     That is possible while one statement is under way. A statement that settles an attempt may start the next job of the
-    lane. A pass starts the job that the process keeps, whose entry until then holds the job before. A statement that
-    began after the row was first seen has not started it. A process that settled the attempt let it go before.
+    lane. A pass starts the job that the seat keeps, whose entry until then holds the job before. A statement that began
+    after the row was first seen has not started it. A seat that settled the attempt let it go before.
     """
-    under_way = entry.job_id != 0 and not entry.runs and entry.version == suspicion.version
+    under_way = entry.job_id != 0 and not entry.runs and entry.version == suspicion.versions.get(entry.seat)
     return entry.is_torn or under_way

@@ -55,11 +55,11 @@ class Reports:
 
 def _next_deaths(seconds: float) -> list[Death]:
     """Wait for a death for at most that many seconds; return all that are there then."""
-    found: list[Death] = []
+    arrived: list[Death] = []
     until = time.monotonic() + seconds
     try:
         while True:
-            found.append(deaths.get(timeout=max(until - time.monotonic(), 0)))
+            arrived.append(deaths.get(timeout=max(until - time.monotonic(), 0)))
             until = 0.0  # take further ones without waiting
     except queue.Empty:
-        return found
+        return arrived

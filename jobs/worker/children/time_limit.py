@@ -15,7 +15,7 @@ from celery.exceptions import SoftTimeLimitExceeded
 from jobs.conf import settings
 from jobs.engine.process.host import TimeLimit
 from jobs.store import Started
-from jobs.worker.children.running_table import running_table
+from jobs.worker.children.entry import OwnEntry
 
 
 class TimeIsUp(SoftTimeLimitExceeded):
@@ -23,11 +23,13 @@ class TimeIsUp(SoftTimeLimitExceeded):
 
 
 class Timer(TimeLimit):
-    """The timer of a process that runs jobs; its main thread runs the bodies."""
+    """The timer of a process with one seat; its main thread runs the bodies."""
 
     time_is_up = TimeIsUp
 
-    def __init__(self) -> None:
+    def __init__(self, entry: OwnEntry) -> None:
+        """Make the timer of the seat with this entry."""
+        self._entry = entry
         self.overran = False
         self._armed = False
         self._ends_at = 0.0
@@ -37,7 +39,7 @@ class Timer(TimeLimit):
     def arm(self, job: Started, seconds: float) -> None:
         """Start the timer. Undo an earlier body's changes of the signal handler."""
         memory = settings.JOBS_DEFAULT_MEMORY if job.memory is None else job.memory
-        running_table.limit(seconds + settings.JOBS_TIMEOUT_GRACE, memory)
+        self._entry.limit(seconds + settings.JOBS_TIMEOUT_GRACE, memory)
         signal.signal(signal.SIGALRM, self._interrupt)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGALRM])
         self._armed, self._late, self.overran = True, False, False
@@ -53,7 +55,7 @@ class Timer(TimeLimit):
             self._armed = False
             self.overran = time.monotonic() >= self._ends_at
         signal.setitimer(signal.ITIMER_REAL, 0)
-        running_table.lift_limit()
+        self._entry.lift_limit()
 
     @contextmanager
     def deferred(self) -> Iterator[None]:

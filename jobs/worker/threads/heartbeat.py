@@ -18,7 +18,8 @@ class Heartbeat:
     worker: the worker's id
     name: its node name in Celery
     pool: the pool that it serves
-    processes: returns how many the pool has now; 0 while it drains, so that it gets no more jobs
+    seats: of each of its processes
+    capacity: returns how many attempts it may run at once now; 0 while it drains, so that it gets no more jobs
     cut_off: returns whether no message reaches the worker
     registered: called when the worker is registered and may get jobs
     drain: called once, when an operator has asked the worker to stop in good order
@@ -32,7 +33,8 @@ class Heartbeat:
         pool: str,
         stop: threading.Event,
         *,
-        processes: Callable[[], int],
+        seats: int,
+        capacity: Callable[[], int],
         cut_off: Callable[[], bool],
         registered: Callable[[], object],
         drain: Callable[[], object],
@@ -40,7 +42,7 @@ class Heartbeat:
     ) -> None:
         self._worker, self._name, self._pool = worker, name, pool
         self._stop = stop
-        self._processes, self._cut_off = processes, cut_off
+        self._seats, self._capacity, self._cut_off = seats, capacity, cut_off
         self._registered = registered
         self._drain: Callable[[], object] | None = drain
         self._gone = gone
@@ -58,21 +60,27 @@ class Heartbeat:
         self._while_database_answers(self._leave)
 
     def beat_now(self) -> None:
-        """Beat at once, because the number of processes has changed, or to leave."""
+        """Beat at once, because the capacity has changed, or to leave."""
         self._now.set()
 
     def _beat(self) -> float:
-        begun, processes, pid = time.monotonic(), self._processes(), os.getpid()
-        heard = store.beat(
-            self._worker, name=self._name, pid=pid, pool=self._pool, concurrency=processes, cut_off=self._cut_off()
+        begun, capacity = time.monotonic(), self._capacity()
+        beat = store.beat(
+            self._worker,
+            name=self._name,
+            pid=os.getpid(),
+            pool=self._pool,
+            capacity=capacity,
+            seats=self._seats,
+            cut_off=self._cut_off(),
         )
-        if heard is None:
+        if beat is None:
             telemetry.noticed("declared gone, stopping", worker=self._name)
             self._gone()
-        elif heard.registered:
-            telemetry.begun("worker registered", worker=self._name, pool=self._pool, processes=processes)
+        elif beat.registered:
+            telemetry.begun("worker registered", worker=self._name, pool=self._pool, processes=capacity // self._seats)
             self._registered()
-        elif heard.drains and self._drain is not None:
+        elif beat.drains and self._drain is not None:
             telemetry.noticed("worker was asked to drain", worker=self._name)
             drain, self._drain = self._drain, None
             drain()

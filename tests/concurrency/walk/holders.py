@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 
 from jobs import store
-from jobs.store import Failure, Holder, Process
+from jobs.store import Failure, Holder, Seat
 from tests.concurrency.walk.naive import Row
 from tests.concurrency.walk.world import QUEUES, World
 
@@ -29,9 +29,9 @@ def _start(world: World) -> object:
     if not workers:
         return None
     worker = world.random.choice(workers)
-    begun = world.do(lambda: store.start(message.id, message.attempt, worker))
+    begun = world.do(lambda: store.start(message.id, message.attempt, store.Seat.here(worker)))
     if begun is not None:
-        again = world.do(lambda: store.start(message.id, message.attempt, worker))
+        again = world.do(lambda: store.start(message.id, message.attempt, store.Seat.here(worker)))
         assert again is None, "an attempt was started twice"
     return message.id, message.attempt, begun is not None
 
@@ -114,7 +114,7 @@ def die(world: World) -> object:
 
 
 def _take_back(job: Row) -> object:
-    process, forgiven = Process(job.worker, job.worker_pid), job.id % 2  # of every second job the worker is stopped
+    process, forgiven = Seat(job.worker, job.worker_pid), job.id % 2  # of every second job the worker is stopped
     return store.take_back(job.id, job.attempt, KILLED, max_crashes=3, process=process, forgiven=forgiven)
 
 

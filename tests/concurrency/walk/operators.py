@@ -85,7 +85,7 @@ def change_queue(world: World) -> object:
 
 def _beat(world: World, worker: uuid.UUID, concurrency: int) -> Beat | None:
     pool = world.workers[worker]
-    answer = store.beat(worker, name=str(worker), pid=1, pool=pool, concurrency=concurrency)
+    answer = store.beat(worker, name=str(worker), pid=1, pool=pool, capacity=concurrency)
     if answer is None:
         del world.workers[worker]  # it was declared gone
     return answer

@@ -16,7 +16,7 @@ from jobs.lifecycle import FINAL, Status
 from jobs.models import Forecast, Job
 from jobs.portal.api.following import Watch
 from jobs.reading import queries
-from jobs.store import Process
+from jobs.store import Seat
 from tests.factories import make_job
 from tests.integration.api.listening import do, events, path_of, run
 
@@ -27,7 +27,7 @@ def test_each_change_is_told_until_the_end(listen, running):
     async def conversation():
         client = listen(path_of(running), running.tenant)
         await client.told("event: status")
-        holder = Process(running.worker, running.worker_pid)
+        holder = Seat(running.worker, running.worker_pid)
         await do(store.progress, running.pk, 1, holder, 0.5, "half\nway")
         await client.told("event: progress")
         await do(store.succeed, running.pk, 1, {"rows": 3}, None)
@@ -53,7 +53,7 @@ def test_a_wsgi_server_sends_each_event_as_it_comes_in_a_project_that_compresses
     try:
         assert next(stream.streaming_content).startswith(b"retry: ")
         assert next(stream.streaming_content).startswith(b"event: status")
-        holder = Process(running.worker, running.worker_pid)
+        holder = Seat(running.worker, running.worker_pid)
         store.progress(running.pk, 1, holder, 0.5, "half way")
         assert next(stream.streaming_content).startswith(b"event: progress")
         assert throttle.waits[running.tenant_id] == 1

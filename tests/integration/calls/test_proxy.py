@@ -402,7 +402,7 @@ class TestFromAsyncCode:
             return early.status, (await waiting).status, await afinished(thing.tenant_id, 0, seconds=60)
 
         def end():
-            assert store.start(job_id, 1, worker)
+            assert store.start(job_id, 1, store.Seat.here(worker))
             assert store.succeed(job_id, 1, {}, None)
 
         assert async_to_sync(view)() == ("queued", "success", None)

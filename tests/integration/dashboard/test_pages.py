@@ -368,7 +368,7 @@ def test_a_draining_worker_says_until_when_at_the_latest(client, operator, regis
 
 def test_health_shows_the_conditions_that_hold_and_counts_the_others(client, settings):
     settings.JOBS_BEAT_INTERVAL = 1e-6
-    store.beat(uuid.uuid4(), name="quiet@host", pid=1, pool="other", concurrency=1)
+    store.beat(uuid.uuid4(), name="quiet@host", pid=1, pool="other", capacity=1)
     page = text(client.get("/ops/health/"))
     assert "worker_silent</code>: 1 worker of pool other missed three heartbeats." in page
     assert "no_clock</code>: No clock leads" in page

@@ -62,7 +62,7 @@ def test_it_counts_what_is_in_no_line():
 
 def test_the_leader_is_told_by_its_session(onlooker):
     worker = uuid.uuid4()
-    store.beat(worker, name="w", pid=1, pool="default", concurrency=1)
+    store.beat(worker, name="w", pid=1, pool="default", capacity=1)
     assert [one.leads for one in looking.look_workers()] == [False]
     onlooker.execute("SELECT set_config('application_name', %s, false)", [store.session_name(worker, "clock")])
     onlooker.execute("SELECT pg_advisory_lock(hashtext('jobs.clock'), 0)")
@@ -103,7 +103,7 @@ def test_a_look_that_takes_too_long_leaves_its_part_as_it_was_and_the_page_stand
     make_job(tenant)
     assert snapshot.current().workers == []
     assert admin_client.get("/ops/").status_code == 200
-    store.beat(uuid.uuid4(), name="w", pid=1, pool="default", concurrency=1)
+    store.beat(uuid.uuid4(), name="w", pid=1, pool="default", capacity=1)
     with onlooker.transaction():
         onlooker.execute("LOCK TABLE workers")  # the looks at workers and at queues wait for it
         snapshot.forget()

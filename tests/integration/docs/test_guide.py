@@ -24,7 +24,7 @@ from jobs import signals
 from jobs.authoring.decorator import FUNCTIONS
 from jobs.calls import registry
 from jobs.engine.attempt.execute import execute
-from jobs.engine.process.host import Host
+from jobs.engine.process.host import AttemptHost, ProcessHost
 from tests.factories import QueueFactory, TenantFactory
 from tests.pages import Block, blocks
 
@@ -103,7 +103,7 @@ def test_a_page_of_the_guide_runs_after_the_example(page: str, names, register, 
     def work() -> None:
         while sent:
             message = sent.pop(0)
-            execute(message.id, message.attempt, Host(worker))
+            execute(message.id, message.attempt, AttemptHost(ProcessHost(worker)))
 
     for path in (GUIDE, GUIDE.with_name(f"{page}.md")):
         for block in blocks(path, "python", "pycon"):

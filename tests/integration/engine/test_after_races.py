@@ -151,7 +151,7 @@ def test_the_dispatch_after_an_end_claims_what_waited_for_it(thing, register, se
         first = thing.async_(dedup=False).echo()
         last = thing.async_(after=first).echo()
     assert [message.id for message in sent] == [first]
-    row = store.start(first, 1, Job.objects.get(pk=first).worker or register())
+    row = store.start(first, 1, store.Seat.here(Job.objects.get(pk=first).worker or register()))
     assert store.succeed(first, 1, {}, None, by=row.holder)
     dispatch()
     assert [message.id for message in sent] == [first, last]

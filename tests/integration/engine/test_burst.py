@@ -196,7 +196,7 @@ class TestWhatIsSaid:
         assert (
             self.why(owner) == f"All slots of tenant {name} are in use, and no process of pool default is idle: 3 of 1."
         )
-        store.beat(worker, name="more", pid=1, pool="default", concurrency=9)
+        store.beat(worker, name="more", pid=1, pool="default", capacity=9)
         idle = "the idle processes of pool default are for jobs of others"
         assert self.why(owner) == f"All slots of tenant {name} are in use, and {idle}: 3 of 1."
         dispatch()

@@ -37,7 +37,7 @@ BEFORE_RUNNING = [Status.SCHEDULED, Status.CREATED, Status.QUEUED]
 def running(thing, body) -> Started:
     """An attempt that is under way; its method would be tried again."""
     body(lambda self: None, retry=Retry.every(300, max_retries=5))
-    started = store.start(thing.async_.echo(), 1, WORKER)
+    started = store.start(thing.async_.echo(), 1, store.Seat.here(WORKER))
     assert started is not None
     return started
 
@@ -74,7 +74,7 @@ class TestWaiting:
         assert cancel(job.pk, tenant_id=EVERY_TENANT) == Cancellation.CANCELLED
         cancelled = now_is(job.pk)
         assert (cancelled.status, cancelled.slot, cancelled.end_time is None) == ("cancelled", None, False)
-        assert store.start(job.pk, job.attempt, WORKER) is None
+        assert store.start(job.pk, job.attempt, store.Seat.here(WORKER)) is None
         assert call_at(timezone.now() + timedelta(days=1), store.promote) == []
         assert store.claim() == []
 
@@ -292,7 +292,7 @@ class TestRaces:
     def test_a_start_that_commits_first_leaves_a_running_job_to_be_asked(self, thing, meanwhile):
         job_id = thing.async_.echo()
         with transaction.atomic():
-            assert store.start(job_id, 1, WORKER)
+            assert store.start(job_id, 1, store.Seat.here(WORKER))
             asked = meanwhile(partial(cancel, tenant_id=EVERY_TENANT), job_id)
         assert asked.result(30) == Cancellation.REQUESTED
 
@@ -300,7 +300,7 @@ class TestRaces:
         job_id = thing.async_.echo()
         with transaction.atomic():
             assert cancel(job_id, tenant_id=EVERY_TENANT) == Cancellation.CANCELLED
-            starting = meanwhile(store.start, job_id, 1, WORKER)
+            starting = meanwhile(store.start, job_id, 1, store.Seat.here(WORKER))
         assert starting.result(30) is None
         assert now_is(job_id).status == "cancelled"
 

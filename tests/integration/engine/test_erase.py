@@ -12,7 +12,7 @@ from django.utils import timezone
 from jobs import current_job, store
 from jobs import job as method
 from jobs.engine.attempt.execute import execute
-from jobs.engine.process.host import Host
+from jobs.engine.process.host import AttemptHost, ProcessHost
 from jobs.engine.upkeep.history import Archive
 from jobs.engine.verbs import erase as steps
 from jobs.engine.verbs.erase import Report, erase
@@ -116,7 +116,9 @@ def erase_while_one_ends(register, sent, monkeypatch):
         thing, worker = ThingFactory(), register()
         ends = thing.async_(user="anna").echo()
         as_it_is = getattr(module, step)
-        monkeypatch.setattr(module, step, lambda *said: (execute(ends, 1, Host(worker)), as_it_is(*said))[1])
+        monkeypatch.setattr(
+            module, step, lambda *said: (execute(ends, 1, AttemptHost(ProcessHost(worker))), as_it_is(*said))[1]
+        )
         report = erase(thing.tenant_id)
         assert Job.objects.get().status == Status.SUCCESS
         return report

@@ -14,10 +14,10 @@ from jobs.engine.attempt import failures
 from jobs.engine.attempt.execute import execute
 from jobs.engine.door.dispatch import dispatch
 from jobs.engine.process import patience
-from jobs.engine.process.host import Host
+from jobs.engine.process.host import AttemptHost, ProcessHost
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, FailedAttempt, Job
-from jobs.store import Process, results
+from jobs.store import Seat, results
 from tests import attempts
 from tests.clock import call_at
 from tests.factories import TenantFactory, make_job
@@ -263,7 +263,7 @@ class TestTheFence:
     @pytest.mark.parametrize("shift", [-1, 1])
     def test_a_message_of_another_attempt_starts_nothing(self, shift, thing, sent):
         job_id = thing.async_.echo()
-        execute(job_id, 1 + shift, Host(WORKER))
+        execute(job_id, 1 + shift, AttemptHost(ProcessHost(WORKER)))
         assert Job.objects.get().status == "queued"
         assert not Run.objects.exists()
 
@@ -288,7 +288,7 @@ class TestTheFence:
     def test_a_holder_that_was_taken_for_dead_changes_nothing(self, end, thing, run, body, caplog):
         def outlive(self) -> object:
             assert store.take_back(current_job().id, 1, store.Failure("WorkerGone", "taken for dead"), 3) == "scheduled"
-            store.progress(current_job().id, 1, Process(WORKER, os.getpid()), 0.5, "stale")
+            store.progress(current_job().id, 1, Seat(WORKER, os.getpid()), 0.5, "stale")
             return end()
 
         body(outlive)

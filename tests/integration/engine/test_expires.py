@@ -88,7 +88,7 @@ class TestWhenItLapses:
     def test_one_that_runs_may_finish(self, thing, sent):
         with freeze_time() as time:
             job_id = thing.async_(expires=60).echo(1)
-            assert store.start(job_id, 1, WORKER)
+            assert store.start(job_id, 1, store.Seat.here(WORKER))
             time.move(61)
             assert lapse() == 0
             assert not store.turn_away(job_id, 1)
@@ -119,9 +119,9 @@ class TestWhenItLapses:
         with freeze_time() as time:
             first = thing.async_.echo(1)
             late = thing.async_(expires=60).echo(2)
-            holder = store.start(first, 1, worker).holder
+            holder = store.start(first, 1, store.Seat.here(worker)).holder
             time.move(seconds)
-            store.beat(worker, name="w", pid=1, pool="default", concurrency=1)
+            store.beat(worker, name="w", pid=1, pool="default", capacity=1)
             _, following = store.succeed_and_follow(first, 1, {}, None, by=holder)
         assert (following is not None) == follows
         assert ended(late)[0] == ("running" if follows else "created")
@@ -136,7 +136,7 @@ class TestWhenItLapses:
 
 class TestTheClaimsOwnStart:
     def test_the_job_that_a_process_keeps_does_not_start_late(self, thing, sent):
-        keeper = store.Keeper("default", store.Process(WORKER, 1))
+        keeper = store.Keeper("default", store.Seat(WORKER, 1))
         thing.tenant.jobs_queue.num_slots = 0
         thing.tenant.jobs_queue.save()
         with freeze_time() as time:
@@ -154,7 +154,7 @@ class TestRaces:
     def test_a_start_that_commits_first_runs_and_one_that_comes_later_finds_it_cancelled(self, thing, race, sent):
         job_id = thing.async_(expires=60).echo(1)
         race.begin("UPDATE jobs SET expires_at = now() - interval '1 s' WHERE id = %s", job_id)
-        started = race.run(store.start, job_id, 1, WORKER).result(30)
+        started = race.run(store.start, job_id, 1, store.Seat.here(WORKER)).result(30)
         assert (started is None) == race.lost
         assert store.turn_away(job_id, 1) == race.lost
 

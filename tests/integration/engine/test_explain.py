@@ -13,7 +13,7 @@ from jobs.engine.verbs import cancel, limits, pause
 from jobs.models import HELD_UNTIL, Job, Worker
 from jobs.reading.explain.explanation import Explanation, Gate, explain
 from jobs.reading.explain.reads import places
-from jobs.store import EVERY_TENANT, Failure, Process
+from jobs.store import EVERY_TENANT, Failure, Seat
 from tests.clock import call_at
 from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory
@@ -33,7 +33,7 @@ def submit(tenant, count: int = 1, **options) -> list[int]:
 def start(job_id: int, worker) -> int:
     """Take it up; the attempt."""
     attempt = Job.objects.get(pk=job_id).attempt
-    assert store.start(job_id, attempt, worker)
+    assert store.start(job_id, attempt, store.Seat.here(worker))
     return attempt
 
 
@@ -350,7 +350,7 @@ class TestNotInLine:
         worker = register()
         (job,) = submit(tenant)
         attempt = start(job, worker)
-        store.progress(job, attempt, Process(worker, os.getpid()), 0.5, "half")
+        store.progress(job, attempt, Seat(worker, os.getpid()), 0.5, "half")
         assert explained(job).gate == Gate.RUNNING
         assert f"on test@{worker}, attempt 1, 50% done." in explained(job).sentence
         cancel.cancel(job, tenant_id=EVERY_TENANT)

@@ -131,7 +131,7 @@ def test_what_only_its_parent_knows_is_told_by_its_parent(thing, body, told, set
     def begun() -> int:
         job_id = thing.async_(dedup=False).echo()
         dispatch()
-        assert store.start(job_id, 1, WORKER)
+        assert store.start(job_id, 1, store.Seat.here(WORKER))
         return job_id
 
     late = begun()

@@ -13,7 +13,7 @@ from jobs.engine.verbs import cancel as engine
 from jobs.engine.verbs import pause
 from jobs.engine.verbs.cancel import Cancellation, cancel
 from jobs.models import Job, Worker
-from jobs.store import EVERY_TENANT, Failure, Process
+from jobs.store import EVERY_TENANT, Failure, Seat
 from jobs.store.claiming import decided
 from jobs.store.workers import Orphan
 from tests.factories import ThingFactory
@@ -32,7 +32,7 @@ def worker(register):
 def running(worker, sent):
     """A job that runs in this process."""
     job = ThingFactory().async_.echo()
-    assert store.start(job, 1, worker)
+    assert store.start(job, 1, store.Seat.here(worker))
     return Job.objects.get(pk=job)
 
 
@@ -40,23 +40,23 @@ class TestADoubledMessage:
     """Two processes had it; the one that did not start the job dies."""
 
     def test_takes_nothing_away_from_the_process_that_runs_the_job(self, running, worker):
-        recover.take_back(running.pk, 1, DIED, Process(worker, os.getpid() + 1))
+        recover.take_back(running.pk, 1, DIED, Seat(worker, os.getpid() + 1))
         running.refresh_from_db()
         assert (running.status, running.crashes) == ("running", 0)
 
     def test_nor_when_it_runs_into_its_hard_limit(self, running, worker):
-        recover.time_out(running.pk, 1, Process(worker, os.getpid() + 1))
+        recover.time_out(running.pk, 1, Seat(worker, os.getpid() + 1))
         running.refresh_from_db()
         assert running.status == "running"
 
     def test_nor_from_the_same_pid_on_another_machine(self, running, register):
-        recover.take_back(running.pk, 1, DIED, Process(register(), os.getpid()))
+        recover.take_back(running.pk, 1, DIED, Seat(register(), os.getpid()))
         running.refresh_from_db()
         assert running.status == "running"
 
     @pytest.mark.parametrize("end", ["take_back", "time_out"])
     def test_the_process_that_runs_it_is_believed(self, running, worker, end):
-        process = Process(worker, os.getpid())
+        process = Seat(worker, os.getpid())
         if end == "take_back":
             recover.take_back(running.pk, 1, DIED, process)
         else:
@@ -69,8 +69,8 @@ class TestAWorker:
     def test_that_was_declared_gone_starts_nothing(self, worker, register):
         job = ThingFactory().async_.echo()
         Worker.objects.filter(pk=worker).update(gone_at="2020-01-01T00:00Z")
-        assert store.start(job, 1, worker) is None
-        assert store.start(job, 1, register())
+        assert store.start(job, 1, store.Seat.here(worker)) is None
+        assert store.start(job, 1, store.Seat.here(register()))
 
     def test_that_has_yet_to_register_keeps_what_it_started(self, running):
         Worker.objects.all().delete()
@@ -84,7 +84,7 @@ class TestAWorker:
         register()
         recover.take_back_orphans()
         assert Job.objects.get(pk=running.pk).status == "scheduled"
-        assert store.beat(worker, name="late", pid=1, pool="default", concurrency=1) is None
+        assert store.beat(worker, name="late", pid=1, pool="default", capacity=1) is None
 
     def test_that_registers_at_the_last_moment_is_not_given_up(self, running, monkeypatch):
         orphan = Orphan(running.pk, 1, running.worker, None, stopped=False)  # read before its first beat came through
@@ -138,7 +138,7 @@ def test_a_job_that_moves_between_waiting_and_running_is_cancelled_all_the_same(
 def test_a_process_killed_at_its_hard_limit_before_its_start_was_through_leaves_nothing_behind(worker, sent):
     job = ThingFactory().async_.echo()
     kill = Kill(os.getpid(), job, 1, None)
-    recover.process_ended(worker, Death(os.getpid(), job, 1, "was killed", kill))
-    assert store.start(job, 1, worker) is None
+    recover.process_ended(worker, Death(os.getpid(), job, 1, "was killed", (kill,)))
+    assert store.start(job, 1, store.Seat.here(worker)) is None
     taken_back = Job.objects.get(pk=job)
     assert (taken_back.status, taken_back.attempt, taken_back.crashes) == ("scheduled", 1, 0)

@@ -26,9 +26,10 @@ from jobs import Retry, current_job, job, signals, store
 from jobs.engine.attempt import session_reset
 from jobs.engine.attempt.execute import execute
 from jobs.engine.door.dispatch import dispatch
-from jobs.engine.process.host import Host
+from jobs.engine.process.host import AttemptHost, ProcessHost
 from jobs.models import FailedAttempt, Job, Lane
 from jobs.store import OwnSession
+from jobs.worker.children.running_table import RunningTable
 from jobs.worker.children.time_limit import Timer
 from tests.attempts import changed
 from tests.factories import TenantFactory, ThingFactory
@@ -43,7 +44,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 @pytest.fixture
 def host(register):
     own = OwnSession()
-    yield changed(Host(register(concurrency=1), pool="default"), own_session=own.speaking)
+    yield changed(AttemptHost(ProcessHost(register(concurrency=1), pool="default")), own_session=own.speaking)
     with own.speaking():
         from jobs.store import session
 
@@ -415,7 +416,7 @@ class TestTheProcess:
     @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
     def test_that_it_forks_has_sessions_of_its_own_and_ends_none_of_the_others(self, serve, host):
         def backends() -> list[int]:
-            with host.own_session(), store.session().cursor() as cursor:
+            with host.process.own_session(), store.session().cursor() as cursor:
                 cursor.execute("SELECT pg_backend_pid()")
                 return [cursor.fetchone()[0], value("SELECT pg_backend_pid()")]
 
@@ -440,7 +441,7 @@ def test_a_statement_that_a_time_limit_has_cut_off_does_not_go_on_in_the_server(
     job_id = ThingFactory().async_.echo()
     before = signal.getsignal(signal.SIGALRM)
     try:
-        assert execute(job_id, 1, changed(host, limit=Timer()))
+        assert execute(job_id, 1, changed(host, limit=Timer(RunningTable(1).take_entry(0, os.getpid()))))
     finally:
         signal.signal(signal.SIGALRM, before)
     assert Job.objects.get().last_error == "TimeoutError: timed out after 0.3 s"

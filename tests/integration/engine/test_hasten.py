@@ -32,7 +32,7 @@ def worker(register):
 def failed(thing, worker, value: int = 1, **options) -> Job:
     """A job that is tried again in an hour."""
     job_id = thing.async_(**options).echo(value)
-    assert store.start(job_id, 1, worker)
+    assert store.start(job_id, 1, store.Seat.here(worker))
     assert store.retry(job_id, 1, Failure("ValueError", "no"), delay=HOUR)
     return Job.objects.get(pk=job_id)
 
@@ -89,7 +89,7 @@ def test_the_more_urgent_of_two_calls_decides_the_order_in_line(thing, worker, s
     assert thing.async_(priority=9).echo(2) == second
     assert list(Job.objects.order_by("pk").values_list("priority", flat=True)) == [5, 5, 2]
     for running, following in ((first, third), (third, second)):
-        assert store.start(running, 1, worker)
+        assert store.start(running, 1, store.Seat.here(worker))
         assert store.succeed(running, 1, {}, None)
         dispatch()
         assert sent[-1].id == following
@@ -106,7 +106,7 @@ def test_of_identical_calls_of_one_submit_the_most_urgent_counts(thing):
 def test_one_that_is_on_its_way_stays_as_it_is(status, thing, worker):
     job_id = thing.async_.echo(1)
     if status == Status.RUNNING:
-        assert store.start(job_id, 1, worker)
+        assert store.start(job_id, 1, store.Seat.here(worker))
     assert thing.async_(priority=0).echo(1) == job_id
     store.hasten([(job_id, thing.async_(priority=0).echo.request(1))])
     job = Job.objects.get(pk=job_id)

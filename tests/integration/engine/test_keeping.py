@@ -10,7 +10,7 @@ from jobs.engine.attempt import body as engine_body
 from jobs.engine.attempt import slices
 from jobs.engine.attempt.execute import execute
 from jobs.engine.door.dispatch import dispatch, dispatch_and_keep
-from jobs.engine.process.host import Host
+from jobs.engine.process.host import AttemptHost, ProcessHost
 from jobs.models import Job, PausedJobType, Worker
 from jobs.store import Keeper, claiming
 from jobs.store.attempts import starting
@@ -28,8 +28,8 @@ def short_slices(monkeypatch):
 
 
 @pytest.fixture
-def host(register) -> Host:
-    return Host(register(concurrency=1), pool="default")
+def host(register) -> AttemptHost:
+    return AttemptHost(ProcessHost(register(concurrency=1), pool="default"))
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def two(host) -> list[int]:
 
 @pytest.fixture
 def keeper(host) -> Keeper:
-    return Keeper("default", host.process)
+    return Keeper("default", host.seat)
 
 
 class TestThePass:
@@ -54,7 +54,7 @@ class TestThePass:
 
     def test_starts_the_first_job_of_the_pool(self, three, keeper, sent):
         kept = dispatch_and_keep(keeper)
-        assert kept == store.still_running(kept.id, 1, keeper.process)
+        assert kept == store.still_running(kept.id, 1, keeper.seat)
         assert sorted([kept.id, *(message.id for message in sent)]) == three
         assert sorted(statuses()) == ["queued", "queued", "running"]
 
@@ -82,7 +82,7 @@ class TestThePass:
 
         def start_again() -> list:
             sql("SELECT set_config('jobs.kept', %s, false)", [f"{kept.pk} {kept.attempt}"])
-            return rows("start_kept", **starting(keeper.process))
+            return rows("start_kept", **starting(keeper.seat))
 
         sql("BEGIN")
         sql("SELECT FROM jobs WHERE id = %s FOR UPDATE", [kept.pk])

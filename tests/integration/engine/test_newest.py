@@ -45,7 +45,7 @@ def told(job_id: int) -> tuple[str, str | None]:
 
 
 def begin(job_id: int, attempt: int = 1) -> Holder:
-    started = store.start(job_id, attempt, WORKER)
+    started = store.start(job_id, attempt, store.Seat.here(WORKER))
     assert started
     return started.holder
 
@@ -72,7 +72,7 @@ class TestReplace:
         old = thing.async_.echo(1)
         new = thing.async_(identical="replace").echo(1)
         assert [message.id for message in sent] == [old, new]
-        assert store.start(old, 1, WORKER) is None
+        assert store.start(old, 1, store.Seat.here(WORKER)) is None
         assert begin(new)
 
     def test_one_that_runs_ends_before_the_new_one_starts(self, thing, sent):
@@ -256,7 +256,7 @@ class TestRaces:
         old = thing.async_.echo(1)
         with transaction.atomic():
             thing.async_(identical="replace").echo(1)
-            starting = elsewhere(store.start, old, 1, WORKER)
+            starting = elsewhere(store.start, old, 1, store.Seat.here(WORKER))
             transaction.set_rollback(True)
         assert starting.result(30)
 

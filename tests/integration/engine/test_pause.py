@@ -103,7 +103,7 @@ class TestHeld:
     def test_one_that_is_running_goes_on(self, thing, register):
         register()
         job_id = thing.async_.echo()
-        store.start(job_id, 1, WORKER)
+        store.start(job_id, 1, store.Seat.here(WORKER))
         pause_job_type(*ECHO)
         assert store.succeed(job_id, 1, {}, None)
 
@@ -157,7 +157,7 @@ class TestResumed:
         pause_job_type(*ECHO)
         run(sent, job_id)
         resume_job_type(*ECHO)
-        assert store.start(job_id, 1, WORKER) is None
+        assert store.start(job_id, 1, store.Seat.here(WORKER)) is None
         assert run(sent, job_id).status == "success"
         assert Run.objects.get().attempt == 2
 
@@ -243,7 +243,7 @@ class TestRaces:
     def test_a_start_that_commits_first_runs(self, thing, race):
         job_id = thing.async_.echo()
         with transaction.atomic():
-            assert store.start(job_id, 1, WORKER)
+            assert store.start(job_id, 1, store.Seat.here(WORKER))
             race(pause_job_type, *ECHO).result(30)
         assert status(job_id) == "running"
 

@@ -15,7 +15,7 @@ from jobs.engine.upkeep.recover import Death, Kill
 from jobs.engine.verbs.drain import drain
 from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job, Lane, Worker
-from jobs.store import Claimed, Failure, Process
+from jobs.store import Claimed, Failure, Seat
 from jobs.store.workers import Beat
 from tests.clock import call_at
 from tests.factories import QueueFactory, TenantFactory, make_job
@@ -44,7 +44,7 @@ def sessions(transactional_db):
 
 
 def beat(worker, concurrency: int = 1) -> Beat | None:
-    return store.beat(worker, name="again", pid=1, pool="default", concurrency=concurrency)
+    return store.beat(worker, name="again", pid=1, pool="default", capacity=concurrency)
 
 
 def silent(worker, seconds: float) -> None:
@@ -270,12 +270,12 @@ class TestCrashes:
 
     def test_the_freed_slot_goes_to_the_next_job_at_once_also_of_what_the_process_had_settled(self, register, sent):
         tenant = TenantFactory(queue__num_slots=1)
-        process = Process(register(), 4711)
+        process = Seat(register(), 4711)
         job = running(tenant, process.worker, worker_pid=4711)
         waiting = make_job(tenant, priority=0)
         assert recover.process_ended(process.worker, Death(process.pid, job.pk, 1, "killed"))
         assert [message.id for message in sent] == [waiting.pk]
-        store.start(waiting.pk, 1, process.worker)
+        store.start(waiting.pk, 1, store.Seat.here(process.worker))
         assert store.fail(waiting.pk, 1, Failure("Error", "failed"))
         following = make_job(tenant, priority=0)
         assert recover.process_ended(process.worker, Death(process.pid, waiting.pk, 1, "killed"))
@@ -284,8 +284,8 @@ class TestCrashes:
 
 class TestAProcessThatIsNoMore:
     @pytest.fixture
-    def process(self, register) -> Process:
-        return Process(register(), 4711)
+    def process(self, register) -> Seat:
+        return Seat(register(), 4711)
 
     def left(self, tenant, process, **fields) -> Job:
         return running(tenant, process.worker, worker_pid=process.pid, **fields)
@@ -326,9 +326,17 @@ class TestAProcessThatIsNoMore:
     def test_it_was_killed_for_one_attempt_and_the_others_are_not_to_blame(self, tenant, process):
         guilty, other = self.left(tenant, process), self.left(tenant, process)
         kill = Kill(process.pid, guilty.pk, 1, Failure("MemoryExceeded", "used 9 MiB"))
-        assert recover.process_ended(process.worker, Death(process.pid, other.pk, 1, "signal 9", kill))
+        assert recover.process_ended(process.worker, Death(process.pid, other.pk, 1, "signal 9", (kill,)))
         kept = dict(FailedAttempt.objects.values_list("job_id", "error_class"))
         assert kept == {guilty.pk: "MemoryExceeded", other.pk: "ProcessDied"}
+
+    def test_each_attempt_ends_by_the_kill_that_names_it(self, tenant, process):
+        late, large, other = (self.left(tenant, process) for _ in range(3))
+        reasons = {late.pk: None, large.pk: Failure("MemoryExceeded", "used 9 MiB")}
+        kills = tuple(Kill(process.pid, pk, 1, reason) for pk, reason in reasons.items())
+        assert recover.process_ended(process.worker, Death(process.pid, other.pk, 1, "signal 9", kills))
+        kept = dict(FailedAttempt.objects.values_list("job_id", "error_class"))
+        assert kept == {late.pk: "TimeoutError", large.pk: "MemoryExceeded", other.pk: "ProcessDied"}
 
     def test_what_ran_in_it_when_its_worker_was_stopped_has_not_crashed(self, tenant, process):
         job = self.left(tenant, process)
@@ -349,7 +357,7 @@ class TestAProcessThatIsNoMore:
 
     def test_nor_when_it_ran_out_of_its_time(self, tenant, process, elsewhere):
         job = self.left(tenant, process)
-        death = Death(process.pid, job.pk, 1, "signal 9", Kill(process.pid, job.pk, 1, None))
+        death = Death(process.pid, job.pk, 1, "signal 9", (Kill(process.pid, job.pk, 1, None),))
         with transaction.atomic():
             Job.objects.select_for_update().get(pk=job.pk)
             assert not elsewhere(recover.process_ended, process.worker, death).result(30)
@@ -393,9 +401,9 @@ class TestAProcessThatIsNoMore:
 
 class TestTimeOut:
     def test_an_attempt_killed_at_its_limit_is_an_error_and_no_crash(self, tenant, register, sent):
-        process = Process(register(), 4711)
+        process = Seat(register(), 4711)
         job, waiting = running(tenant, process.worker, worker_pid=4711, timeout=2.5), make_job(tenant)
-        assert recover.process_ended(process.worker, Death(4711, job.pk, 1, "killed", Kill(4711, job.pk, 1, None)))
+        assert recover.process_ended(process.worker, Death(4711, job.pk, 1, "killed", (Kill(4711, job.pk, 1, None),)))
         assert now_is(job) == ("error", 1, 0)
         assert job.last_error == "TimeoutError: timed out after 2.5 s and was killed"
         assert [message.id for message in sent] == [waiting.pk]
@@ -472,12 +480,12 @@ class TestLostMessages:
         recover.hand_over_again()
         (message,) = sent
         assert message.id == lost.pk
-        assert store.start(lost.pk, message.attempt, worker)
+        assert store.start(lost.pk, message.attempt, store.Seat.here(worker))
 
     def test_one_that_its_sender_could_not_send_is_sent_by_the_leader_at_once(self, tenant, register, sent):
         sender, _ = register(concurrency=1), register(concurrency=1)
         left, newer, begun = unanswered(tenant, 1), unanswered(tenant, 1), unanswered(tenant, 1)
-        assert store.start(begun.pk, begun.attempt, sender)
+        assert store.start(begun.pk, begun.attempt, store.Seat.here(sender))
         could_not = [(left, left.attempt), (newer, newer.attempt - 1), (begun, begun.attempt)]
         unsent = [Claimed(job.pk, attempt, "default") for job, attempt in could_not]
         store.leave_to_leader(unsent, sender)
@@ -495,7 +503,7 @@ class TestLostMessages:
         if absence == "gone":
             store.leave(other)
         if absence == "cut off":
-            store.beat(other, name="other", pid=1, pool="default", concurrency=1, cut_off=True)
+            store.beat(other, name="other", pid=1, pool="default", capacity=1, cut_off=True)
         job = unanswered(tenant, 1)
         assert not store.another_reaches_broker(sender)
         store.leave_to_leader([Claimed(job.pk, job.attempt, "default")], sender)
@@ -526,5 +534,5 @@ class TestLostMessages:
         worker = register(concurrency=1)
         job = unanswered(tenant, 11)
         recover.hand_over_again()
-        assert store.start(job.pk, sent[0].attempt, worker)
-        assert store.start(job.pk, job.attempt, worker) is None
+        assert store.start(job.pk, sent[0].attempt, store.Seat.here(worker))
+        assert store.start(job.pk, job.attempt, store.Seat.here(worker)) is None

@@ -296,14 +296,14 @@ class TestTimeLimits:
     def test_a_hard_one_is_tried_again_and_then_dead(self, thing, body, sent):
         body(fail, retry=Retry.every(5, max_retries=1))
         job_id = thing.async_(timeout=2.5).echo()
-        store.start(job_id, 1, WORKER)
+        store.start(job_id, 1, store.Seat.here(WORKER))
         assert recover.time_out(job_id, 1)
         waiting = Job.objects.get(pk=job_id)
         assert outcome(waiting) == ("scheduled", 1, 1)
         assert waiting.last_error == "TimeoutError: timed out after 2.5 s and was killed"
         call_at(waiting.due_at, store.promote)
         store.claim()
-        store.start(job_id, 2, WORKER)
+        store.start(job_id, 2, store.Seat.here(WORKER))
         assert recover.time_out(job_id, 2)
         assert outcome(Job.objects.get(pk=job_id)) == ("dead", 2, 1)
         assert Job.objects.get(pk=job_id).crashes == 0
@@ -342,7 +342,7 @@ class TestCrashes:
         """In this attempt, once its moment has come."""
         call_at(timezone.now() + timedelta(hours=1), store.promote)
         dispatch()
-        assert store.start(job_id, attempt, WORKER)
+        assert store.start(job_id, attempt, store.Seat.here(WORKER))
         recover.take_back(job_id, attempt, Failure("ProcessDied", f"signal 9 ({attempt})"))
         job = Job.objects.get(pk=job_id)
         return job.status, job.attempt, job.crashes, job.retries

@@ -15,7 +15,7 @@ from jobs.engine.attempt.execute import execute
 from jobs.engine.door.dispatch import dispatch
 from jobs.engine.door.repairs import recount_waiting
 from jobs.engine.process import patience, runtime
-from jobs.engine.process.host import Host
+from jobs.engine.process.host import AttemptHost, ProcessHost
 from jobs.engine.process.runtime import Runtime
 from jobs.engine.verbs import pause
 from jobs.models import FreedSlot, Job, Lane, PausedJobType, Queue, TenantBook, Worker
@@ -35,8 +35,8 @@ NOW = timezone.now()
 
 
 @pytest.fixture
-def host(register) -> Host:
-    return Host(register(concurrency=1), pool="default")
+def host(register) -> AttemptHost:
+    return AttemptHost(ProcessHost(register(concurrency=1), pool="default"))
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def running(host, thing, sent) -> store.Started:
     for n in range(3):
         thing.async_.echo(n)
     (message,) = sent
-    return call_at(NOW, store.start, message.id, 1, host.worker)
+    return call_at(NOW, store.start, message.id, 1, host.seat)
 
 
 def end(job: store.Started, seconds: float = 0.0, by: Holder | None = None) -> store.Started | None:
@@ -380,7 +380,7 @@ class TestUsers:
         thing.async_(user="bob").echo(2)
         TenantQueue.objects.update(user_slots=None)
         (message,) = sent
-        return call_at(NOW, store.start, message.id, 1, host.worker)
+        return call_at(NOW, store.start, message.id, 1, host.seat)
 
     @pytest.mark.parametrize("folded", [True, False])
     def test_the_limit_comes_back_while_the_other_runs(self, running, thing, folded):
@@ -415,7 +415,7 @@ def test_a_limit_below_what_is_in_use_lets_nobody_follow(register, thing, sent):
     TenantQueue.objects.update(num_slots=2)
     store.insert([request_for(thing.tenant, n) for n in range(6)])
     dispatch()
-    started = {Job.objects.get(pk=one.id).slot: store.start(one.id, 1, worker) for one in sent}
+    started = {Job.objects.get(pk=one.id).slot: store.start(one.id, 1, store.Seat.here(worker)) for one in sent}
     TenantQueue.objects.update(num_slots=max(started) - 1)
     assert end(started[max(started)]) is None
     assert end(started[min(started)]) is not None

@@ -1,5 +1,6 @@
 """Code of a job's author that runs beside its body: lazy values, policies, texts. It may raise anything, and hang."""
 
+import os
 import signal
 import threading
 from contextlib import suppress
@@ -12,6 +13,7 @@ from jobs.engine.process import user_code
 from jobs.engine.upkeep import recover
 from jobs.models import FailedAttempt, Job
 from jobs.signals import job_died
+from jobs.worker.children.running_table import RunningTable
 from jobs.worker.children.time_limit import Timer
 from tests import attempts
 from tests.attempts import WORKER, Alarm, Limit
@@ -181,7 +183,7 @@ class TestAfterItsTime:
     def timer(self):
         """A worker's timer; pytest runs in the main thread, as bodies do."""
         before = signal.getsignal(signal.SIGALRM)
-        yield Timer()
+        yield Timer(RunningTable(1).take_entry(0, os.getpid()))
         signal.signal(signal.SIGALRM, before)
 
     @pytest.mark.parametrize("end", [lambda: "done", lambda: raise_(RetryLater(0)), lambda: 1 / 0])
@@ -234,7 +236,7 @@ class TestAfterAHardLimit:
         def time_out(policy) -> Job:
             body(lambda self: None, retry=Retry.custom(policy, max_retries=1))
             job_id = thing.async_.echo()
-            store.start(job_id, 1, WORKER)
+            store.start(job_id, 1, store.Seat.here(WORKER))
             assert recover.time_out(job_id, 1)
             return Job.objects.get()
 

@@ -16,7 +16,7 @@ from jobs.engine.attempt import sync_thread, threads
 from jobs.engine.attempt.execute import execute
 from jobs.engine.attempt.threads import Threads
 from jobs.engine.process import interrupt
-from jobs.engine.process.host import Host
+from jobs.engine.process.host import AttemptHost, ProcessHost
 from jobs.engine.verbs.cancel import cancel
 from jobs.models import Job, JobMemory
 from jobs.store import OwnSession, results
@@ -35,7 +35,7 @@ def host(register):
     own, before, mine = OwnSession(), SyncToAsync.single_thread_executor, connections["default"]
     of_bodies = Threads()
     parts = {"own_session": own.speaking, "of_a_body": of_bodies.of_a_body, "end_threads": of_bodies.end}
-    yield changed(Host(register(concurrency=1), pool="default"), **parts)
+    yield changed(AttemptHost(ProcessHost(register(concurrency=1), pool="default")), **parts)
     SyncToAsync.single_thread_executor.shutdown()
     SyncToAsync.single_thread_executor = before
     if connections["default"] is not mine:  # the process that has to end is that of the tests

@@ -13,7 +13,7 @@ from jobs import InvalidRequest, async_
 from jobs.calls import registry
 from jobs.contrib.testing import drain, freeze_time
 from jobs.engine.process import runtime
-from jobs.engine.process.host import Host
+from jobs.engine.process.host import AttemptHost, ProcessHost
 from jobs.models import Job
 from jobs.worker.message import run_attempt
 from tests.factories import QueueFactory, TenantFactory
@@ -177,7 +177,7 @@ def signalled():
 @pytest.mark.django_db(transaction=True)
 def test_celerys_signals_are_those_of_messages(tenant, register, sent, signalled):
     """A message runs several jobs; and a job that fails is no failure of its message."""
-    host = Host(register(concurrency=1), "default")
+    host = AttemptHost(ProcessHost(register(concurrency=1), "default"))
     for how in ("well", "badly"):
         tasks.export.delay(tenant.pk, how=how)
     [message] = sent

@@ -1,6 +1,5 @@
 """Processes like those of a pool, which hold attempts in a running table."""
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -47,19 +46,19 @@ def nothing_told() -> Iterator[None]:
 
 @pytest.fixture
 def table() -> RunningTable:
-    return RunningTable(8)
+    return RunningTable(8, seats=2)
 
 
 @pytest.fixture
-def lay(table, monkeypatch):
-    """Let a process run this attempt: `lay(index, pid, job_id=1, seconds=HOUR, memory=0)`; None: hold it only."""
+def lay(table):
+    """Let a seat run this attempt: `lay(index, pid, job_id=1, seconds=HOUR, memory=0, seat=0)`; None: hold it only."""
 
-    def lay(index: int, pid: int, job_id: int = 1, seconds: float | None = HOUR, memory: int = 0) -> None:
-        with monkeypatch.context() as patch:
-            patch.setattr(os, "getpid", lambda: pid)
-            table.take_entry(index)
-            table.hold(job_id, 1)
-            if seconds is not None:
-                table.limit(seconds, memory)
+    def lay(
+        index: int, pid: int, job_id: int = 1, seconds: float | None = HOUR, memory: int = 0, *, seat: int = 0
+    ) -> None:
+        entry = table.take_entry(index, pid, seat)
+        entry.hold(job_id, 1)
+        if seconds is not None:
+            entry.limit(seconds, memory)
 
     return lay

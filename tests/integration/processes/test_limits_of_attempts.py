@@ -1,5 +1,6 @@
 """Limits of time and memory: a process that is over one is ended, whatever its code does, and no other."""
 
+import os
 import threading
 from collections.abc import Callable
 from types import SimpleNamespace as Object
@@ -33,7 +34,7 @@ def look(pool) -> Callable[..., Limits]:
     def look(*pids: int) -> Limits:
         limits = pool(*pids)
         limits.look()
-        assert [kills.kill_of(pid) for pid in pids] == [None] * len(pids)
+        assert [kills.kills_of(pid) for pid in pids] == [()] * len(pids)
         limits.look()
         return limits
 
@@ -48,8 +49,8 @@ class TestTime:
         look(late, early)
         wait_until(lambda: is_gone(late), "the late one is killed")
         assert not is_gone(early)
-        assert kills.kill_of(late) == Kill(late, 7, 1, None)
-        assert kills.kill_of(early) is None
+        assert kills.kills_of(late) == (Kill(late, 7, 1, None),)
+        assert kills.kills_of(early) == ()
 
     def test_what_its_body_has_started_ends_with_it(self, start, lay, look):
         late = start(below=1)
@@ -71,8 +72,8 @@ class TestTime:
         monkeypatch.setattr(kills, "end", lambda pid: None)
         for pid in range(2**23, 2**23 + 1025):
             kills.kill(Kill(pid, 1, 1, None))
-        assert kills.kill_of(2**23) is None
-        assert kills.kill_of(2**23 + 1024) is not None
+        assert kills.kills_of(2**23) == ()
+        assert kills.kills_of(2**23 + 1024)
 
     def test_a_process_that_has_died_is_told_once_also_while_celery_waits_for_its_broker(self, start, lay, pool):
         dead = start()
@@ -91,9 +92,18 @@ class TestTime:
         looks = look(late)
         wait_until(lambda: is_gone(late), "it is killed")
         looks.look()
-        assert kills.deaths.get_nowait().kill == Kill(late, 7, 1, None)
+        assert kills.deaths.get_nowait().kills == (Kill(late, 7, 1, None),)
         looks.look()
         assert kills.deaths.empty()
+
+    def test_each_attempt_that_exceeds_its_limit_in_one_process_is_remembered(self, monkeypatch):
+        monkeypatch.setattr(kills, "end", lambda pid: None)
+        late = tuple(Kill(2**23, job, 1, None) for job in (7, 8))
+        for kill in late:
+            kills.kill(kill)
+        assert [kills.is_killed(2**23, job, 1) for job in (7, 8, 9)] == [True, True, False]
+        kills.report(2**23, 9, 1, "its process was ended by SIGKILL")
+        assert kills.deaths.get_nowait().kills == late
 
     @pytest.mark.parametrize("next_job", [7, 8])
     def test_a_body_that_has_ended_at_the_second_look_lives_whatever_its_process_runs_then(
@@ -130,7 +140,7 @@ class TestMemory:
         look(small, large)
         wait_until(lambda: is_gone(large), "the large one is killed")
         assert not is_gone(small)
-        kill = kills.kill_of(large)
+        (kill,) = kills.kills_of(large)
         assert (kill.job_id, kill.attempt, kill.reason.error_class) == (2, 1, "MemoryExceeded")
         assert kill.reason.error.endswith(f"MiB of memory; {CEILING} MiB are allowed")
         assert int(kill.reason.error.split()[1]) > CEILING
@@ -192,9 +202,9 @@ class TestTheMessage:
         look(large)
         told = lost(1, large, WorkerLostError("signal 9 (SIGKILL)"))
         assert (told.pid, told.job_id, told.attempt) == (large, 1, 3)
-        assert told.kill.reason.error_class == "MemoryExceeded"
+        assert told.kills[0].reason.error_class == "MemoryExceeded"
         told = lost(2, other, WorkerLostError("signal 9 (SIGKILL)"))
-        assert (told.kill, told.error) == (None, "signal 9 (SIGKILL)")
+        assert (told.kills, told.error) == ((), "signal 9 (SIGKILL)")
         assert lost(3, start(), KeyboardInterrupt()).error == "KeyboardInterrupt"  # an error without a text
 
     def test_a_process_that_could_not_settle_is_ended_before_anybody_is_told(self, lost, start):
@@ -219,15 +229,16 @@ class TestTheMessage:
 
 def test_an_attempt_whose_body_does_not_begin_is_told_of_once(table, pool, monkeypatch, caplog):
     """As behind a pooler that has no session left."""
-    table.hold(7, 1)
+    entry = table.take_entry(0, os.getpid())
+    entry.hold(7, 1)
     watched = pool()
     watched.look()
     monkeypatch.setattr(limits, "LONG_WAIT", -1.0)
     watched.look()
     watched.look()
     assert caplog.text.count("attempt waits for the database or the cache job=7 attempt=1") == 1
-    table.limit(60, 0)
+    entry.limit(60, 0)
     watched.look()
-    table.lift_limit()
+    entry.lift_limit()
     watched.look()
     assert caplog.text.count("attempt waits") == 2, "another wait, after the body"

@@ -309,7 +309,8 @@ class TestPresence:
             "one",
             "default",
             stop,
-            processes=lambda: 4,
+            seats=2,
+            capacity=lambda: 4,
             cut_off=lambda: False,
             registered=lambda: called.append("registered"),
             drain=lambda: called.append("drain"),
@@ -330,7 +331,8 @@ class TestPresence:
         one, called = present
         wait_until(Worker.objects.exists, "it registers")
         first = Worker.objects.get()
-        assert (first.name, first.pool, first.concurrency, first.beat_interval) == ("one", "default", 4, 0.1)
+        assert (first.name, first.pool, first.beat_interval) == ("one", "default", 0.1)
+        assert (first.concurrency, first.seats) == (4, 2)
         wait_until(lambda: Worker.objects.get().beat_at > first.beat_at, "it beats")
         with monkeypatch.context() as away:
             away.setattr(store, "beat", Mock(side_effect=OperationalError("no route to db\nIs it running?")))

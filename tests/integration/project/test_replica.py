@@ -6,7 +6,7 @@ from django.db import connections
 
 from jobs import checks
 from jobs.engine.attempt.execute import execute
-from jobs.engine.process.host import Host
+from jobs.engine.process.host import AttemptHost, ProcessHost
 from jobs.lifecycle import Status
 from jobs.models import Job
 from jobs.routing import Primary
@@ -53,7 +53,7 @@ def falls_behind(settings, monkeypatch):
 def test_a_job_finds_its_object(falls_behind, register, sent, routers):
     worker, tenant = register(), TenantFactory()
     falls_behind(*routers)
-    execute(ThingFactory(tenant=tenant).async_.echo(1), 1, Host(worker))
+    execute(ThingFactory(tenant=tenant).async_.echo(1), 1, AttemptHost(ProcessHost(worker)))
     assert Job.objects.using("default").get().status == Status.SUCCESS
 
 

@@ -15,7 +15,7 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from jobs import telemetry
 from jobs.calls import registry
 from jobs.engine.attempt.execute import execute
-from jobs.engine.process.host import Host
+from jobs.engine.process.host import AttemptHost, ProcessHost
 from jobs.models import Job
 from jobs.telemetry import traces
 from scheduler_project.logs import JsonLines, Lines
@@ -62,7 +62,7 @@ def post(owner, thing):
 def attempt(worker):
     """Run the attempt that was claimed, as a process of that worker does."""
     job = Job.objects.get(status="queued")
-    execute(job.pk, job.attempt, Host(worker))
+    execute(job.pk, job.attempt, AttemptHost(ProcessHost(worker)))
     return job
 
 
@@ -158,7 +158,7 @@ def test_the_log_line_of_a_job_that_follows_has_its_own_trace(thing, register, c
         thing.async_.echo.many([{"value": 1}, {"value": 2}])
     Job.objects.filter(status="created").update(trace_parent=parent)
     first = Job.objects.get(status="queued")
-    execute(first.pk, first.attempt, Host(worker, pool="default"))
+    execute(first.pk, first.attempt, AttemptHost(ProcessHost(worker, pool="default")))
     [line] = [line for line in lines if re.search(r' follow |"event": "follow"', line)]
     assert re.findall(r"\b[0-9a-f]{32}\b", line) == ([parent[3:35]] if parent else [])
 

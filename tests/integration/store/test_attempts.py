@@ -137,7 +137,7 @@ class TestWaits:
         tenant = TenantFactory(queue__num_slots=1)
         jobs = [make_job(tenant, ready_at=NOW - timedelta(seconds=n), peak_memory=9) for n in (3, 2, 1)]
         assert len(store.claim()) == 1
-        started = store.start(jobs[0].pk, 1, worker)
+        started = store.start(jobs[0].pk, 1, store.Seat.here(worker))
         while started is not None:
             _, started = store.succeed_and_follow(started.id, 1, {}, None, by=started.holder)
         rows = Attempt.objects.order_by("ended_at").values_list("job_id", "attempt", "outcome", "waited_since")
@@ -148,7 +148,7 @@ class TestWaits:
         tenant = TenantFactory(queue__num_slots=1)
         first, second = make_job(tenant), make_job(tenant)
         store.claim()
-        holder = store.start(first.pk, 1, worker).holder
+        holder = store.start(first.pk, 1, store.Seat.here(worker)).holder
         settle = lambda: store.succeed_and_follow(first.pk, 1, {}, None, by=holder)  # noqa: E731
         assert settle()[0]
         assert settle() == (False, None)

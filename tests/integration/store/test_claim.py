@@ -325,7 +325,7 @@ class TestCapacity:
         for _ in range(2):
             make_job(tenant, Status.RUNNING, worker=old)
         if absence == "draining":
-            store.beat(old, name="old", pid=1, pool="default", concurrency=0)
+            store.beat(old, name="old", pid=1, pool="default", capacity=0)
         if absence == "silent":
             Worker.objects.filter(pk=old).update(beat_at="2020-01-01T00:00Z")
         register(concurrency=2)

@@ -6,7 +6,7 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from jobs.lifecycle import Status
-from jobs.models import WITNESSES, Job, Queue
+from jobs.models import WITNESSES, Job, Pool, Queue, Worker
 from tenants.models import TenantQueue
 from tests.factories import TenantFactory, make_job
 from tests.sql import sql
@@ -152,6 +152,22 @@ def test_a_number_below_nothing_is_refused(column, tenant):
     update(job, f"{column} = 0")
     with refused("jobs_whole"):
         update(job, f"{column} = -1")
+
+
+def test_each_pool_is_ordinary_with_one_seat_in_each_process():
+    Pool.objects.create(name="default")
+    assert Pool.objects.values_list("name", "kind", "seats").get() == ("default", "ordinary", 1)
+    for column in ({"kind": "light"}, {"seats": 2}, {"seats": 0}):
+        with refused("pools_are_ordinary"), transaction.atomic():
+            Pool.objects.update(**column)
+
+
+def test_a_worker_of_an_older_release_which_tells_no_seats_has_one_in_each_process():
+    sql(
+        "INSERT INTO workers (id, name, pid, pool, concurrency) VALUES (%s, 'old', 1, 'default', 4)",
+        [uuid.uuid4()],
+    )
+    assert Worker.objects.values_list("concurrency", "seats").get() == (4, 1)
 
 
 @pytest.mark.parametrize(

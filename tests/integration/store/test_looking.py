@@ -263,7 +263,7 @@ class TestTwoLooks:
         self.look(-20)
         worker = register()
         [claimed] = store.claim()
-        store.start(job.pk, claimed.attempt, worker)
+        store.start(job.pk, claimed.attempt, store.Seat.here(worker))
         store.snooze(job.pk, claimed.attempt, {}, delay=0)
         store.promote()
         store.leave(worker)

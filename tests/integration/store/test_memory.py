@@ -14,6 +14,7 @@ from jobs.engine.upkeep import prune
 from jobs.engine.upkeep.prune import expire_memories
 from jobs.lifecycle import Status
 from jobs.models import MAX_BYTES, JobMemory
+from jobs.store import Seat
 from tests.clock import call_at
 from tests.factories import NO_PID, TenantFactory, make_job
 from tests.sql import sql
@@ -28,7 +29,7 @@ def running(tenant, **fields) -> Remembering:
 
 
 def remembering(job) -> Remembering:
-    return Remembering(job.pk, job.attempt, job.worker, job.worker_pid)
+    return Remembering(job.pk, job.attempt, Seat(job.worker, job.worker_pid))
 
 
 def content(of: Remembering) -> dict:
@@ -127,9 +128,7 @@ class TestTwoAtOnce:
         """A write locks the memory, and not the job."""
         with transaction.atomic():
             StoredMemory(one).merge({"a": 1})
-            assert elsewhere(store.progress, one.id, one.attempt, store.Process(one.worker, one.pid), 0.5, "").result(
-                10
-            )
+            assert elsewhere(store.progress, one.id, one.attempt, one.seat, 0.5, "").result(10)
 
 
 class TestEachVerb:
@@ -254,7 +253,7 @@ class TestWhose:
         """After a failover to a standby that lacked the last commits, numbers come again while old bodies still run."""
         StoredMemory(one).merge({"a": 1})
         with pytest.raises(StaleAttempt):
-            verb(replace(one, **holder))
+            verb(replace(one, seat=replace(one.seat, **holder)))
         assert content(one) == {"a": 1}
 
 

@@ -69,7 +69,7 @@ def test_a_session_that_could_not_plan_is_not_kept(new_session, monkeypatch):
 
 def test_a_statement_is_planned_when_it_comes_first_and_never_again(new_session):
     for _ in range(3):
-        store.start(1, 1, uuid.uuid4())
+        store.start(1, 1, store.Seat.here(uuid.uuid4()))
     assert plans(new_session) == {"-- start": (3, 0)}
 
 

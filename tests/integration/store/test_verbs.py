@@ -11,7 +11,7 @@ from django.utils import timezone
 from jobs import store
 from jobs.lifecycle import ARROWS, Arrow, Status
 from jobs.models import WITNESSES, FailedAttempt, Job
-from jobs.store import Process
+from jobs.store import Seat
 from tests.clock import call_at
 from tests.factories import NO_PID, TenantFactory, make_job
 from tests.verbs import FOR_MANY, LATER, REASONS, VERBS, moved, row
@@ -119,8 +119,8 @@ def lines_of(job: Job, caplog) -> list[str]:
 def test_only_the_holder_of_a_running_attempt_notes_its_progress(status, register):
     job = job_in(status, register)
     before = row(job)
-    holder = Process(job.worker, job.worker_pid)
-    others = [Process(job.worker, NO_PID + 1), Process(uuid.uuid4(), job.worker_pid)]
+    holder = Seat(job.worker, job.worker_pid)
+    others = [Seat(job.worker, NO_PID + 1), Seat(uuid.uuid4(), job.worker_pid)]
     for attempt in (2, 3, 4):
         assert not any(store.progress(job.pk, attempt, process, 0.5, "half") for process in others)
     assert not any(store.progress(job.pk, attempt, holder, 0.5, "half") for attempt in (2, 4))

@@ -9,7 +9,7 @@ from django.utils import timezone
 from jobs import store
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, FailedAttempt, Job, PausedJobType
-from jobs.store import Process, RunningHere
+from jobs.store import RunningHere, Seat
 from tests.clock import call_at
 from tests.factories import NO_PID, TenantFactory, make_job
 from tests.verbs import KILLED, LATER, VERBS, moved, pause, row
@@ -73,9 +73,9 @@ class TestACancellationThatWasRequested:
     @pytest.mark.parametrize("status", [Status.QUEUED, Status.RUNNING, Status.CANCELLED])
     def test_is_seen_by_the_holder_of_the_running_attempt(self, status, attempt):
         job = make_job(TenantFactory(), status, attempt=3, cancel_requested_at=timezone.now())
-        holder = Process(job.worker, job.worker_pid)
+        holder = Seat(job.worker, job.worker_pid)
         assert store.cancel_requested(job.pk, attempt, holder) == (status == Status.RUNNING and attempt == 3)
-        for elsewhere in (Process(job.worker, NO_PID + 1), Process(uuid.uuid4(), job.worker_pid)):
+        for elsewhere in (Seat(job.worker, NO_PID + 1), Seat(uuid.uuid4(), job.worker_pid)):
             assert not store.cancel_requested(job.pk, attempt, elsewhere)
 
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 from jobs import store
 from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job
-from jobs.store import EVERY_TENANT, Process
+from jobs.store import EVERY_TENANT, Seat
 from plumbing.error_shapes import key_of
 from tests.clock import call_at
 from tests.factories import QueueFactory, TenantFactory, make_job
@@ -33,7 +33,7 @@ class TestWhatAVerbWrites:
 
     def test_start_notes_who_and_when_and_returns_the_call(self):
         job = make_job(TenantFactory(), Status.QUEUED, args={"a": [1, "ü"]})
-        started = call_at(LATER, store.start, job.pk, 1, WORKER)
+        started = call_at(LATER, store.start, job.pk, 1, store.Seat.here(WORKER))
         assert (started.args, started.source_id, started.tenant_id) == ({"a": [1, "ü"]}, "1", job.tenant_id)
         job.refresh_from_db()
         assert (job.worker, job.start_time) == (WORKER, LATER)
@@ -46,7 +46,7 @@ class TestWhatAVerbWrites:
             make_job(TenantFactory(), Status.QUEUED, queue=quick),
             make_job(TenantFactory(), Status.QUEUED),
         ]
-        assert [store.start(job.pk, 1, WORKER).timeout for job in jobs] == [1, 3, 99]
+        assert [store.start(job.pk, 1, store.Seat.here(WORKER)).timeout for job in jobs] == [1, 3, 99]
 
     def test_succeed_keeps_stats_and_until_when_the_result_is_there(self, running):
         call_at(LATER, store.succeed, running.pk, 3, {"rows": 3}, 60)
@@ -171,7 +171,7 @@ class TestTheHolder:
         return make_job(TenantFactory(), Status.RUNNING, attempt=3, worker=WORKER, worker_pid=7, args={"a": [1]})
 
     def test_of_the_attempt_in_that_process_it_is_what_it_was_given(self, running):
-        found = store.still_running(running.pk, 3, Process(WORKER, 7))
+        found = store.still_running(running.pk, 3, Seat(WORKER, 7))
         assert (found.id, found.attempt, found.tenant_id, found.args) == (running.pk, 3, running.tenant_id, {"a": [1]})
         assert store.still_running(running.pk, 3).id == found.id
 
@@ -180,10 +180,10 @@ class TestTheHolder:
         assert store.still_running(running.pk, attempt) is None
 
     def test_of_another_process_or_worker_it_is_nothing(self, running):
-        assert store.still_running(running.pk, 3, Process(WORKER, 8)) is None
-        assert store.still_running(running.pk, 3, Process(uuid.uuid4(), 7)) is None
+        assert store.still_running(running.pk, 3, Seat(WORKER, 8)) is None
+        assert store.still_running(running.pk, 3, Seat(uuid.uuid4(), 7)) is None
 
     @pytest.mark.parametrize("status", sorted(set(Status) - {Status.RUNNING}))
     def test_of_a_job_that_does_not_run_it_is_nothing(self, status):
         job = make_job(TenantFactory(), status, attempt=3, worker=WORKER, worker_pid=7)
-        assert store.still_running(job.pk, 3, Process(WORKER, 7)) is None
+        assert store.still_running(job.pk, 3, Seat(WORKER, 7)) is None

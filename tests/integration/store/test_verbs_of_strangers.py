@@ -58,7 +58,7 @@ class TestCancel:
     def test_the_message_of_a_cancelled_job_starts_nothing(self, tenant, register):
         job = make_job(tenant, Status.QUEUED)
         cancel(job.pk, tenant_id=tenant.pk)
-        assert store.start(job.pk, job.attempt, register()) is None
+        assert store.start(job.pk, job.attempt, store.Seat.here(register())) is None
 
     def test_a_job_cancelled_twice_is_cancelled_once(self, tenant):
         job = make_job(tenant)

@@ -116,7 +116,7 @@ class Twin:
             self.books.arrive(self.books.lane(tenant.id, queue.id), BookedJob((priority << 58) + answer.id, user))
 
     def start(self, held: Held) -> None:
-        assert call_at(self.moment, store.start, held.id, held.attempt, WORKERS[held.pool])
+        assert call_at(self.moment, store.start, held.id, held.attempt, store.Seat.here(WORKERS[held.pool]))
         held.since = self.now
 
     def end(self, held: Held, how: str) -> None:
@@ -126,7 +126,9 @@ class Twin:
         if how == "follow" and self._may_follow(held):
             self._follow(held)
             return
-        by = Holder(WORKERS[held.pool], os.getpid(), self.origin + timedelta(seconds=held.since), lost=how == "lose")
+        by = Holder(
+            WORKERS[held.pool], os.getpid(), since=self.origin + timedelta(seconds=held.since), lost=how == "lose"
+        )
         if how == "retry":
             assert call_at(self.moment, store.retry, held.id, held.attempt, FAILED, delay=1.0, by=by)
             self.retrying[held.id] = held.lane, BookedJob(held.job.place, held.job.user)
@@ -218,7 +220,7 @@ class Twin:
         return bool(self.books.pools[held.pool].processes) and (tenant.num_slots or 0) >= max(slot, tenant.in_use)
 
     def _follow(self, held: Held) -> None:
-        by = Holder(WORKERS[held.pool], os.getpid(), self.origin + timedelta(seconds=held.since or 0.0))
+        by = Holder(WORKERS[held.pool], os.getpid(), since=self.origin + timedelta(seconds=held.since or 0.0))
         applied, started = call_at(self.moment, store.succeed_and_follow, held.id, held.attempt, {}, None, by=by)
         following = follow(held.lane, held.job, self.books.pools[held.pool])
         assert applied

@@ -17,15 +17,15 @@ LONG = 1e6  # seconds
 
 def _write(table: RunningTable, index: int, stop: object) -> None:
     """Go through attempts as a process does. All words of an entry are functions of its job, so a torn one shows."""
-    table.take_entry(index)
+    entry = table.take_entry(index, os.getpid())
     job = 0
     while not stop.is_set():
         for _ in range(100):
             job += 1
-            table.hold(job, job)
-            table.limit(LONG, job)
-            table.lift_limit()
-            table.let_go()
+            entry.hold(job, job)
+            entry.limit(LONG, job)
+            entry.lift_limit()
+            entry.let_go()
 
 
 def test_no_entry_is_torn_however_often_it_is_read_while_it_is_written():
@@ -59,8 +59,8 @@ def _is_whole(entry, pids) -> bool:
 
 def test_an_entry_that_changes_while_it_is_read_is_torn():
     table = RunningTable(1)
-    table.take_entry(0)
-    table.hold(7, 1)
+    own = table.take_entry(0, os.getpid())
+    own.hold(7, 1)
     moments = table._moments
 
     class Written:
@@ -68,7 +68,7 @@ def test_an_entry_that_changes_while_it_is_read_is_torn():
 
         def __getitem__(self, word: int) -> float:
             table._moments = moments
-            table.hold(8, 2)
+            own.hold(8, 2)
             return moments[word]
 
     table._moments = Written()
@@ -80,24 +80,39 @@ def test_an_entry_that_changes_while_it_is_read_is_torn():
 @pytest.mark.parametrize("word", range(6))
 def test_a_process_that_dies_in_the_middle_of_an_entry_has_said_nothing_and_the_next_one_in_its_place_has(word):
     table = RunningTable(1)
-    table.take_entry(0)
-    table.hold(7, 1)
+    own = table.take_entry(0, os.getpid())
+    own.hold(7, 1)
     before = list(table._words[2:8])
-    table.limit(-1.0, 9)
+    own.limit(-1.0, 9)
     after = list(table._words[2:8])
     for place, value in enumerate([before[0] + 1, *after[1 : 1 + word], *before[1 + word :]]):
         table._words[2 + place] = value
     assert table.running() == []
-    table.take_entry(0)
+    own = table.take_entry(0, os.getpid())
     assert [(entry.pid, entry.job_id, entry.is_torn) for entry in table.entries()] == [(os.getpid(), 0, False)]
-    table.hold(8, 2)
-    table.limit(LONG, 0)
+    own.hold(8, 2)
+    own.limit(LONG, 0)
     assert [(entry.job_id, entry.attempt) for entry in table.running()] == [(8, 2)]
 
 
 def test_an_entry_that_nobody_took_says_nothing():
     table = RunningTable(3)
-    table.take_entry(1)
+    table.take_entry(1, os.getpid())
     assert len(table.entries()) == 1
     with pytest.raises(IndexError, match="at most 3 processes"):
-        table.take_entry(3)
+        table.take_entry(3, os.getpid())
+
+
+def test_each_seat_of_a_process_has_an_entry_of_its_own():
+    table = RunningTable(2, seats=3)
+    first, last = table.take_entry(1, 4711), table.take_entry(1, 4711, seat=2)
+    first.hold(7, 1)
+    last.hold(8, 2)
+    last.limit(LONG, 0)
+    held = [(entry.pid, entry.seat, entry.job_id, entry.attempt, entry.runs) for entry in table.entries()]
+    assert held == [(4711, 0, 7, 1, False), (4711, 2, 8, 2, True)]
+    assert table.holding() == 2
+    first.let_go()
+    assert [(entry.seat, entry.job_id) for entry in table.running()] == [(2, 8)]
+    with pytest.raises(IndexError, match="at most 2 processes of 3 seats"):
+        table.take_entry(1, 4711, seat=3)

@@ -11,7 +11,8 @@ import pytest
 from celery.exceptions import SoftTimeLimitExceeded
 
 from jobs.worker.children import time_limit
-from jobs.worker.children.running_table import running_table
+from jobs.worker.children.entry import OwnEntry
+from jobs.worker.children.running_table import RunningTable
 from jobs.worker.children.time_limit import Timer
 
 LONG, OVER = 3600.0, 1e-6  # seconds
@@ -22,13 +23,22 @@ def as_it_was():
     before = signal.getsignal(signal.SIGALRM)
     yield
     signal.setitimer(signal.ITIMER_REAL, 0)
-    running_table.let_go()
     signal.signal(signal.SIGALRM, before)
 
 
 @pytest.fixture
-def timer():
-    return Timer()
+def table() -> RunningTable:
+    return RunningTable(1)
+
+
+@pytest.fixture
+def entry(table) -> OwnEntry:
+    return table.take_entry(0, os.getpid())
+
+
+@pytest.fixture
+def timer(entry) -> Timer:
+    return Timer(entry)
 
 
 def job(memory: int | None = None) -> SimpleNamespace:
@@ -130,16 +140,15 @@ def test_a_thread_of_the_body_puts_nothing_off(timer):
     thread.join()
 
 
-def test_the_parent_reads_who_runs_what_until_when_and_with_how_much(timer, settings):
+def test_the_parent_reads_who_runs_what_until_when_and_with_how_much(timer, table, entry, settings):
     settings.JOBS_DEFAULT_MEMORY = 100
-    running_table.take_entry(3)
-    running_table.hold(7, 2)
+    entry.hold(7, 2)
     timer.arm(job(), LONG)
-    (running,) = running_table.running()
+    (running,) = table.running()
     assert (running.pid, running.job_id, running.attempt, running.memory) == (os.getpid(), 7, 2, 100)
     timer.arm(job(memory=50), LONG)
-    assert running_table.running()[0].memory == 50
+    assert table.running()[0].memory == 50
     timer.disarm()
-    assert running_table.running() == []
-    (entry,) = [entry for entry in running_table.entries() if entry.job_id]
-    assert (entry.job_id, entry.attempt, entry.runs) == (7, 2, False)
+    assert table.running() == []
+    (held,) = table.entries()
+    assert (held.job_id, held.attempt, held.runs) == (7, 2, False)

@@ -3,4 +3,6 @@ FROM clock CROSS JOIN before
 WHERE id = %(id)s
   AND attempt = %(attempt)s  -- guard I3
   AND status = 'running'  -- guard I3
-  AND (%(pid)s::int IS NULL OR (worker = %(worker)s::uuid AND worker_pid = %(pid)s::int))  -- guard I3
+  AND (%(pid)s::int IS NULL OR (
+      -- include shared/held_by
+  ))  -- guard I3
