@@ -21,7 +21,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
-.PHONY: help demo up test test-15 test-oldest lint mutants model chaos bench pictures docs wheel lock release-dump clean chromium postgresql-15
+.PHONY: help demo up test test-15 test-oldest lint mutants model chaos bench pictures docs wheel lock dump clean chromium postgresql-15
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -84,7 +84,7 @@ lock: .venv/.installed-dev ## Write both lock files anew from requirements*.txt
 	@$(COMPILE) requirements-dev.txt -o requirements-dev.lock
 	@$(COMPILE) requirements.txt -c requirements-dev.lock -o requirements.lock
 
-release-dump: .venv/.installed-dev ## Write the database of a release that is tagged into tests/upgrades (VERSION)
+dump: .venv/.installed-dev ## Write the database of a release that is tagged into tests/upgrades (VERSION)
 	@$(EMBEDDED) run --throwaway -- $(BIN)/python -m tests.upgrades.dump $(VERSION)
 
 clean: ## Remove .venv, the data of `make up`, and caches

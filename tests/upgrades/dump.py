@@ -1,4 +1,4 @@
-"""Write the database of a release, with a job in every status: `make release-dump VERSION=0.1.0`.
+"""Write the database of a release, with a job in every status: `make dump VERSION=0.1.0`.
 
 That is done once, when the release is tagged. tests/acceptance/test_upgrade.py migrates each such database. A dump is
 never changed.
