@@ -2,6 +2,7 @@
 
 import uuid
 from copy import copy
+from dataclasses import replace
 
 from jobs import store
 from jobs.engine.attempt.execute import execute
@@ -38,7 +39,8 @@ def changed(host: AttemptHost, **parts) -> AttemptHost:
     made, process = copy(host), copy(host.process)
     of_process = {name: part for name, part in parts.items() if hasattr(process, name)}
     vars(process).update(of_process)
-    vars(made).update({"process": process} | {name: part for name, part in parts.items() if name not in of_process})
+    made.process, made.seat = process, replace(made.seat, worker=process.worker)
+    vars(made).update({name: part for name, part in parts.items() if name not in of_process})
     return made
 
 

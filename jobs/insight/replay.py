@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from jobs.insight.forecasting.replay.record import LATEST, POOL, WARM, Change, Past, Record
+from jobs.insight.forecasting.replay.record import LATEST, POOL, WARM, Change, PastAttempt, Record
 from jobs.models import ArchivedJob, Job
 from jobs.store.rows import objects, rows
 
@@ -32,7 +32,7 @@ def read(since: datetime, until: datetime, max_attempts: int) -> Record:
     warm, latest = timedelta(seconds=WARM), timedelta(seconds=LATEST)
     begins, ends = since - warm, until + warm
     past = objects(
-        Past, "replay_past", since=since, begins=begins, ends=ends, latest=until + latest, most=max_attempts + 1
+        PastAttempt, "replay_past", since=since, begins=begins, ends=ends, latest=until + latest, most=max_attempts + 1
     )
     if len(past) > max_attempts:
         raise TooMuch

@@ -50,9 +50,7 @@ def _queues(facts: Facts) -> Iterator[Metric]:
     labelled = [([standing.queue.name], standing) for standing in facts.standings]
     waiting = [(name, standing.waiting) for name, standing in labelled]
     yield gauge("waiting_jobs", "Jobs scheduled or ready, about.", ["queue"], waiting)
-    yield gauge(
-        "held_jobs", "Jobs that hold a slot.", ["queue"], [(name, standing.in_use) for name, standing in labelled]
-    )
+    yield gauge("slots_in_use", "Slots in use.", ["queue"], [(name, standing.in_use) for name, standing in labelled])
     oldest = [(name, facts.seconds(standing.first_since)) for name, standing in labelled]
     yield gauge("oldest_waiting_seconds", "Longest time that a first job has been ready.", ["queue"], oldest)
 
@@ -60,7 +58,7 @@ def _queues(facts: Facts) -> Iterator[Metric]:
 def _pools(facts: Facts) -> Iterator[Metric]:
     pools = facts.pools
     yield gauge("pool_processes", "Processes of its live workers.", ["pool"], [([p.name], p.processes) for p in pools])
-    yield gauge("pool_held", "Jobs that hold a slot.", ["pool"], [([p.name], p.in_use) for p in pools])
+    yield gauge("pool_slots_in_use", "Slots in use.", ["pool"], [([p.name], p.in_use) for p in pools])
     late = [([p.name], p.late) for p in pools]
     yield gauge("may_run_jobs", "Jobs that lacked only a process in both of two looks, of up to 200.", ["pool"], late)
     waits = [([p.name], p.late_seconds) for p in pools]

@@ -114,8 +114,8 @@ def die(world: World) -> object:
 
 
 def _take_back(job: Row) -> object:
-    process, forgiven = Seat(job.worker, job.worker_pid), job.id % 2  # of every second job the worker is stopped
-    return store.take_back(job.id, job.attempt, KILLED, max_crashes=3, process=process, forgiven=forgiven)
+    seat, forgiven = Seat(job.worker, job.worker_pid), job.id % 2  # of every second job the worker is stopped
+    return store.take_back(job.id, job.attempt, KILLED, max_crashes=3, seat=seat, forgiven=forgiven)
 
 
 def take_back_orphans(world: World) -> object:

@@ -196,9 +196,9 @@ def test_a_body_that_does_not_arrive_is_given_up(handler, monkeypatch, subtests)
 
     class Half(Client):
         async def _receive(self):
-            if self._asked:
+            if self._requested:
                 return await super()._receive()
-            self._asked = True
+            self._requested = True
             return {"type": "http.request", "body": b"{", "more_body": True}
 
     async def ask(address):

@@ -8,7 +8,7 @@ from jobs.allocation.world import IdleGaps
 from jobs.insight.forecasting.replay.compare import compare
 from jobs.insight.forecasting.replay.idle_gaps import BETWEEN, idle_gaps
 from jobs.insight.forecasting.replay.limits import books_of
-from jobs.insight.forecasting.replay.record import POOL, QUEUE, TENANT, WARM, Change, Past, Record
+from jobs.insight.forecasting.replay.record import POOL, QUEUE, TENANT, WARM, Change, PastAttempt, Record
 from jobs.insight.forecasting.replay.replay import Replay, again
 
 NOTHING = IdleGaps(between=0.0, handover=0.0)
@@ -16,23 +16,25 @@ ADA, BOB = 1, 2
 RUNS = 10.0
 
 
-def past(job: int, ready: float, started: float | None, ended: float | None, tenant: int = ADA, **facts) -> Past:
+def past(job: int, ready: float, started: float | None, ended: float | None, tenant: int = ADA, **facts) -> PastAttempt:
     known = {"user": "", "job_type": "a.b", "good": True, "process": None, "left_at": None, "claimed_at": started}
     place = (5 << 58) + job
-    return Past(
+    return PastAttempt(
         **{"job_id": job, "tenant_id": tenant, "queue_id": 1, "place": place, "ready_at": ready},
         **{"started_at": started, "ended_at": ended} | known | facts,
     )
 
 
-def record(*found: Past, slots: int = 1, processes: int = 9, changes: tuple[Change, ...] = (), **facts) -> Record:
+def record(
+    *found: PastAttempt, slots: int = 1, processes: int = 9, changes: tuple[Change, ...] = (), **facts
+) -> Record:
     begin = -2 * WARM
     limits = [Change(begin, TENANT, pk, {"num_slots": slots, "weight": 1, "paused": False}) for pk in (ADA, BOB)]
     limits += [Change(begin, QUEUE, 1, {"pool": "p", "weight": 1, "paused": False, "concurrency": None})]
     return Record(100.0, found, [*limits, Change(begin, POOL, "p", {"processes": processes}), *changes], **facts)
 
 
-def in_turn(jobs: int, tenant: int = ADA) -> list[Past]:
+def in_turn(jobs: int, tenant: int = ADA) -> list[PastAttempt]:
     """They came together, and ran one after the other."""
     return [past(n, 0.0, RUNS * n, RUNS * (n + 1), tenant) for n in range(jobs)]
 

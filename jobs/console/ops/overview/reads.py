@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from jobs.console.ops.shared import history, present_queries
 from jobs.console.ops.shared.ended_chart import Chart, EndedInStep, chart, is_failure
-from jobs.console.ops.shared.history import MINUTE, Period
+from jobs.console.ops.shared.history import MINUTE, ChartPeriod
 from jobs.pages.cached import PAST_SECONDS, cached
 
 RANGES = {  # a step, and the number of steps; minutes are kept for three days
@@ -27,13 +27,13 @@ class FailingType(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Past:
+class OverviewPast:
     """The attempts that ended in a period. A part is None if it could not be read in time.
 
     begin, end: the moments of the period, as a search takes them
     """
 
-    period: Period
+    period: ChartPeriod
     begin: str
     end: str
     chart: Chart | None
@@ -45,7 +45,7 @@ class Past:
         return f"ended_since:{self.begin} ended_until:{self.end}"
 
 
-def past(asked: Mapping[str, str], jobs: str) -> Past:
+def past(asked: Mapping[str, str], jobs: str) -> OverviewPast:
     """Return the ended attempts of the period that a query asks for.
 
     asked: the `range`, one of RANGES; and the minute `until` which it lasts, in UTC, if that is not now
@@ -58,11 +58,11 @@ def past(asked: Mapping[str, str], jobs: str) -> Past:
     until = until if until and now - history.KEPT < until < now else None
     end, whole = until or now, step * count
     earlier, later = end - whole / 2, end + whole / 2
-    period = Period(
+    period = ChartPeriod(
         length, RANGES, step.total_seconds(), until, _written(earlier), _written(later) if later < now else None
     )
     ended, failing = ended_chart(length, until, jobs), failing_types(length, until)
-    return Past(period, _written(end - whole), _written(end), ended, failing)
+    return OverviewPast(period, _written(end - whole), _written(end), ended, failing)
 
 
 def _minute(text: str) -> datetime | None:

@@ -39,7 +39,7 @@ def show(request: HttpRequest) -> HttpResponse:
 
 
 @dataclass(frozen=True)
-class Numbers:
+class NumberTiles:
     """The numbers at the top.
 
     processes: the processes of all pools
@@ -54,9 +54,9 @@ class Numbers:
     is_short: bool
 
 
-def _numbers(present: Snapshot) -> Numbers:
+def _numbers(present: Snapshot) -> NumberTiles:
     pools = present.pools
-    return Numbers(
+    return NumberTiles(
         processes=sum(pool.processes for pool in pools),
         under_way=sum(use.slots for use in present.in_use),
         may_run=sum(pool.may_run for pool in pools),
@@ -79,16 +79,16 @@ class WaitingAtGate:
 
 
 @dataclass(frozen=True)
-class Waits:
+class WaitsByGate:
     """The gates at which jobs wait; `most` is the largest number of jobs at a gate."""
 
     gates: list[WaitingAtGate]
     most: int
 
 
-def _waits(present: Snapshot) -> Waits:
+def _waits(present: Snapshot) -> WaitsByGate:
     gates = [WaitingAtGate(gate, jobs, gate in PROCESS, present.opens_at(gate)) for gate, jobs in present.gates]
-    return Waits(gates, max((waiting.jobs for waiting in gates), default=0))
+    return WaitsByGate(gates, max((waiting.jobs for waiting in gates), default=0))
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ def minute() -> datetime:
 
 
 @dataclass(frozen=True)
-class Period:
+class ChartPeriod:
     """The period of the charts of a page.
 
     length: its name, one of `lengths`

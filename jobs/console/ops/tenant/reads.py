@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from jobs.console.ops.shared import history
 from jobs.console.ops.shared.ended_chart import Chart, EndedInStep, chart
-from jobs.console.ops.shared.history import HOUR, MINUTE, Period
+from jobs.console.ops.shared.history import HOUR, MINUTE, ChartPeriod
 from jobs.console.ops.shared.present_queries import look_objects
 from jobs.console.ops.shared.strips import strip
 from jobs.pages.cached import PAST_SECONDS, cached
@@ -35,7 +35,7 @@ class TenantPast:
     use: the strip of its slots in use in the last 24 hours
     """
 
-    period: Period
+    period: ChartPeriod
     chart: Chart | None
     types: list[TypeSummary]
     use: str
@@ -50,7 +50,7 @@ def past_of(tenant: Tenant, length: str, jobs: str) -> TenantPast:
     length = length if length in RANGES else next(iter(RANGES))
     drawing, types = ended_attempts(tenant.pk, tenant.jobs_slug, length, jobs)
     return TenantPast(
-        Period(length, RANGES, RANGES[length][0].total_seconds()),
+        ChartPeriod(length, RANGES, RANGES[length][0].total_seconds()),
         drawing,
         [TypeSummary(".".join(name), summary) for name, summary in types.items()],
         use_of_day(tenant.pk),

@@ -53,7 +53,7 @@ class Running:
 
 
 @dataclass(frozen=True)
-class Clock:
+class ClockState:
     """The worker whose clock leads, if any, and when the recorder last looked."""
 
     leader: ListedWorker | None
@@ -83,7 +83,7 @@ def show(request: HttpRequest) -> HttpResponse:
     gone = [worker for worker in present.workers if worker.gone_at is not None]
     regions = {
         "snapshot": present,
-        "clock": Clock(leader, recorded_at),
+        "clock": ClockState(leader, recorded_at),
         "running": Running(
             len(jobs),
             min((job.start_time for job in jobs if job.start_time), default=None),

@@ -12,7 +12,7 @@ LATEST = 6 * 3600.0  # seconds after the window: a job that has not started by t
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Past(TimedAttempt):
+class PastAttempt(TimedAttempt):
     """An attempt; or a job without one, that still waits or left the line.
 
     place: its order in the lane (job_place)
@@ -55,7 +55,7 @@ class Record:
     """
 
     length: float
-    past: Sequence[Past]
+    past: Sequence[PastAttempt]
     changes: Sequence[Change]
     after: Mapping[int, Sequence[int]] = field(default_factory=dict)
 

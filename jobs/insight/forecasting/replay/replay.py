@@ -10,7 +10,7 @@ from statistics import median
 from jobs.allocation.books import Books
 from jobs.allocation.world import IdleGaps, SimulatedJob, World
 from jobs.insight.forecasting.replay.limits import apply, books_of
-from jobs.insight.forecasting.replay.record import LATEST, WARM, Hypothesis, Past, Record
+from jobs.insight.forecasting.replay.record import LATEST, WARM, Hypothesis, PastAttempt, Record
 from jobs.insight.forecasting.runs import Runs, collected
 
 SHORTEST = 0.001  # the least seconds until a running job ends
@@ -67,7 +67,7 @@ class Replay:
         ]
 
 
-def counts(record: Record, attempt: Past) -> bool:
+def counts(record: Record, attempt: PastAttempt) -> bool:
     """Return whether a recorded job counts: it had an attempt, and became ready in the window."""
     return attempt.started_at is not None and 0 <= attempt.ready_at < record.length
 
@@ -83,7 +83,7 @@ def again(record: Record, books: Books) -> list[ReplayedJob | None]:
         _job(attempt, runs) if attempt.tenant_id in books.tenants and attempt.queue_id in books.queues else None
         for attempt in record.past
     ]
-    of_job: dict[int, list[tuple[Past, ReplayedJob]]] = defaultdict(list)
+    of_job: dict[int, list[tuple[PastAttempt, ReplayedJob]]] = defaultdict(list)
     for attempt, job in zip(record.past, jobs, strict=True):
         if job is not None:
             of_job[attempt.job_id].append((attempt, job))
@@ -97,7 +97,7 @@ def again(record: Record, books: Books) -> list[ReplayedJob | None]:
     return jobs
 
 
-def _after(pair: tuple[Past, ReplayedJob], others: Sequence[tuple[Past, ReplayedJob]]) -> None:
+def _after(pair: tuple[PastAttempt, ReplayedJob], others: Sequence[tuple[PastAttempt, ReplayedJob]]) -> None:
     """Let a job wait for others: it is ready the recorded delay after the last end among them.
 
     Others that had not ended by the recorded moment at which it became ready do not count.
@@ -113,7 +113,7 @@ def _after(pair: tuple[Past, ReplayedJob], others: Sequence[tuple[Past, Replayed
             other.heirs.append(job)
 
 
-def _job(attempt: Past, runs: Runs) -> ReplayedJob:
+def _job(attempt: PastAttempt, runs: Runs) -> ReplayedJob:
     return ReplayedJob(
         place=attempt.place,
         tenant=attempt.tenant_id,
@@ -125,7 +125,7 @@ def _job(attempt: Past, runs: Runs) -> ReplayedJob:
     )
 
 
-def _seconds(attempt: Past, runs: Runs) -> float:
+def _seconds(attempt: PastAttempt, runs: Runs) -> float:
     """Return the recorded run time; for an attempt that has not ended, the median of those like it."""
     if attempt.seconds is not None:
         return attempt.seconds
@@ -137,7 +137,7 @@ def _comes(job: ReplayedJob) -> bool:
     return not job.waits_for and job.ready_at > -WARM
 
 
-def _begin(world: World, attempt: Past, job: ReplayedJob) -> None:
+def _begin(world: World, attempt: PastAttempt, job: ReplayedJob) -> None:
     if job.heirs:
         job.ended = partial(_let_come, world, job.heirs)
     if attempt.started_at is not None and attempt.started_at <= -WARM:
