@@ -13,10 +13,18 @@ from django.db import DEFAULT_DB_ALIAS
 from django.db.models.signals import post_migrate
 
 # Python looks into the project's folder first. tenants/apps.py makes the same check of `jobs`, which cannot run here.
-if (tenants := find_spec("tenants")) and Path(tenants.origin or "").parents[1:2] != Path(__file__).parents[1:2]:
+if theirs := next(
+    (
+        spec
+        for spec in map(find_spec, ("tenants", "plumbing"))
+        if spec and Path(spec.origin or "").parents[1:2] != Path(__file__).parents[1:2]
+    ),
+    None,
+):
     raise ImproperlyConfigured(
-        f"The package `tenants` is the project's own, {tenants.origin}, and hides that of the library. Move it below a "
-        "package of the project, such as mysite.tenants, keep its label, and set JOBS_PREFIX: docs/own-project.md#names"
+        f"The package `{theirs.name}` is the project's own, {theirs.origin}, and hides that of the library. Move it "
+        f"below a package of the project, such as mysite.{theirs.name}, keep its label, and set JOBS_PREFIX: "
+        "docs/own-project.md#names"
     )
 from plumbing.names import named
 

@@ -10,14 +10,22 @@ from django.db import DEFAULT_DB_ALIAS
 from django.db.migrations.loader import MigrationLoader
 from django.db.models.signals import pre_migrate
 
+# Python looks into the project's folder first. jobs/apps.py makes the same check of the package `tenants`.
+if theirs := next(
+    (
+        spec
+        for spec in map(find_spec, ("jobs", "plumbing"))
+        if spec and Path(spec.origin or "").parents[1:2] != Path(__file__).parents[1:2]
+    ),
+    None,
+):
+    raise ImproperlyConfigured(
+        f"The package `{theirs.name}` is the project's own, {theirs.origin}, and hides that of the library. Move it "
+        f"below a package of the project, such as mysite.{theirs.name}, keep its label, and set JOBS_PREFIX: "
+        "docs/own-project.md#names"
+    )
 from plumbing.faults import NOT_POSTGRESQL, POSTGRESQL_HINT, on_postgresql
 from plumbing.names import OURS, named
-
-if (jobs := find_spec("jobs")) and Path(jobs.origin or "").parents[1:2] != Path(__file__).parents[1:2]:
-    raise ImproperlyConfigured(  # jobs/apps.py has the same check for the package `tenants`
-        f"The package `jobs` is the project's own, {jobs.origin}, and hides that of the library. Move it below a "
-        "package of the project, such as mysite.jobs, keep its label, and set JOBS_PREFIX: docs/own-project.md#names"
-    )
 
 
 class TenantsConfig(AppConfig):

@@ -82,11 +82,11 @@ def test_the_classifiers_are_known_and_name_each_python_and_django_that_was_trie
         }
 
 
-@pytest.mark.parametrize("theirs", ["tenants/__init__.py", "tenants.py", "jobs/__init__.py", "jobs.py"])
+@pytest.mark.parametrize("theirs", ["tenants/__init__.py", "tenants.py", "jobs/__init__.py", "jobs.py", "plumbing.py"])
 def test_a_package_of_the_project_that_hides_one_of_ours_is_told_first_with_the_way_out(theirs, tmp_path):
     file, name = tmp_path / theirs, re.match(r"\w+", theirs)[0]
     file.parent.mkdir(exist_ok=True)
-    file.write_text("" if name == "tenants" else "import django.contrib.auth.models")  # not before the apps are loaded
+    file.write_text("import django.contrib.auth.models" if name == "jobs" else "")  # not before the apps are loaded
     (tmp_path / "mysite.py").write_text('INSTALLED_APPS = ["tenants", "jobs"]')
     environ = os.environ | {"PYTHONPATH": f"{tmp_path}:{REPOSITORY}", "DJANGO_SETTINGS_MODULE": "mysite"}
     for command in (["check"], ["jobs", "install", "--check"]):
