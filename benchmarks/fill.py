@@ -69,7 +69,7 @@ def tenants(count: int, *, slots: int, weights: list[int] | None = None) -> list
 def waiting(tenants: list[Tenant], count: int, *, users: int = 1) -> None:
     """Add so many waiting jobs, for the tenants and their users in turn; vacuum and analyse."""
     arriving(tenants, count, users=users)
-    settle()
+    vacuum()
 
 
 def arriving(tenants: list[Tenant], count: int, *, users: int = 1, queue: str = "default") -> None:
@@ -86,16 +86,16 @@ def running(tenants: list[Tenant], count: int, *, worker: uuid.UUID, over: float
         store.claim()
     _insert(RUNNING, tenants, count, attempt=1, worker=worker, over=over)
     store.recount_books()
-    settle()
+    vacuum()
 
 
 def finished(tenants: list[Tenant], count: int) -> None:
     """Add so many succeeded jobs."""
     _insert(FINISHED, tenants, count)
-    settle()
+    vacuum()
 
 
-def settle(*, everything: bool = False) -> None:
+def vacuum(*, everything: bool = False) -> None:
     """Do the work of autovacuum within a minute; everything: also the small tables, which autovacuum skips."""
     with connection.cursor() as cursor:
         cursor.execute("VACUUM (ANALYZE)" if everything else "VACUUM (ANALYZE) jobs")

@@ -96,7 +96,7 @@ def build(*, tenants: int, waiting: int, finished: int, dead: int, ended: int) -
     while claimed := store.claim():
         for job in claimed:
             store.start(job.id, job.attempt, store.Seat.here(finishing.WORKER))
-    fill.settle(everything=True)
+    fill.vacuum(everything=True)
     return made
 
 

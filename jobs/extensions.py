@@ -34,16 +34,16 @@ def register(extension: Extension) -> None:
 
 
 def duties() -> Iterator[Any]:
-    return (duty for one in _extensions for duty in one.duties())
+    return (duty for extension in _extensions for duty in extension.duties())
 
 
 def routers() -> Iterator[Any]:
-    return (router for one in _extensions for router in one.routers())
+    return (router for extension in _extensions for router in extension.routers())
 
 
 def pages() -> Iterator[Any]:
-    return (page for one in _extensions for page in one.pages())
+    return (page for extension in _extensions for page in extension.pages())
 
 
 def subcommands() -> Iterator[Any]:
-    return (subcommand for one in _extensions for subcommand in one.subcommands())
+    return (subcommand for extension in _extensions for subcommand in extension.subcommands())

@@ -103,7 +103,7 @@ STORAGES = {
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 if ENVIRONMENT == "production":
-    STORAGES["staticfiles"]["BACKEND"] = "scheduler_project.static.Versioned"
+    STORAGES["staticfiles"]["BACKEND"] = "scheduler_project.static.HashedStorage"
 WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = ENVIRONMENT != "production"  # elsewhere without collectstatic
 WHITENOISE_ALLOW_ALL_ORIGINS = False  # no other site needs the static files
 LOGIN_URL = "login"

@@ -3,7 +3,7 @@
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 
-class Versioned(CompressedManifestStaticFilesStorage):  # type: ignore[misc]  # whitenoise is untyped
+class HashedStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]  # whitenoise is untyped
     """Whitenoise's storage, which also renames the modules that our scripts import."""
 
     support_js_module_import_aggregation = True

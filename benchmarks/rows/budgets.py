@@ -1,4 +1,4 @@
-"""budgets: what a simulated attempt, a replay and a forecast cost the processor, in memory: no worker runs.
+"""budgets: the CPU time and the memory of the simulator: of an attempt, a replay and a forecast. No worker runs.
 
 The mix is that of the row `coverage`, a little below what its processes can do. A forecast begins with long lines.
 """
@@ -20,7 +20,7 @@ from jobs.allocation.world import IdleGaps, SimulatedJob, World
 from jobs.insight.forecasting import queue_depth
 from jobs.insight.forecasting.far_estimates import PRIORITY
 from jobs.insight.forecasting.replay.limits import books_of
-from jobs.insight.forecasting.replay.record import POOL, QUEUE, TENANT, WARM, Change, Past, Record
+from jobs.insight.forecasting.replay.record import POOL, QUEUE, TENANT, WARM, Change, PastAttempt, Record
 from jobs.insight.forecasting.replay.replay import Replay
 from jobs.insight.forecasting.runs import NEWEST, SPREAD, collected
 from jobs.insight.forecasting.simulation import Odds, Simulation, stretches
@@ -87,8 +87,8 @@ def _run(world: World) -> None:
         world.started.clear()
 
 
-def _past(n: int, job: SimulatedJob, started: float) -> Past:
-    return Past(
+def _past(n: int, job: SimulatedJob, started: float) -> PastAttempt:
+    return PastAttempt(
         **{"job_id": n, "tenant_id": job.tenant, "queue_id": job.queue, "place": job.place, "user": job.user},
         **{"job_type": TYPE, "process": None, "left_at": None, "good": True, "ready_at": job.ready_at},
         **{"claimed_at": started - IDLE_GAPS.handover, "started_at": started, "ended_at": started + job.seconds},

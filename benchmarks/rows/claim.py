@@ -60,9 +60,9 @@ def _backlogs() -> dict[str, float]:
         fill.arriving(fill.tenants(TENANTS, slots=SLOTS), size)
         if what in ARRIVED:
             costs[ARRIVED[what]] = steady.cost()
-        fill.settle()
+        fill.vacuum()
         costs[what] = steady.cost()
-    fill.settle(everything=True)
+    fill.vacuum(everything=True)
     costs[FRESH] = steady.cost()
     return costs
 
@@ -71,7 +71,7 @@ def _leave_stale_statistics() -> None:
     """Leave stale statistics of the small tables: on PostgreSQL 15 they once gave the claim a bad plan."""
     fill.waiting(fill.tenants(TENANTS, slots=SLOTS), SIZES[0])
     steady.cost()
-    fill.settle(everything=True)
+    fill.vacuum(everything=True)
 
 
 def _history() -> dict[str, float]:
@@ -94,7 +94,7 @@ def _queues() -> dict[str, float]:
     for count, what in zip(QUEUES, OF_QUEUES, strict=True):
         for queue in Queue.objects.bulk_create(Queue(name=f"q{n}", pool=POOL) for n in range(there, count)):
             fill.arriving(tenants, 10 * TENANTS, queue=queue.name)
-        fill.settle()
+        fill.vacuum()
         there = count
         costs[what] = steady.cost()
     return costs

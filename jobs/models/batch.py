@@ -37,10 +37,10 @@ class Batch(models.Model):
 
 
 class BatchTally(models.Model):
-    """The numbers of a batch's ended jobs, by status. Only the reader of ends writes it, from the news.
+    """The numbers of a batch's ended jobs, by status.
 
-    The deletion of a tenant leaves it for `prune`: the reader would wait for that transaction, and the followers of all
-    tenants with it.
+    Only the dispatch that reads the ends of jobs writes it (`jobs/engine/door/unblock.py`). The deletion of a tenant
+    leaves it for `prune`: otherwise that dispatch would wait for the deletion, and the waiting jobs of all tenants too.
     """
 
     batch = models.OneToOneField(Batch, models.DO_NOTHING, primary_key=True, db_constraint=False, related_name="tally")
@@ -59,7 +59,7 @@ class BatchCancel(models.Model):
 
     tenant_id: the tenant that asked for it. Null: an operator did.
     bulk: the id that its entries in the audit log share.
-    after: the last job that it has reached.
+    after: the id of the last job that it has reached.
     """
 
     batch = models.OneToOneField(Batch, models.CASCADE, primary_key=True, db_constraint=False, related_name="+")

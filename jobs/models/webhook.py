@@ -18,7 +18,8 @@ class WebhookEndpoint(models.Model):
     former_salt: until `former_until`, messages are signed with the secret of this salt, too.
     failures: failed tries in a row, of which `tried_at` was the last.
     next_at: no try begins before it.
-    turn: the fence of the process that posts to it until `taken_until`.
+    turn: grows with each process that takes the endpoint. A process with an older number changes nothing.
+    taken_until: until then the process of the last turn posts to it.
     """
 
     tenant = TenantKey(TENANT_MODEL, models.CASCADE, db_constraint=False, related_name="+")
@@ -48,7 +49,7 @@ class WebhookEndpoint(models.Model):
 class WebhookMessage(models.Model):
     """A message to an endpoint about the end of a job: a row of the outbox. The statement that ends the job stores it.
 
-    event: the number of the end, the same at each endpoint.
+    event: the number of the event that the job ended, the same at each endpoint.
     data: the content of the message, without the user of the job.
     tries: the number of tries that the endpoint refused.
     next_at: no try begins before it, since the endpoint refused the message often; meanwhile later messages go first.

@@ -37,16 +37,16 @@ def register(predictor: Predictor) -> None:
 
 
 def starts(jobs: Sequence[JobRow]) -> dict[int, Starts]:
-    return {key: value for one in _predictors for key, value in one.starts(jobs).items()}
+    return {key: value for predictor in _predictors for key, value in predictor.starts(jobs).items()}
 
 
 def starts_of(asked: Collection[tuple[int, int]]) -> dict[tuple[int, int], Starts]:
-    return {key: value for one in _predictors for key, value in one.starts_of(asked).items()}
+    return {key: value for predictor in _predictors for key, value in predictor.starts_of(asked).items()}
 
 
 def last_of(tenant_id: int) -> dict[str, Starts]:
-    return {key: value for one in _predictors for key, value in one.last_of(tenant_id).items()}
+    return {key: value for predictor in _predictors for key, value in predictor.last_of(tenant_id).items()}
 
 
 def of_lanes(lanes: Iterable[tuple[int, int]]) -> dict[tuple[int, int], LaneStarts]:
-    return {key: value for one in _predictors for key, value in one.of_lanes(lanes).items()}
+    return {key: value for predictor in _predictors for key, value in predictor.of_lanes(lanes).items()}

@@ -79,10 +79,10 @@ def is_news(beside: Sequence[int] = ()) -> bool:
     return bool(prepared("is_news", beside=list(beside))[0][0])
 
 
-def _turn(heard: Sequence[tuple[Any, ...]], found: Sequence[tuple[Any, ...]]) -> Turn:
-    moved = [row for row in found if row[0] is not None]
+def _turn(heard: Sequence[tuple[Any, ...]], read: Sequence[tuple[Any, ...]]) -> Turn:
+    moved = [row for row in read if row[0] is not None]
     for job_id, attempt, tenant_id, status in moved:
         log("unblock" if status == Status.CREATED else "drop", job_id, attempt, tenant=tenant_id)
     return Turn(
-        heard[0][0] == "true", [Applied(*row[:3]) for row in moved], [int(row[3]) for row in found if row[0] is None]
+        heard[0][0] == "true", [Applied(*row[:3]) for row in moved], [int(row[3]) for row in read if row[0] is None]
     )

@@ -62,14 +62,14 @@ class Progress:
 
 def open_batch(name: str, user_key: str, *, tenant_id: int) -> int | None:
     """Create a batch; return its number; None if there is no such tenant."""
-    found = rows("open_batch", name=name, user_key=user_key, tenant_id=tenant_id)
-    return found[0][0] if found else None
+    opened = rows("open_batch", name=name, user_key=user_key, tenant_id=tenant_id)
+    return opened[0][0] if opened else None
 
 
 def grow_batch(batch_id: int, jobs: int, *, tenant_id: int, caller: int | None, attempt: int) -> bool:
     """Count new jobs of a batch; return False if it is closed, and the caller is no running job of it."""
-    found = rows("grow_batch", id=batch_id, jobs=jobs, tenant_id=tenant_id, caller=caller, attempt=attempt)
-    return bool(found)
+    grown = rows("grow_batch", id=batch_id, jobs=jobs, tenant_id=tenant_id, caller=caller, attempt=attempt)
+    return bool(grown)
 
 
 def close_batch(batch_id: int, *, tenant_id: TenantId) -> bool:
@@ -98,13 +98,13 @@ def read_batches(
     ids: Sequence[int] | None = None, *, tenant_id: TenantId, before: int = LARGEST_ID, most: int = 100
 ) -> list[Progress]:
     """Return the batches with these numbers, or the newest ones before the number `before`."""
-    asked = None if ids is None else list(ids)
-    return objects(Progress, "read_batches", ids=asked, tenant_id=tenant_or_any(tenant_id), before=before, most=most)
+    listed = None if ids is None else list(ids)
+    return objects(Progress, "read_batches", ids=listed, tenant_id=tenant_or_any(tenant_id), before=before, most=most)
 
 
 def read_batch(batch_id: int, *, tenant_id: TenantId) -> Progress | None:
-    found = read_batches([batch_id], tenant_id=tenant_id) if is_id(batch_id) else []
-    return found[0] if found else None
+    batches = read_batches([batch_id], tenant_id=tenant_id) if is_id(batch_id) else []
+    return batches[0] if batches else None
 
 
 def forget_batches(seconds: float, batch: int) -> int:

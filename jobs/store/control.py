@@ -17,8 +17,8 @@ def cancel(ids: Sequence[int], *, tenant_id: TenantId) -> list[Applied]:
 
 def request_cancel(ids: Sequence[int], *, tenant_id: TenantId) -> list[Applied]:
     """Ask running jobs to stop; their holders carry it out."""
-    found = rows("request_cancel", ids=list(ids), tenant_id=tenant_or_any(tenant_id))
-    return [Applied(*row) for row in found]
+    requested = rows("request_cancel", ids=list(ids), tenant_id=tenant_or_any(tenant_id))
+    return [Applied(*row) for row in requested]
 
 
 def revive(job_id: int, *, tenant_id: TenantId) -> bool:

@@ -7,10 +7,10 @@ from jobs.store.rows import Applied, Due, log, moved, rows
 
 def promote(batch: int = 1000) -> list[Due]:
     """scheduled -> created for at most `batch` due jobs; hold those of a paused type."""
-    found = rows("promote", batch=batch, held_until=HELD_UNTIL)
+    promoted = rows("promote", batch=batch, held_until=HELD_UNTIL)
     due = [
         Due(job_id, attempt, tenant_id, status == Status.CREATED, paused)
-        for job_id, attempt, tenant_id, status, paused in found
+        for job_id, attempt, tenant_id, status, paused in promoted
     ]
     for job in due:
         if job.ready or job.held:
@@ -26,8 +26,8 @@ def next_moment() -> float | None:
 
 def hold(source_type: str, source_method: str) -> list[Applied]:
     """created -> scheduled for the waiting jobs of a paused type."""
-    found = rows("hold", source_type=source_type, source_method=source_method, held_until=HELD_UNTIL)
-    return moved("hold", found)
+    held = rows("hold", source_type=source_type, source_method=source_method, held_until=HELD_UNTIL)
+    return moved("hold", held)
 
 
 def release() -> list[Applied]:

@@ -30,14 +30,14 @@ def excesses() -> list[Excess]:
 
 def odd_states(bound: float) -> list[tuple[str, int, str]]:
     """Return (what, job id, detail) of each job that is in a state `bound` seconds longer than it should be."""
-    found = rows(
+    findings = rows(
         "odd_states",
         bound=bound,
         default_timeout=float(settings.JOBS_DEFAULT_TIMEOUT),
         grace=float(settings.JOBS_TIMEOUT_GRACE),
         patience=float(settings.JOBS_HAND_OVER_TIMEOUT),
     )
-    return [(what, job_id, detail) for what, job_id, detail in found]
+    return [(what, job_id, detail) for what, job_id, detail in findings]
 
 
 @dataclass(frozen=True)
@@ -82,5 +82,5 @@ def open_lanes() -> None:
 
 def find_lane(job_ids: Collection[int]) -> int:
     """Tell the next dispatch about these waiting jobs; return how many of them still wait."""
-    found: int = rows("find_lane", ids=list(job_ids))[0][0]
-    return found
+    lanes: int = rows("find_lane", ids=list(job_ids))[0][0]
+    return lanes

@@ -80,14 +80,14 @@ def _check_keys(value: Any) -> None:
     """Raise TypeError for a key that is not text. `json` would turn it into text, and 1 and "1" into the same key."""
     left = [value]
     while left:
-        one: Any = left.pop()
-        if isinstance(one, dict):
-            for key in one:
+        part: Any = left.pop()
+        if isinstance(part, dict):
+            for key in part:
                 if not isinstance(key, str):
                     raise TypeError(f"it has the key {key!r}; keys must be text")
-            one = list(one.values())
-        if isinstance(one, list | tuple):
-            left += [inner for inner in one if type(inner) not in PLAIN]
+            part = list(part.values())
+        if isinstance(part, list | tuple):
+            left += [inner for inner in part if type(inner) not in PLAIN]
 
 
 def keep(job: Executed, text: str | None, ttl: float) -> int | None:

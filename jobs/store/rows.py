@@ -159,9 +159,9 @@ def _timed(parameters: dict[str, Any]) -> dict[str, Any]:
     return parameters | {"now": parameters.get("now") or clock.moment(), "lock_wait": lock_wait.asked()}
 
 
-def moved(verb: str, found: Sequence[tuple[Any, ...]], **facts: object) -> list[Applied]:
+def moved(verb: str, changed: Sequence[tuple[Any, ...]], **facts: object) -> list[Applied]:
     """Return the jobs that a statement moved, and log each."""
-    jobs = [Applied(*row) for row in found]
+    jobs = [Applied(*row) for row in changed]
     for job in jobs:
         log(verb, job.id, job.attempt, tenant=job.tenant_id, **facts)
     return jobs

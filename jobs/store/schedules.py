@@ -36,12 +36,15 @@ def due_schedules(batch: int) -> list[DueSchedule]:
     """
     now = database_now()
     due = Schedule.objects.filter(next_at__lte=now).order_by("next_at")
-    found = list(due.select_for_update(no_key=True, skip_locked=True)[:batch])
-    if not found:
+    schedules = list(due.select_for_update(no_key=True, skip_locked=True)[:batch])
+    if not schedules:
         return []
-    upto, last = _missed_upto(now), [one.last_job_id for one in found if one.last_job_id]
+    upto, last = _missed_upto(now), [schedule.last_job_id for schedule in schedules if schedule.last_job_id]
     open_jobs = set(Job.objects.filter(pk__in=last, end_time=None).values_list("pk", flat=True))
-    return [DueSchedule(one, one.last_job_id if one.last_job_id in open_jobs else None, now, upto) for one in found]
+    return [
+        DueSchedule(schedule, schedule.last_job_id if schedule.last_job_id in open_jobs else None, now, upto)
+        for schedule in schedules
+    ]
 
 
 def note_look() -> None:
@@ -63,8 +66,8 @@ def _missed_upto(now: datetime) -> datetime:
 
 def take_due_times(runs: Collection[ScheduleRun]) -> None:
     """Store the runs whose due times were not taken before (I10): these get a key."""
-    asked = [(run.schedule_id, run.due, run.note) for run in runs]
-    schedules, dues, notes = map(list, zip(*asked, strict=True)) if asked else ([], [], [])
+    noted = [(run.schedule_id, run.due, run.note) for run in runs]
+    schedules, dues, notes = map(list, zip(*noted, strict=True)) if noted else ([], [], [])
     taken = {(schedule, due): pk for pk, schedule, due in rows("take", schedules=schedules, dues=dues, notes=notes)}
     for run in runs:
         run.pk = taken.get((run.schedule_id, run.due))

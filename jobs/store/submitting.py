@@ -72,7 +72,7 @@ def insert(
         f"{behind.get(nth, 'null')},{r.args_text}]"
         for nth, r in enumerate(requests)
     )
-    found = prepared(
+    answered = prepared(
         statement("submit"),
         kinds=_text([_kind(number, kind) for kind, number in kinds.items()]),
         calls=f"[{calls}]",
@@ -85,11 +85,13 @@ def insert(
         now=clock.moment(),
         lock_wait=lock_wait.asked(),
     )
-    answers = [Answer(*row) for row in found]
+    answers = [Answer(*row) for row in answered]
     tenants = {request.tenant_id for request in requests}
     facts = {"tenant": tenants.pop()} if len(tenants) == 1 else {}
     for verb, status in NEW:
-        stored = sorted(one.id for one in answers if one.id and not one.deduplicated and one.status == status)
+        stored = sorted(
+            answer.id for answer in answers if answer.id and not answer.deduplicated and answer.status == status
+        )
         if stored:
             transaction.on_commit(partial(telemetry.applied_to_all, verb, stored, **facts))
     return answers
@@ -112,8 +114,8 @@ def hasten(joined: Sequence[tuple[int, JobRequest]]) -> None:
     A job that waits for another attempt is due now if the call is for now.
     """
     ids = [job_id for job_id, _ in joined]
-    priorities = [one.priority for _, one in joined]
-    soons = [not (one.delay or one.at or one.predecessors) for _, one in joined]
+    priorities = [request.priority for _, request in joined]
+    soons = [not (request.delay or request.at or request.predecessors) for _, request in joined]
     rows("hasten", ids=ids, priorities=priorities, soons=soons, held_until=HELD_UNTIL)
 
 
@@ -139,9 +141,11 @@ def gather(calls: Sequence[tuple[int, JobRequest]]) -> list[Gathered]:
     """Let scheduled jobs without an attempt wait on, with the arguments of these calls; return the jobs that do."""
     if not calls:
         return []
-    written = ",".join(f'{{"id":{job_id},"args":{one.args_text},{_text(_options(one))[1:]}' for job_id, one in calls)
-    found = rows("gather", calls=f"[{written}]", most=MOST_DELAYS, held_until=HELD_UNTIL)
-    return [Gathered(*row) for row in found]
+    written = ",".join(
+        f'{{"id":{job_id},"args":{request.args_text},{_text(_options(request))[1:]}' for job_id, request in calls
+    )
+    gathered = rows("gather", calls=f"[{written}]", most=MOST_DELAYS, held_until=HELD_UNTIL)
+    return [Gathered(*row) for row in gathered]
 
 
 def make_way(ids: Sequence[int]) -> dict[int, int | None]:
@@ -163,8 +167,8 @@ def outdate(news: Mapping[int, int], stopping: Sequence[int]) -> list[int]:
     """Bar these running jobs from another try, since others wait for them; return those that are asked to stop."""
     if not news:
         return []
-    found = rows("outdate", olds=list(news), news=list(news.values()), stopping=list(stopping))
-    return [job_id for job_id, stops in found if stops]
+    outdated = rows("outdate", olds=list(news), news=list(news.values()), stopping=list(stopping))
+    return [job_id for job_id, stops in outdated if stops]
 
 
 def recount_waiting(*, all_tenants: bool = False) -> list[tuple[int, int, int]]:

@@ -36,10 +36,10 @@ def keep_sessions(
     lock_timeout: seconds.
     statement_timeout: seconds; None: no limit.
     """
-    said = {"lock_timeout": f"{lock_timeout * 1000:.0f}"}
+    parameters = {"lock_timeout": f"{lock_timeout * 1000:.0f}"}
     if statement_timeout is not None:
-        said["statement_timeout"] = f"{statement_timeout * 1000:.0f}"
-    _keep(worker, whose, lambda alias, options: of_the_engine(options, writes=alias == DEFAULT_DB_ALIAS), said)
+        parameters["statement_timeout"] = f"{statement_timeout * 1000:.0f}"
+    _keep(worker, whose, lambda alias, options: of_the_engine(options, writes=alias == DEFAULT_DB_ALIAS), parameters)
 
 
 def _without_pool(options: Options) -> dict[str, Any]:
@@ -48,13 +48,14 @@ def _without_pool(options: Options) -> dict[str, Any]:
 
 
 def _keep(
-    worker: uuid.UUID, whose: object, of: Callable[[str, Options], dict[str, Any]], said: Mapping[str, str]
+    worker: uuid.UUID, whose: object, of: Callable[[str, Options], dict[str, Any]], parameters: Mapping[str, str]
 ) -> dict[str, dict[str, Any]]:
     """Set the name and the settings of this thread's sessions; return the settings of its connections, by alias.
 
     They are options of the connection, so that a session that replaces a broken one has them too, without a statement.
     """
-    said = {"client_connection_check_interval": "5s", **said}  # the server drops the statement of a dead process
+    # The server drops the statement of a process that died.
+    parameters = {"client_connection_check_interval": "5s", **parameters}
     kept = {}
     for alias in settings.DATABASES:
         connection = connections[alias]
@@ -62,7 +63,7 @@ def _keep(
             continue
         connection.close()
         options = of(alias, connection.settings_dict["OPTIONS"])
-        options["options"] = options.get("options", "") + as_options(said)
+        options["options"] = options.get("options", "") + as_options(parameters)
         options["application_name"] = session_name(worker, whose)
         # For this thread alone.
         kept[alias] = connection.settings_dict = {**connection.settings_dict, "OPTIONS": options}

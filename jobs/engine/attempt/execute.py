@@ -3,10 +3,11 @@
 1. Start the attempt.
 2. Run its body, clean up after it, keep its result.
 3. Settle. The statement that records a success also starts the next job of the lane (queue and tenant) in the slot.
-   After a time slice (`engine/attempt/slices.py`) other lanes have their turn. No count changes: no door is needed.
+   After a time slice (`engine/attempt/slices.py`) other lanes have their turn. The slot stays in use, so the door
+   is not needed.
 4. Dispatch: fill the free slots. The process keeps one of the jobs claimed for its own pool and goes on with 2, until
-   SLACK seconds after the message came. Then it takes the next message, which may have waited for it. One pipeline
-   settles a success, makes the pass, and starts what the process keeps.
+   SLACK seconds after the message came. Then it takes the next message, which may have waited for it. The
+   settling of a success, the dispatch, and the start of the job that the process keeps are sent in one round trip.
    If this process has to end, its parent dispatches.
 """
 

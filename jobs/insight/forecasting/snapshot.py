@@ -12,8 +12,8 @@ from jobs.allocation.books import Books
 from jobs.allocation.state import Lane, LaneId, LaneState, Queue, Tenant
 
 Row = Mapping[str, Any]  # the fields of a class of jobs.allocation.state
-RESTS = 1e9  # seconds: a lane that opens only after them rests until a pass lends
-STEP = 20  # bits of a position to the right of its number, for lanes placed between two numbers: circle_place
+NEVER_OPENS = 1e9  # seconds: a lane that opens later opens only when a dispatch lends its tenant a slot
+BITS_BETWEEN = 20  # of a position, to the right of its number: for lanes placed between two numbers (circle_place)
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class Snapshot:
         """Return new books without jobs; the caller adds those in slots and in line."""
         positions = [lane["position"] or 0 for lane in self.lanes.values()]
         positions += [queue[name] for queue in self.queues for name in ("head", "circle_end")]
-        books = Books(max(((position >> STEP) + position % (1 << STEP) for position in positions), default=0))
+        books = Books(max(map(_number_after, positions), default=0))
         for name, processes in self.pools.items():
             books.pool(name, processes)
         for queue in self.queues:
@@ -109,7 +109,12 @@ class Snapshot:
         for (tenant_id, queue_id), known in self.lanes.items():
             row = {**known, "state": LaneState(known["state"])}
             lane = Lane(books.tenants[tenant_id], books.queues[queue_id], **row)
-            if lane.opens_at is not None and lane.opens_at > RESTS:
+            if lane.opens_at is not None and lane.opens_at > NEVER_OPENS:
                 lane.opens_at = inf
             books.add_lane(lane)
         return books
+
+
+def _number_after(position: int) -> int:
+    """Return a number whose position in the circle is not before this one."""
+    return (position >> BITS_BETWEEN) + position % (1 << BITS_BETWEEN)

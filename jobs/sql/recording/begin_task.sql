@@ -1,8 +1,8 @@
 -- Change: the recorder begins a task, and locks its row until the end of the transaction. After a pause it goes on from where
 --         it was, but looks back `pause` seconds at most; at first `reach`. Returns how far the task was, and the time now.
---         If the clock was set back since its last look, what it has counted repeats: it looks back `reach` seconds. Less
---         than a minute is no sign of that: a recorder that waited here for another one comes with an older `now`, and the
---         second look at each minute finds what repeats in so short a time.
+--         If the clock was set back since its last look, it counts those hours again: it looks back `reach` seconds. A
+--         difference below a minute is ignored: a recorder that waited for this lock has an older `now`. Each minute is
+--         read twice, so nothing is lost.
 -- Who:    the recorder; a second one waits here. Locks: the row.
 WITH
 -- include shared/clock

@@ -1,6 +1,5 @@
--- The attempts that ended from `since` up to `until` (days in UTC), as the hours have counted them, beyond those that closed
--- days have. The hours keep seconds as floats, of whole microseconds, which are exact up to a hundred years: so they are
--- added as whole ones.
+-- The attempts that ended from `since` up to `until` (days in UTC): those in `tenant_hours` minus those in `usage_days`.
+-- The hours keep seconds as floats of whole microseconds, which are exact up to a hundred years. So whole numbers are added.
 counted AS (
     SELECT tenant_id, (hour AT TIME ZONE 'UTC')::date AS ended_on, queue_id, source_type, source_method, outcome,
         sum(attempts)::bigint AS attempts,

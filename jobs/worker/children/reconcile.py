@@ -32,7 +32,7 @@ CONFIRMING_LOOKS = 2  # further looks that must find the same before a row is ta
 class _Suspicion:
     """The suspicion that no seat of a row's process holds its attempt.
 
-    versions: the version of each entry of the process when the row was first found so, by the number of the seat
+    versions: the version of each entry of the process when the row was first seen, by the number of the seat
     looks: how many further looks have confirmed it
     """
 
@@ -102,9 +102,10 @@ class Reconciler:
 def _may_hold(entry: Entry, suspicion: _Suspicion) -> bool:
     """Return whether this seat may have got the attempt, while its entry does not say so yet.
 
-    That is possible while one statement is under way. A statement that settles an attempt may start the next job of the
-    lane. A pass starts the job that the seat keeps, whose entry until then holds the job before. A statement that began
-    after the row was first seen has not started it. A seat that settled the attempt let it go before.
+    Two statements start a job before the entry says so: one that settles an attempt and starts the next job of the
+    lane; and a dispatch that starts the job which the seat keeps. Until the answer, the entry holds the job before.
+    A statement that began after the row was first seen has not started it. A seat that has settled the attempt has let
+    it go.
     """
     under_way = entry.job_id != 0 and not entry.runs and entry.version == suspicion.versions.get(entry.seat)
     return entry.is_torn or under_way

@@ -67,7 +67,7 @@ def test_a_server_is_alive_although_every_thread_is_busy():
 
 def test_in_production_static_files_have_versions_also_those_that_scripts_import(settings, tmp_path):
     settings.STATIC_ROOT = tmp_path
-    settings.STORAGES = settings.STORAGES | {"staticfiles": {"BACKEND": "scheduler_project.static.Versioned"}}
+    settings.STORAGES = settings.STORAGES | {"staticfiles": {"BACKEND": "scheduler_project.static.HashedStorage"}}
     call_command("collectstatic", interactive=False, verbosity=0)
     [script] = (tmp_path / "reports").glob("run.*.js")
     text = script.read_text()
