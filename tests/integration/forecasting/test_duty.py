@@ -140,7 +140,7 @@ def test_only_attempts_that_have_ended_since_are_read_again(tenant, history, reg
 def test_the_forecast_reads_no_more_of_a_long_line(tenant, history, register, monkeypatch):
     """Of a line no more than its first jobs, and some marks behind them."""
     register(concurrency=4)
-    monkeypatch.setattr(fill, "settle", lambda: None)
+    monkeypatch.setattr(fill, "vacuum", lambda: None)
     fill.waiting([tenant], 1300)
     _, snapshot = look_ahead()
     assert len(snapshot.in_line) == READ_OF_A_LANE + len(MARKS)
