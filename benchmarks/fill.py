@@ -115,5 +115,5 @@ def _insert(
     parameters: dict[str, object] = {"tenants": [tenant.pk for tenant in tenants], **shared}
     parameters |= {"attempt": attempt, **more}
     with connection.cursor() as cursor:
-        cursor.execute("ALTER TABLE jobs SET (autovacuum_enabled = off)")  # `settle` says when
+        cursor.execute("ALTER TABLE jobs SET (autovacuum_enabled = off)")  # `vacuum` says when
         cursor.execute(statement, parameters)
