@@ -82,5 +82,5 @@ def open_lanes() -> None:
 
 def find_lane(job_ids: Collection[int]) -> int:
     """Tell the next dispatch about these waiting jobs; return how many of them still wait."""
-    lanes: int = rows("find_lane", ids=list(job_ids))[0][0]
-    return lanes
+    waiting: int = rows("find_lane", ids=list(job_ids))[0][0]
+    return waiting

@@ -52,6 +52,14 @@ class TestInsightLeftOut:
         assert admin_client.get("/ops/what-if/").status_code == 404
         assert "what-if" not in admin_client.get(reverse("jobs_api:openapi-json")).content.decode()
 
+    def test_a_form_that_asks_what_if_says_what_is_missing_and_changes_nothing(self, admin_client) -> None:
+        slots = TenantQueue.objects.get(tenant=shop())
+        values = {"num_slots": "7", "was_num_slots": "2", "what_if": "1"}
+        answer = admin_client.post(reverse("jobs_ops:change-tenant", args=["corner"]), values, follow=True)
+        assert b"what-if is not installed here (jobs.insight)" in answer.content
+        slots.refresh_from_db()
+        assert slots.num_slots == 2
+
     def test_the_command_is_not_there(self) -> None:
         with pytest.raises(CommandError, match="invalid choice: 'what-if'"):
             call_command("jobs", "what-if")

@@ -57,8 +57,10 @@ def change_limits(
         return _unchanged(request, f"{name}: {_errors(form)}")
     values = {field: form.cleaned_data[field] for field in form.changed_data}
     if "what_if" in request.POST:
+        if not (page := question_address(*subject, values)):
+            return _unchanged(request, f"{name}: what-if is not installed here (jobs.insight).")
         transaction.set_rollback(True)
-        return SeeOther(question_address(*subject, values))
+        return SeeOther(page)
     if not values:
         return _unchanged(request, f"{name}: nothing was changed.")
     limits.change(row, values)
