@@ -8,15 +8,18 @@ from plumbing.names import named
 from tenants.conf import TENANT_MODEL
 from tenants.tenant_key import TenantKey
 
+MOST_SEATS = 1000  # of a process of a light pool
+
 
 class Pool(models.Model):
     """The kind of a pool, and the seats of each of its processes. A pool without a row is ordinary.
 
-    A process of an ordinary pool has one seat. There is no other kind yet.
+    A process of an ordinary pool has one seat. One of a light pool has many: coroutines on one event loop.
     """
 
     class Kind(models.TextChoices):
         ORDINARY = "ordinary"
+        LIGHT = "light"
 
     name = models.SlugField(primary_key=True)  # as in `queues` and `workers`
     kind = models.CharField(max_length=20, choices=Kind, db_default=Kind.ORDINARY)
@@ -24,7 +27,12 @@ class Pool(models.Model):
 
     class Meta:
         db_table = named("pools")
-        constraints = [models.CheckConstraint(condition=Q(kind="ordinary", seats=1), name="pools_are_ordinary")]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(kind="ordinary", seats=1) | Q(kind="light", seats__gte=1, seats__lte=MOST_SEATS),
+                name="pools_have_their_seats",
+            )
+        ]
 
 
 class Worker(models.Model):
@@ -37,6 +45,9 @@ class Worker(models.Model):
     name = models.CharField(max_length=200)  # Celery's node name
     pid = models.PositiveIntegerField()
     pool = models.SlugField()
+    kind = models.CharField(
+        max_length=20, choices=Pool.Kind, db_default=Pool.Kind.ORDINARY
+    )  # of its pool, at its start
     concurrency = models.PositiveIntegerField()
     seats = models.PositiveSmallIntegerField(db_default=1)  # of each of its processes
     beat_interval = models.FloatField(db_default=5.0)  # seconds; a worker that misses three beats is declared gone

@@ -9,7 +9,7 @@ from datetime import datetime
 from django.db.models.functions import Now
 
 from jobs.conf import settings
-from jobs.models import Worker
+from jobs.models import Pool, Worker
 from jobs.store.rows import Applied, Claimed, Seat, objects, rows
 from jobs.store.worker_sessions import session_name
 
@@ -29,14 +29,23 @@ class Beat:
 
 
 def beat(
-    worker: uuid.UUID, *, name: str, pid: int, pool: str, capacity: int, seats: int = 1, cut_off: bool = False
+    worker: uuid.UUID,
+    *,
+    name: str,
+    pid: int,
+    pool: str,
+    capacity: int,
+    seats: int = 1,
+    kind: str = Pool.Kind.ORDINARY,
+    cut_off: bool = False,
 ) -> Beat | None:
     """Register a worker or note its beat; None if it was declared gone and must stop.
 
     capacity: how many attempts it may run at once, which the claim counts: its processes, each with so many seats.
+    kind: that of its pool, at its start; the feeder of a light worker claims for it.
     cut_off: whether the broker does not answer the worker, or the worker does not take messages.
     """
-    facts = {"id": worker, "name": name, "pid": pid, "pool": pool, "cut_off": cut_off}
+    facts = {"id": worker, "name": name, "pid": pid, "pool": pool, "kind": kind, "cut_off": cut_off}
     facts |= {"capacity": capacity, "seats": seats, "interval": float(settings.JOBS_BEAT_INTERVAL)}
     beats = objects(Beat, "beat", **facts)
     return beats[0] if beats else None

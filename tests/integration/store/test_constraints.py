@@ -154,12 +154,13 @@ def test_a_number_below_nothing_is_refused(column, tenant):
         update(job, f"{column} = -1")
 
 
-def test_each_pool_is_ordinary_with_one_seat_in_each_process():
+def test_only_a_light_pool_has_more_than_one_seat_in_each_process():
     Pool.objects.create(name="default")
     assert Pool.objects.values_list("name", "kind", "seats").get() == ("default", "ordinary", 1)
-    for column in ({"kind": "light"}, {"seats": 2}, {"seats": 0}):
-        with refused("pools_are_ordinary"), transaction.atomic():
-            Pool.objects.update(**column)
+    Pool.objects.update(kind="light", seats=1000)
+    for columns in ({"kind": "ordinary", "seats": 2}, {"kind": "light", "seats": 1001}, {"kind": "light", "seats": 0}):
+        with refused("pools_have_their_seats"), transaction.atomic():
+            Pool.objects.update(**columns)
 
 
 def test_a_worker_of_an_older_release_which_tells_no_seats_has_one_in_each_process():
