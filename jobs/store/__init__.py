@@ -36,6 +36,7 @@ from jobs.store.history import archive, forget_old, next_to_archive, restore
 from jobs.store.inspection import excesses, find_lane, heads, odd_states, open_lanes, recount_books, wrong_books
 from jobs.store.leading import clear_door, database_now, database_time, depose, lead, wake_clock
 from jobs.store.lock_wait import briefly
+from jobs.store.messages import ring
 from jobs.store.owner import EVERY_TENANT, TenantId
 from jobs.store.rows import ANY_SEAT, Claimed, Holder, Seat, Started
 from jobs.store.schedules import (

@@ -129,12 +129,13 @@ def left_behind(seat: Seat, job_id: int, attempt: int) -> list[LeftBehind]:
     return objects(LeftBehind, "left_behind", id=job_id, attempt=attempt, **seat.fence())
 
 
-def end_sessions(worker: uuid.UUID, pid: int | None = None, *, patience: float = 0) -> bool:
-    """End the sessions of a gone worker, or of one of its processes; return whether all have ended.
+def end_sessions(worker: uuid.UUID, whose: object = "%", *, patience: float = 0) -> bool:
+    """End the sessions of a gone worker, except this one; return whether all have ended.
 
+    whose: a process of it, by pid, or a thread of its parent, by its name; "%": all.
     patience: seconds to wait for each; 0: do not wait.
     """
-    name = session_name(worker, "%" if pid is None else pid)
+    name = session_name(worker, whose)
     all_ended: bool = rows("end_sessions", name=name, patience=round(patience * 1000))[0][0]
     return all_ended
 

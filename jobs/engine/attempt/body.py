@@ -104,8 +104,8 @@ def run(job: Started, host: AttemptHost) -> Outcome:
     outcome, ask = Outcome(), user_code.Here(job, host)
     host.process.reset_peak()
     # The time limit is for the body alone: not for the wait for PostgreSQL, nor for the manager of the model.
-    find = partial(_find, job, outcome, host)
-    found = ask.within(job.timeout + DATABASE_PATIENCE, find, late="not found within")
+    look = partial(find, job, outcome, host)
+    found = ask.within(job.timeout + DATABASE_PATIENCE, look, late="not found within")
     if isinstance(found.error, StillAway):
         raise found.error
     outcome.error = found.error
@@ -118,7 +118,7 @@ def run(job: Started, host: AttemptHost) -> Outcome:
     return outcome
 
 
-def _find(job: Started, outcome: Outcome, host: AttemptHost) -> Found:
+def find(job: Started, outcome: Outcome, host: AttemptHost) -> Found:
     """Return the current job, its code and its object.
 
     If the objects are in the database of the jobs, wait while that is away, as with an outcome: no body has begun.
@@ -132,9 +132,9 @@ def _find(job: Started, outcome: Outcome, host: AttemptHost) -> Found:
     running = _enter(job, target, outcome, host)
     if target.class_level:
         return running, target, None
-    find = partial(_find_object, running, target, job)
+    look = partial(_find_object, running, target, job)
     try:
-        instance = patiently(find) if sources.is_beside_jobs(target) else find()
+        instance = patiently(look) if sources.is_beside_jobs(target) else look()
     except Error as error:
         if store.may_pass(error) and sources.is_beside_jobs(target):
             raise StillAway from error
@@ -148,11 +148,11 @@ def _find(job: Started, outcome: Outcome, host: AttemptHost) -> Found:
 
 
 def _find_object(running: current.CurrentJob, target: Target, job: Started) -> Model | None:
-    with _around(running):
+    with around(running):
         return sources.find(target, job.source_id, job.tenant_id, of_a_job=True)
 
 
-def _around(running: current.CurrentJob) -> AbstractContextManager[object]:
+def around(running: current.CurrentJob) -> AbstractContextManager[object]:
     """Return the context of the project (JOBS_AROUND) for a body, and for the look-up of its object.
 
     It sets for example a schema, a scope or a row level policy of the tenant.
@@ -184,11 +184,9 @@ def _enter(job: Started, target: Target, outcome: Outcome, host: AttemptHost) ->
 
 def _call(job: Started, outcome: Outcome, host: AttemptHost, found: Found) -> None:
     running, target, instance = found
-    outcome.result_ttl = target.spec.result_ttl
-    if failed := getattr(target.function, FAILED, None):
-        outcome.tell = partial(_tell, failed, job, outcome, running)
+    take_options(job, outcome, running, target)
     listened = listening() if target.spec.log else nullcontext()
-    with running.here(), listened as outcome.log, _around(running), host.process.of_a_body():
+    with running.here(), listened as outcome.log, around(running), host.process.of_a_body():
         outcome.value = target.on(instance)(**job.args)
         # Here, inside the time limit and with the body's sessions: both may contain lazy values, which run its author's
         # code.
@@ -196,12 +194,19 @@ def _call(job: Started, outcome: Outcome, host: AttemptHost, found: Found) -> No
         outcome.text = results.as_text(outcome.value)
 
 
+def take_options(job: Started, outcome: Outcome, running: current.CurrentJob, target: Target) -> None:
+    """Take what the job type asks of the end of an attempt: how long its result is kept, and its failure hook."""
+    outcome.result_ttl = target.spec.result_ttl
+    if failed := getattr(target.function, FAILED, None):
+        outcome.tell = partial(_tell, failed, job, outcome, running)
+
+
 def _tell(
     failed: Callable[..., object], job: Started, outcome: Outcome, running: current.CurrentJob, verb: str
 ) -> None:
     """Call the failure hook after the settling, as a part of the job, in its tenant's scope."""
     current.enter(running)
-    with _around(running):
+    with around(running):
         failed(verb, outcome.error, **job.args)
 
 

@@ -80,7 +80,7 @@ def _run_slice(job: Started, host: AttemptHost) -> _Last:
     following: Started | None = job
     while following is not None:
         job = following
-        with _attempt_context(job) as span:
+        with attempt_context(job) as span:
             outcome = body.run(job, host)
             clean = _is_clean(job, outcome.refusals, host)
             if not clean:
@@ -128,7 +128,7 @@ def _keeper(host: AttemptHost) -> Keeper | None:
 
 
 @contextmanager
-def _attempt_context(job: Started) -> Iterator["Span"]:
+def attempt_context(job: Started) -> Iterator["Span"]:
     """Name the attempt in each log line inside the block, and add its spans to the trace that submitted it."""
     facts = {"job": job.id, "attempt": job.attempt, "tenant": job.tenant_id}
     span_facts: dict[str, str | int] = {f"scheduler.{name}": value for name, value in facts.items()}

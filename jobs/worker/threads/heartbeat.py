@@ -19,6 +19,7 @@ class Heartbeat:
     name: its node name in Celery
     pool: the pool that it serves
     seats: of each of its processes
+    kind: of the pool
     capacity: returns how many attempts it may run at once now; 0 while it drains, so that it gets no more jobs
     cut_off: returns whether no message reaches the worker
     registered: called when the worker is registered and may get jobs
@@ -34,6 +35,7 @@ class Heartbeat:
         stop: threading.Event,
         *,
         seats: int,
+        kind: str,
         capacity: Callable[[], int],
         cut_off: Callable[[], bool],
         registered: Callable[[], object],
@@ -42,7 +44,7 @@ class Heartbeat:
     ) -> None:
         self._worker, self._name, self._pool = worker, name, pool
         self._stop = stop
-        self._seats, self._capacity, self._cut_off = seats, capacity, cut_off
+        self._seats, self._kind, self._capacity, self._cut_off = seats, kind, capacity, cut_off
         self._registered = registered
         self._drain: Callable[[], object] | None = drain
         self._gone = gone
@@ -72,6 +74,7 @@ class Heartbeat:
             pool=self._pool,
             capacity=capacity,
             seats=self._seats,
+            kind=self._kind,
             cut_off=self._cut_off(),
         )
         if beat is None:
