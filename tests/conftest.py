@@ -118,11 +118,11 @@ def time_enough(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def register() -> WorkerFactory:
-    """Register a live worker: `register(concurrency=4, pool="default")`."""
+    """Register a live worker: `register(concurrency=4, pool="default", kind="light")`."""
 
-    def register(concurrency: int = 100, pool: str = "default") -> uuid.UUID:
+    def register(concurrency: int = 100, pool: str = "default", kind: str = "ordinary") -> uuid.UUID:
         worker = uuid.uuid4()
-        store.beat(worker, name=f"test@{worker}", pid=1, pool=pool, capacity=concurrency)
+        store.beat(worker, name=f"test@{worker}", pid=1, pool=pool, capacity=concurrency, kind=kind)
         return worker
 
     return register

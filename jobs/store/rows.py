@@ -2,7 +2,7 @@
 
 import os
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -127,6 +127,31 @@ class Started:
     waited_since: datetime | None
     start_time: datetime
     holder: Holder
+
+
+class Pass(list[Claimed]):
+    """The jobs that one pass claimed, in the order of the turns.
+
+    more: whether another pass may find room for a further job.
+    locked: the lanes with too few unlocked jobs, in the form in which the next pass takes them.
+    uncounted: whether the books must be counted anew.
+    ends: whether there is news for the reader of ends.
+    started: the job that the caller keeps, if it could be started.
+    went_home: whether another dispatch waits at the door, and does the work.
+    idle: whether processes are left for which no job could be found.
+    resting: whether tenants that hold all of their slots could borrow those processes.
+    full: whether all processes have a job, and others wait. Then a process that becomes free makes the next pass.
+    rings: the light pools whose feeders could start a job, and should make a pass.
+    """
+
+    more = uncounted = ends = idle = resting = full = False
+    locked: frozenset[str] = frozenset()
+    rings: tuple[str, ...] = ()
+    started: Started | None = None
+
+    def __init__(self, claimed: Iterable[Claimed] = (), *, went_home: bool = False) -> None:
+        super().__init__(claimed)
+        self.went_home = went_home
 
 
 def rows(name: str, /, **parameters: Any) -> list[tuple[Any, ...]]:
