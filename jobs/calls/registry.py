@@ -45,6 +45,11 @@ class Target:
         return self.spec.title or first or in_words(self.method)
 
     @property
+    def is_async(self) -> bool:
+        """Return whether the body is a coroutine."""
+        return is_coroutine(self.function)
+
+    @property
     def signature(self) -> Signature:
         return signature_of(self.function, method=self.model is not None)
 
@@ -63,6 +68,9 @@ class Target:
             raise InvalidRequest("args", f"do not fit {self.method}{self.signature.text}: {error}") from None
         named: dict[str, Any] = as_json(bound)
         return named
+
+
+is_coroutine = cache(inspect.iscoroutinefunction)
 
 
 @cache

@@ -20,7 +20,7 @@ from jobs.calls.arguments import stats_as_json
 from jobs.calls.refusals import InvalidRequest, UnknownTarget
 from jobs.calls.registry import Target
 from jobs.conf import settings
-from jobs.engine.attempt import process_state
+from jobs.engine.attempt import coroutines, process_state
 from jobs.engine.attempt.captured_output import Tail, listening
 from jobs.engine.attempt.memory import Remembering, StoredMemory
 from jobs.engine.process import user_code
@@ -55,6 +55,7 @@ class Outcome:
     peak_memory: the most MiB that this process used during the body; None: not known.
     log: what the body logged and printed; None: its job type does not ask for that.
     refusals: the errors of changes to this process that could not be put back.
+    left: the names of tasks that the body has started, and that did not end.
     tell: calls the failure hook of the author with the verb that settled a failed attempt; None: there is no hook.
     """
 
@@ -67,6 +68,7 @@ class Outcome:
     peak_memory: int | None = None
     log: Tail | None = None
     refusals: list[Exception] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
     tell: Callable[[str], None] | None = None
 
     def keep_log(self, job: Started) -> None:
@@ -187,7 +189,8 @@ def _call(job: Started, outcome: Outcome, host: AttemptHost, found: Found) -> No
     take_options(job, outcome, running, target)
     listened = listening() if target.spec.log else nullcontext()
     with running.here(), listened as outcome.log, around(running), host.process.of_a_body():
-        outcome.value = target.on(instance)(**job.args)
+        returned = target.on(instance)(**job.args)
+        outcome.value = coroutines.run(returned, job.id, host, outcome.left) if target.is_async else returned
         # Here, inside the time limit and with the body's sessions: both may contain lazy values, which run its author's
         # code.
         outcome.stats = stats_as_json(outcome.stats)

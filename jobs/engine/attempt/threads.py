@@ -57,6 +57,10 @@ class Threads:
         finally:
             self._awaited.is_idle()
 
+    def cancel_calls(self) -> None:
+        """Cancel the statement of a call that a body awaits."""
+        self._awaited.interrupt()
+
     def end(self) -> str:
         """End the sessions of the body's other threads. Return the name of a thread that still runs, or "".
 

@@ -19,6 +19,7 @@ from jobs.calls.arguments import stats_as_json
 from jobs.calls.registry import Target
 from jobs.engine.attempt import body
 from jobs.engine.attempt.body import Outcome
+from jobs.engine.attempt.coroutines import awaited
 from jobs.engine.light.database import Lane
 from jobs.engine.process.host import AttemptHost
 from jobs.store import Started, results, speak_as_the_caller
@@ -110,6 +111,6 @@ async def _call(attempt: Attempt, running: CurrentJob, target: Target, instance:
     job, outcome = attempt.job, attempt.outcome
     body.take_options(job, outcome, running, target)
     with running.here():
-        outcome.value = await target.on(instance)(**job.args)
+        outcome.value = await awaited(target.on(instance)(**job.args))
     outcome.stats = stats_as_json(outcome.stats)
     outcome.text = results.as_text(outcome.value)

@@ -64,6 +64,9 @@ class Child(ProcessHost):
     def of_a_body(self) -> AbstractContextManager[None]:
         return self._threads.of_a_body()
 
+    def cancel_calls(self) -> None:
+        self._threads.cancel_calls()
+
     def end_threads(self) -> str:
         left = self._threads.end() or self._kept_with_sessions()
         if left:  # it may hold locks that the settling of its own job needs
