@@ -190,7 +190,12 @@ class TestTheTwins:
             kept = await run.memory.aas_dict()
             await run.object_memory.aclear()
             await run.acheck_cancelled()
-            answers = [(await run.atenant()).pk, await run.abatch(), await run.aresults(), await run.acancel_requested()]
+            answers = [
+                (await run.atenant()).pk,
+                await run.abatch(),
+                await run.aresults(),
+                await run.acancel_requested(),
+            ]
             done.set()
             await turning
             assert turns[0] > 10
