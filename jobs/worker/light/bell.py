@@ -20,7 +20,7 @@ class Bell:
     """The session that hears the rings for a pool. One thread uses it."""
 
     def __init__(self, pool: str) -> None:
-        self._text = named(pool)
+        self._work, self._stop = named(pool), f"{named(pool)} stop"
         self._hearing, self._file = Hearing("hear_rings"), -1
         self._tried = -AGAIN
 
@@ -32,15 +32,16 @@ class Bell:
                 self._file = self._hearing.hear()
         return None if self._file < 0 else self._file
 
-    def has_rung(self) -> bool:
-        """Return whether somebody has rung for this pool since the last look. After a lost session: True."""
+    def rung(self) -> tuple[bool, bool]:
+        """Return whether somebody has rung since the last call: for work; to stop an attempt. Lost session: both."""
         if self._file < 0:
-            return False
+            return False, False
         try:
-            return self._text in self._hearing.heard()
+            heard = self._hearing.heard()
         except (DatabaseError, InterfaceError, psycopg.Error):
             self.close()
-            return True
+            return True, True
+        return self._work in heard, self._stop in heard
 
     def close(self) -> None:
         """End the session; `file` begins another one."""

@@ -83,14 +83,15 @@ class Feeder:
 
     def _hear(self) -> None:
         """Wait for news, at most until the next turn is due, and take it."""
-        bell = self._bell.file()
-        for process, message in self.processes.hear(self._pause(), bell):
+        for process, message in self.processes.hear(self._pause(), self._bell.file()):
             if message is None:
                 self._dying.append(process)
             else:
                 self._take(process, message)
-        if bell is not None and self._bell.has_rung():
+        work, stop = self._bell.rung()
+        if work:
             self._passes.ask()
+        if stop:
             self._lookout.hurry()
         for end in self._alone.done():
             self._in_hand.discard(end.key)
