@@ -310,6 +310,7 @@ class TestPresence:
             "default",
             stop,
             seats=2,
+            kind="light",
             capacity=lambda: 4,
             cut_off=lambda: False,
             registered=lambda: called.append("registered"),
@@ -332,7 +333,7 @@ class TestPresence:
         wait_until(Worker.objects.exists, "it registers")
         first = Worker.objects.get()
         assert (first.name, first.pool, first.beat_interval) == ("one", "default", 0.1)
-        assert (first.concurrency, first.seats) == (4, 2)
+        assert (first.concurrency, first.seats, first.kind) == (4, 2, "light")
         wait_until(lambda: Worker.objects.get().beat_at > first.beat_at, "it beats")
         with monkeypatch.context() as away:
             away.setattr(store, "beat", Mock(side_effect=OperationalError("no route to db\nIs it running?")))
