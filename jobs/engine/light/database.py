@@ -26,18 +26,19 @@ from plumbing.connections import drop_cut_connections
 Around = Callable[[], AbstractContextManager[object]]
 
 
-@dataclass
 class Waits:
-    """How long calls have waited for a database thread: their number, the sum and the longest, in seconds."""
+    """How long calls have waited for a database thread."""
 
-    calls: int = 0
-    seconds: float = 0.0
-    longest: float = 0.0
+    def __init__(self) -> None:
+        self._longest = 0.0
 
     def note(self, seconds: float) -> None:
-        self.calls += 1
-        self.seconds += seconds
-        self.longest = max(self.longest, seconds)
+        self._longest = max(self._longest, seconds)
+
+    def take_longest(self) -> float:
+        """Return the longest wait since the last call, in seconds."""
+        longest, self._longest = self._longest, 0.0
+        return longest
 
 
 class DatabaseThreads(Executor):

@@ -89,7 +89,7 @@ class ProcessHost:
 
 @dataclass(eq=False)
 class AttemptHost:
-    """A seat of a process. It holds one attempt at a time; that of a worker (worker/children/child.py) tells its parent."""
+    """A seat of a process. It holds one attempt at a time; a worker's (worker/children/child.py) tells its parent."""
 
     process: ProcessHost
     limit: TimeLimit = field(default_factory=TimeLimit)

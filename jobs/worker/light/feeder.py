@@ -63,6 +63,12 @@ class Feeder:
         self._bell, self._lookout = Bell(name), Lookout(worker, self.processes)
         self._alone, self._in_hand = Alone(self.processes.wake), set[Key]()
         self._paused_until = 0.0
+        self._database_wait = 0.0
+
+    def database_wait(self) -> float:
+        """Return the longest that a body has waited for a database thread since the last call, in seconds."""
+        longest, self._database_wait = self._database_wait, 0.0
+        return longest
 
     def wake(self) -> None:
         """Look again: the worker drains, or there is a message. Any thread may call this."""
@@ -105,8 +111,10 @@ class Feeder:
             case ("stuck", key):
                 process.leave()
                 process.stuck |= {key} - {None}
-            case ("blocked", key, stack):
-                process.blocked = (key, stack)
+            case ("blocked", key, place):
+                process.blocked = (key, place)
+            case ("waited", seconds):
+                self._database_wait = max(self._database_wait, seconds)
 
     def _take_end(self, process: LightProcess, key: Key, success: Sent | None) -> None:
         """Take an end in hand. What the process has settled itself is over, and a pass fills its slot."""

@@ -27,9 +27,9 @@ _feeder: Feeder | None = None
 def threads(pool: LightPool, name: str, stop: threading.Event, drains: Callable[[], bool]) -> list[tuple[str, Run]]:
     """Return the threads of the parent, which watch over the seats; name: of the pool."""
     global _feeder  # noqa: PLW0603 - of this worker
-    _feeder = Feeder(WORKER_ID, name, pool, stop=stop, drains=drains, end=_end, died=_died)
-    pool.wake = _feeder.wake
-    return [("feeder", _feeder.run), ("loops", Loops(pool.rounds, lambda: _feeder.processes.by_pid, stop).run)]
+    feeder = _feeder = Feeder(WORKER_ID, name, pool, stop=stop, drains=drains, end=_end, died=_died)
+    pool.wake, pool.database_wait = feeder.wake, feeder.database_wait
+    return [("feeder", feeder.run), ("loops", Loops(name, pool.rounds, lambda: feeder.processes.by_pid, stop).run)]
 
 
 class LetSeatsEnd(bootsteps.StartStopStep):
