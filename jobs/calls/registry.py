@@ -45,6 +45,11 @@ class Target:
         return self.spec.title or first or in_words(self.method)
 
     @property
+    def is_async(self) -> bool:
+        """Return whether it is `async def`, as a light pool needs it."""
+        return inspect.iscoroutinefunction(self.function)
+
+    @property
     def signature(self) -> Signature:
         return signature_of(self.function, method=self.model is not None)
 
