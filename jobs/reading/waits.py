@@ -136,9 +136,9 @@ def pools(lanes: Sequence[Lane], queues: Mapping[int, Queue], workers: Iterable[
     for name in sorted(processes):
         n, queue = sum(jobs[pk] for pk, queue in queues.items() if queue.pool == name), queue_of_pool.get(name)
         since = min((moment for pool, moment in first if pool == name and moment), default=None)
-        late = (min(queue.late, n), queue.late_seconds, queue.idle_looks) if queue and n else ()
+        late = (min(queue.late, n), queue.late_seconds, queue.idle_looks) if queue and n else (0, 0.0, 0)
         in_use = queue.pool_in_use if queue else 0
-        pools.append(PoolDemand(name, processes[name], in_use, n, since, *late, is_light=name in light))
+        pools.append(PoolDemand(name, processes[name], in_use, n, since, *late, name in light))
     return pools
 
 

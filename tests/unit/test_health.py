@@ -27,7 +27,8 @@ def worker(
     """One that beats every five seconds."""
     gone_at = None if gone_ago is None else NOW - timedelta(seconds=gone_ago)
     beat_at = NOW - timedelta(seconds=beat_ago)
-    return Worker(uuid4(), "w", 1, pool, kind, concurrency, 1, 5.0, NOW, beat_at, cut_off_at, gone_at, lost=lost, leads=False)
+    what = (uuid4(), "w", 1, pool, kind, concurrency, 1, 5.0)
+    return Worker(*what, NOW, beat_at, cut_off_at, gone_at, lost=lost, leads=False)
 
 
 WAITING = lane(gate=Gate.SLOTS_FULL, waiting=9, since=NOW - timedelta(hours=9))

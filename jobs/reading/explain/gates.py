@@ -52,6 +52,7 @@ def _uses(job: JobFacts) -> dict[Gate, tuple[str, int | None, int | None]]:
     """Return the sentence, the use and the limit of each gate without tokens."""
     tenant, queue, pool = job.tenant, job.queue, job.queue.pool
     which = "no slots: they were never set" if tenant.num_slots is None else "0 slots"
+    units = "seats" if job.pool_is_light else "processes"
     user = f"User {job.user_key} has reached the slot limit of tenant {job.tenant_name} per user"
     return {
         Gate.TENANT_PAUSED: (f"Tenant {job.tenant_name} is paused", None, None),
@@ -64,7 +65,7 @@ def _uses(job: JobFacts) -> dict[Gate, tuple[str, int | None, int | None]]:
         Gate.QUEUE_FULL: (f"Queue {job.queue_name} has reached its concurrency limit", queue.in_use, queue.concurrency),
         Gate.USER_FULL: (user, tenant.users.get(job.user_key), tenant.user_slots),
         Gate.NO_WORKER: (f"No live worker serves pool {pool.name}", pool.in_use, 0),
-        Gate.POOL_FULL: (f"All {'seats' if job.pool_is_light else 'processes'} of pool {pool.name} are in use", pool.in_use, pool.processes),
+        Gate.POOL_FULL: (f"All {units} of pool {pool.name} are in use", pool.in_use, pool.processes),
     }
 
 
