@@ -154,9 +154,6 @@ def _check_kind(function: Any) -> None:
         raise TypeError(f"@job {function.__qualname__}: goes below @classmethod; a static method is no job")
     if isinstance(function, type) or not hasattr(function, "__qualname__"):  # a class, or a partial
         raise TypeError(f"@job {function!r}: is no function; mark one that calls it")
-    if inspect.iscoroutinefunction(function):
-        call = f"async_to_sync({function.__name__})(...)"
-        raise TypeError(f"@job {function.__qualname__}: is async, and a job is not; let one without async call {call}")
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
         raise TypeError(f"@job {function.__qualname__}: is a generator, of which a call runs nothing; return a list")
 
