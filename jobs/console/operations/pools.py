@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator
 
-from jobs.calls import functions, registry
+from jobs.calls import registry
 from jobs.models import Pool, Queue
 from jobs.reading.pools import PoolView
 
@@ -28,9 +28,7 @@ def after_move(queue: Queue) -> Iterator[str]:
 
 def _unfit(pool: str, queues: Collection[str]) -> Iterator[str]:
     """Yield a warning if job types whose queue is one of these are not `async def`."""
-    functions.discover()
-    targets = (target for target in registry.targets() if target.spec.queue in queues and not target.is_async)
-    if unfit := sorted(map(str, targets)):
+    if unfit := registry.not_async(queues):
         more = f" and {len(unfit) - MOST_NAMED} more" if len(unfit) > MOST_NAMED else ""
         yield (
             f"Pool {pool} is light, so submits of {', '.join(unfit[:MOST_NAMED])}{more} are refused from now on: "

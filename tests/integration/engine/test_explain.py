@@ -190,7 +190,6 @@ class TestThePool:
         dispatch()
         assert_claimed(third)
 
-
     def test_a_light_pool_is_full_when_its_seats_are(self, tenant, register):
         Pool.objects.create(name="default", kind="light", seats=2)
         register(concurrency=1)
