@@ -1,5 +1,6 @@
 """Pools, workers, servers, repairs, announced deaths, and kept answers."""
 
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -33,6 +34,20 @@ class Pool(models.Model):
                 name="pools_have_their_seats",
             )
         ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def clean(self) -> None:
+        if self.kind == Pool.Kind.LIGHT and self.seats not in range(1, MOST_SEATS + 1):
+            many = f"from 1 to {MOST_SEATS:,}, such as 200"
+            raise ValidationError(
+                {"seats": f"Say how many attempts each process of a light pool runs at once: {many}."}
+            )
+        if self.kind == Pool.Kind.ORDINARY and self.seats != 1:
+            raise ValidationError(
+                {"seats": "A process of an ordinary pool has 1 seat. Leave it at 1, or choose light."}
+            )
 
 
 class Worker(models.Model):
