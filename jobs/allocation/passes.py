@@ -26,7 +26,7 @@ class Pass(list[Taken]):
 
 
 @dataclass(frozen=True)
-class Feeder:
+class WorkerSeats:
     """A worker of a light pool, for whose free seats a pass claims.
 
     capacity: its seats
@@ -49,7 +49,7 @@ class Feeder:
         return free - min(free, self.seats, max(2 * self.seats - free, share))
 
 
-def make_pass(books: Books, now: float, *, borrow: bool = False, feeder: Feeder | None = None) -> Pass:
+def make_pass(books: Books, now: float, *, borrow: bool = False, feeder: WorkerSeats | None = None) -> Pass:
     """Fold, then claim.
 
     borrow: lend the processes that no tenant could use within its own slots
@@ -95,7 +95,7 @@ def _dispatch(books: Books, now: float, *, rung: Pool | None = None) -> list[Tak
     taken: list[Taken] = []
     borrow = False
     for _ in range(order.MAX_PASSES):
-        feeder = None if rung is None else Feeder(rung, rung.processes, rung.free)
+        feeder = None if rung is None else WorkerSeats(rung, rung.processes, rung.free)
         done = make_pass(books, now, borrow=borrow, feeder=feeder)
         taken += done
         if done.uncounted:

@@ -39,7 +39,7 @@ MUTANTS = [  # the constants that memory has of its own, and another value of ea
     (fold, "PRICE_OF_A_PROCESS", 1.2),
     (fold, "FORGOTTEN", 0.85),
     (state, "FORGIVEN", 0.0),
-    (passes.Feeder, "withholds", lambda feeder: max(feeder.pool.free - feeder.seats, 0)),  # it takes no share
+    (passes.WorkerSeats, "withholds", lambda feeder: max(feeder.pool.free - feeder.seats, 0)),  # it takes no share
 ]
 BOUNDS = [  # of a pass; low ones are met
     ("batch", "JOBS_OF_A_PASS", 4),

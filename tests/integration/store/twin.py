@@ -16,7 +16,7 @@ from jobs import models, store
 from jobs.allocation.books import Books
 from jobs.allocation.follow import follow
 from jobs.allocation.line import BookedJob
-from jobs.allocation.passes import Feeder, make_pass
+from jobs.allocation.passes import WorkerSeats, make_pass
 from jobs.allocation.state import Lane, Pool, Queue, Tenant
 from jobs.models import QueueTurn, TenantBook
 from jobs.store import Failure, Holder
@@ -204,12 +204,12 @@ class Twin:
                 return
         pytest.fail("no end of passes")
 
-    def _feeders(self, pool: Pool | None, seats: int) -> tuple[Feeder | None, store.Feeder | None]:
+    def _feeders(self, pool: Pool | None, seats: int) -> tuple[WorkerSeats | None, store.FreeSeats | None]:
         if pool is None or not seats:
             return None, None
         return (
-            Feeder(pool, pool.processes - 2 * pool.processes // 3, seats),
-            store.Feeder(WORKERS[pool.name], pool.name, seats),
+            WorkerSeats(pool, pool.processes - 2 * pool.processes // 3, seats),
+            store.FreeSeats(WORKERS[pool.name], pool.name, seats),
         )
 
     def compare(self) -> None:
