@@ -17,6 +17,7 @@ from jobs.authoring.decorator import FAILED
 from jobs.authoring.memory import MISSING
 from jobs.calls import registry, sources
 from jobs.calls.arguments import stats_as_json
+from jobs.calls.queries import Make
 from jobs.calls.refusals import InvalidRequest, UnknownTarget
 from jobs.calls.registry import Target
 from jobs.conf import settings
@@ -120,8 +121,10 @@ def run(job: Started, host: AttemptHost) -> Outcome:
     return outcome
 
 
-def find(job: Started, outcome: Outcome, host: AttemptHost) -> Found:
+def find(job: Started, outcome: Outcome, host: AttemptHost, make: Make | None = None) -> Found:
     """Return the current job, its code and its object.
+
+    make: makes the object, if it was found together with others.
 
     If the objects are in the database of the jobs, wait while that is away, as with an outcome: no body has begun.
     """
@@ -134,6 +137,8 @@ def find(job: Started, outcome: Outcome, host: AttemptHost) -> Found:
     running = _enter(job, target, outcome, host)
     if target.class_level:
         return running, target, None
+    if make is not None:
+        return running, target, make()
     look = partial(_find_object, running, target, job)
     try:
         instance = patiently(look) if sources.is_beside_jobs(target) else look()

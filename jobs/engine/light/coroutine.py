@@ -5,6 +5,7 @@ import decimal
 import math
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field
 from functools import partial
@@ -15,8 +16,12 @@ from django.db.models import Model
 
 from jobs.authoring.current import CurrentJob
 from jobs.authoring.exceptions import Cancelled
+from jobs.calls import registry
 from jobs.calls.arguments import stats_as_json
+from jobs.calls.queries import Make
 from jobs.calls.registry import Target
+from jobs.calls.together import Call, makers_of
+from jobs.conf import settings
 from jobs.engine.attempt import body
 from jobs.engine.attempt.body import Outcome
 from jobs.engine.attempt.coroutines import awaited
@@ -67,17 +72,31 @@ class Attempt:
 
 def find(attempts: Sequence[Attempt]) -> None:
     """Find the code and the object of each attempt, in a database thread. An error is the outcome of its attempt."""
-    for attempt in attempts:
+    makers = _makers(attempts)
+    for place, attempt in enumerate(attempts):
         try:
-            attempt.found = attempt.context.run(_find, attempt)
+            attempt.found = attempt.context.run(_find, attempt, makers.get(place))
         except BaseException as error:
             attempt.outcome.error = error
 
 
-def _find(attempt: Attempt) -> tuple[CurrentJob, Target, Model | None]:
+def _makers(attempts: Sequence[Attempt]) -> dict[int, Make]:
+    """Find the objects of many attempts together, by their place, unless the project has a context for each."""
+    if settings.JOBS_AROUND:
+        return {}
+    calls: dict[int, Call] = {}
+    for place, attempt in enumerate(attempts):
+        with suppress(Exception):  # `_find` tells what is wrong
+            target = registry.resolve(attempt.job.source_type, attempt.job.source_method, of_a_job=True)
+            calls[place] = target, attempt.job.source_id, attempt.job.tenant_id
+    places, makers = [*calls], makers_of([*calls.values()])
+    return {places[nth]: make for nth, make in makers.items()}
+
+
+def _find(attempt: Attempt, make: Make | None) -> tuple[CurrentJob, Target, Model | None]:
     speak_as_the_caller()
     decimal.setcontext(decimal.getcontext().copy())  # else it would be changed in place
-    running, target, instance = body.find(attempt.job, attempt.outcome, attempt.host)
+    running, target, instance = body.find(attempt.job, attempt.outcome, attempt.host, make)
     if not target.is_async:
         raise NotACoroutine(f"{target} is not `async def`: make it so, or give its queue an ordinary pool")
     attempt.lane.around = partial(body.around, running)
