@@ -23,10 +23,10 @@ def makers_of(calls: Sequence[Call]) -> dict[int, Make]:
     """
     by_model: dict[type[models.Model], list[int]] = {}
     for place, (target, _, _) in enumerate(calls):
-        if target.model is not None and not target.class_level and _is_plain(target.model):
+        if target.model is not None and not target.class_level:
             by_model.setdefault(target.model, []).append(place)
     found: dict[int, Make] = {}
-    for model, places in by_model.items():
+    for model, places in ((model, places) for model, places in by_model.items() if _is_plain(model)):
         makers = _makers(model, [calls[place][1:] for place in places])
         found |= {places[nth]: make for nth, make in makers.items()}
     return found

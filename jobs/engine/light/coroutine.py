@@ -16,9 +16,7 @@ from django.db.models import Model
 
 from jobs.authoring.current import CurrentJob
 from jobs.authoring.exceptions import Cancelled
-from jobs.calls import registry
 from jobs.calls.arguments import stats_as_json
-from jobs.calls.queries import Make
 from jobs.calls.registry import Target
 from jobs.calls.together import Call, makers_of
 from jobs.conf import settings
@@ -72,31 +70,41 @@ class Attempt:
 
 def find(attempts: Sequence[Attempt]) -> None:
     """Find the code and the object of each attempt, in a database thread. An error is the outcome of its attempt."""
-    makers = _makers(attempts)
-    for place, attempt in enumerate(attempts):
+    known = _Known(attempts)
+    for attempt in attempts:
         try:
-            attempt.found = attempt.context.run(_find, attempt, makers.get(place))
+            attempt.found = attempt.context.run(_find, attempt, known)
         except BaseException as error:
             attempt.outcome.error = error
 
 
-def _makers(attempts: Sequence[Attempt]) -> dict[int, Make]:
-    """Find the objects of many attempts together, by their place, unless the project has a context for each."""
-    if settings.JOBS_AROUND:
-        return {}
-    calls: dict[int, Call] = {}
-    for place, attempt in enumerate(attempts):
-        with suppress(Exception):  # `_find` tells what is wrong
-            target = registry.resolve(attempt.job.source_type, attempt.job.source_method, of_a_job=True)
-            calls[place] = target, attempt.job.source_id, attempt.job.tenant_id
-    places, makers = [*calls], makers_of([*calls.values()])
-    return {places[nth]: make for nth, make in makers.items()}
+class _Known:
+    """What attempts that begin together need to know but once: the code of each job type, and the objects."""
+
+    def __init__(self, attempts: Sequence[Attempt]) -> None:
+        self._targets: dict[tuple[str, str], Target] = {}
+        calls: dict[tuple[int, int], Call] = {}
+        for attempt in attempts:
+            with suppress(Exception):  # `target` raises it again, where it is the outcome of the attempt
+                calls[attempt.key] = self.target(attempt.job), attempt.job.source_id, attempt.job.tenant_id
+        # The project may have a context for each look.
+        makers = {} if settings.JOBS_AROUND else makers_of([*calls.values()])
+        keys = [*calls]
+        self.makers = {keys[place]: make for place, make in makers.items()}
+
+    def target(self, job: Started) -> Target:
+        """Return the code of a job. Raises UnknownJobType."""
+        name = job.source_type, job.source_method
+        if name not in self._targets:
+            self._targets[name] = body.target_of(job)
+        return self._targets[name]
 
 
-def _find(attempt: Attempt, make: Make | None) -> tuple[CurrentJob, Target, Model | None]:
+def _find(attempt: Attempt, known: _Known) -> tuple[CurrentJob, Target, Model | None]:
     speak_as_the_caller()
     decimal.setcontext(decimal.getcontext().copy())  # else it would be changed in place
-    running, target, instance = body.find(attempt.job, attempt.outcome, attempt.host, make)
+    target, make = known.target(attempt.job), known.makers.get(attempt.key)
+    running, target, instance = body.find(attempt.job, target, attempt.outcome, attempt.host, make)
     if not target.is_async:
         raise NotACoroutine(f"{target} is not `async def`: make it so, or give its queue an ordinary pool")
     attempt.lane.around = partial(body.around, running)
