@@ -2,11 +2,13 @@
 
 from django.db import migrations, models
 
+from plumbing.names import named
+
 
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('jobs', '0001_initial'),
+        (named('jobs'), '0001_initial'),
     ]
 
     operations = [
