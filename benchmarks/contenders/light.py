@@ -20,4 +20,4 @@ class Light(Ours):
         Pool.objects.update_or_create(name=fill.POOL, defaults={"kind": Pool.Kind.LIGHT, "seats": self._seats})
 
     def fill_with_nothing(self, count: int) -> None:
-        self.store("anothing", count)
+        self.store("anothing", range(count))

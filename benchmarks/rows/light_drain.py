@@ -19,16 +19,10 @@ WARM = 1_000  # jobs, until every session and plan is there
 FEW, MANY, CELERY = "10 x 20", "100 x 4", Plain.name  # tenants x slots; a column has nine characters
 
 BARS = [
-    Bar(of=(CPU, FEW), to=(CPU, CELERY), at_most=0.35),
-    Bar(of=(CPU, MANY), to=(CPU, CELERY), at_most=0.5),
-    Bar(of=(RATE, FEW), to=(RATE, CELERY), at_least=4),
-    Bar(of=(DEAD, FEW), at_most=3.5),
-]
-GOALS = [
-    Bar(of=(CPU, FEW), to=(CPU, CELERY), at_most=0.18),
-    Bar(of=(CPU, MANY), to=(CPU, CELERY), at_most=0.3),
-    Bar(of=(RATE, FEW), to=(RATE, CELERY), at_least=8),
-    Bar(of=(DEAD, FEW), at_most=2.2),
+    Bar(of=(CPU, FEW), to=(CPU, CELERY), at_most=0.35, goal=0.18),
+    Bar(of=(CPU, MANY), to=(CPU, CELERY), at_most=0.5, goal=0.3),
+    Bar(of=(RATE, FEW), to=(RATE, CELERY), at_least=4, goal=8),
+    Bar(of=(DEAD, FEW), at_most=3.5, goal=2.2),
 ]
 
 
