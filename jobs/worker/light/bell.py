@@ -44,6 +44,6 @@ class Bell:
         return self._work in heard, self._stop in heard
 
     def close(self) -> None:
-        """End the session; `file` begins another one."""
-        self._file = -1
+        """End the session; `file` begins another one, a second later: by then nobody watches the file any more."""
+        self._file, self._tried = -1, monotonic()
         self._hearing.close()

@@ -7,6 +7,7 @@ What the seats hold changes in this thread alone, between two trips. Failures ar
 they ask code of the project's own, which may take its time.
 """
 
+import math
 import threading
 import uuid
 from collections.abc import Callable, Sequence
@@ -17,6 +18,7 @@ from django.db import DatabaseError, DataError, IntegrityError, InterfaceError
 from jobs import store, telemetry
 from jobs.engine.door import dispatch
 from jobs.engine.door.repairs import recount_books
+from jobs.engine.process.patience import DATABASE_PATIENCE
 from jobs.store import OwnSession, Started, Trip
 from jobs.worker.light import LightPool
 from jobs.worker.light.alone import Alone
@@ -30,6 +32,7 @@ from jobs.worker.threads.watchdog import Progress
 
 LOOK_INTERVAL = 1.0  # seconds
 PAUSE = 0.1  # seconds after a trip that failed
+REPORT_AGAIN = 30.0  # seconds until the end of a process is reported again, if rows still name it
 LAST_PATIENCE = 30.0  # seconds that the other seats of a process get, which has to end because of one of them
 
 
@@ -62,13 +65,18 @@ class Feeder:
         self._ends, self._passes = Ends(), Passes(name)
         self._bell, self._lookout = Bell(name), Lookout(worker, self.processes)
         self._alone, self._in_hand = Alone(self.processes.wake), set[Key]()
-        self._paused_until = 0.0
+        self._paused_until, self._away_since = 0.0, math.inf
+        self._reported: dict[int, float] = {}  # when the end of a process was reported, by pid
         self._database_wait = 0.0
 
     def database_wait(self) -> float:
         """Return the longest that a body has waited for a database thread since the last call, in seconds."""
         longest, self._database_wait = self._database_wait, 0.0
         return longest
+
+    def is_given_up(self) -> bool:
+        """Return whether PostgreSQL has not answered for so long that a worker that stops need not wait for it."""
+        return monotonic() - self._away_since > DATABASE_PATIENCE
 
     def wake(self) -> None:
         """Look again: the worker drains, or there is a message. Any thread may call this."""
@@ -153,8 +161,10 @@ class Feeder:
                 progress.asking(self._look)
             if self._is_due():
                 progress.asking(self._turn)
+            self._away_since = math.inf
         except (DatabaseError, InterfaceError) as error:
             self._paused_until = monotonic() + PAUSE
+            self._away_since = min(self._away_since, monotonic())
             store.session().close()
             telemetry.noticed("feeder has no answer", error=type(error).__name__)
 
@@ -165,8 +175,17 @@ class Feeder:
         for process, keys in found.cancel.items():
             process.wire.send("cancel", keys)
         for pid in found.dead:
-            self._died(pid)
+            self._report(pid)
+        if self._lookout.lost:
+            self._paused_until = monotonic() + PAUSE
         self._passes.ask()
+
+    def _report(self, pid: int) -> None:
+        """Report that a process has ended, and again if its rows are still there much later."""
+        now = monotonic()
+        if now - self._reported.get(pid, -math.inf) > REPORT_AGAIN:
+            self._reported[pid] = now
+            self._died(pid)
 
     def _end_what_leaves(self) -> None:
         """End the processes that are to leave and are empty; report those that have ended, and are settled."""
@@ -177,7 +196,7 @@ class Feeder:
                 self._end(process)
         for process in [process for process in self._dying if not self._ends.of(process)]:
             self._dying.remove(process)
-            self._died(process.pid)
+            self._report(process.pid)
         busy = self._ends or self._in_hand or self._dying or self._lookout.lost
         if self._drains() and not busy and not any(process.held for process in self.processes.by_pid.values()):
             self.idle.set()

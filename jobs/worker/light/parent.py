@@ -42,7 +42,7 @@ class LetSeatsEnd(bootsteps.StartStopStep):
         if pool is None or _feeder is None:
             return
         pool.wake()
-        while not _feeder.idle.wait(WAIT):
+        while not _feeder.idle.wait(WAIT) and not _feeder.is_given_up():
             pass
         pool.listener.close()
 
@@ -55,7 +55,11 @@ def _end(process: LightProcess) -> None:
 
 
 def _died(pid: int) -> None:
-    """Report that a process has ended, with all that it has started."""
+    """Report that a process has ended, with all that it has started; in a thread, since the feeder must not wait."""
+    threading.Thread(target=_report, args=[pid], name="death", daemon=True).start()
+
+
+def _report(pid: int) -> None:
     death = None
     for _ in range(LOOKS):
         if (death := death_of(pid)) is not None:
