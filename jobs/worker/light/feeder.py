@@ -23,6 +23,7 @@ from jobs.store import OwnSession, Started, Trip
 from jobs.worker.light import LightPool
 from jobs.worker.light.alone import Alone
 from jobs.worker.light.bell import Bell
+from jobs.worker.light.departures import Departures
 from jobs.worker.light.ends import End, Ends
 from jobs.worker.light.lookout import Lookout
 from jobs.worker.light.passes import Passes
@@ -32,8 +33,6 @@ from jobs.worker.threads.watchdog import Progress
 
 LOOK_INTERVAL = 1.0  # seconds
 PAUSE = 0.1  # seconds after a trip that failed
-REPORT_AGAIN = 30.0  # seconds until the end of a process is reported again, if rows still name it
-LAST_PATIENCE = 30.0  # seconds that the other seats of a process get, which has to end because of one of them
 
 
 class Feeder:
@@ -58,15 +57,14 @@ class Feeder:
         died: reports that a process has ended, by its pid, when its last ends are settled.
         """
         self._worker, self._pool, self._seats, self._called = worker, name, pool.seats, pool.called
-        self._stop, self._drains, self._end, self._died = stop, drains, end, died
+        self._stop, self._drains = stop, drains
         self.processes = Processes(pool.listener)
         self.idle = threading.Event()  # the worker drains, and no seat holds anything
-        self._dying: list[LightProcess] = []
+        self._departures = Departures(self.processes, end, died)
         self._ends, self._passes = Ends(), Passes(name)
         self._bell, self._lookout = Bell(name), Lookout(worker, self.processes)
         self._alone, self._in_hand = Alone(self.processes.wake), set[Key]()
         self._paused_until, self._away_since = 0.0, math.inf
-        self._reported: dict[int, float] = {}  # when the end of a process was reported, by pid
         self._database_wait = 0.0
 
     def database_wait(self) -> float:
@@ -91,7 +89,8 @@ class Feeder:
                 self._hear()
                 if monotonic() >= self._paused_until:
                     self._speak(progress)
-                self._end_what_leaves()
+                self._departures.look(self._ends)
+                self._note_idle()
             self._bell.close()
             store.session().close()
 
@@ -99,7 +98,7 @@ class Feeder:
         """Wait for news, at most until the next turn is due, and take it."""
         for process, message in self.processes.hear(self._pause(), self._bell.file()):
             if message is None:
-                self._dying.append(process)
+                self._departures.note(process)
             else:
                 self._take(process, message)
         work, stop = self._bell.rung()
@@ -169,35 +168,19 @@ class Feeder:
             telemetry.noticed("feeder has no answer", error=type(error).__name__)
 
     def _look(self) -> None:
-        found = self._lookout.look(self._in_hand, [process.pid for process in self._dying])
+        found = self._lookout.look(self._in_hand, self._departures.pids())
         for process, jobs in found.begin.items():
             process.run(jobs, {})
         for process, keys in found.cancel.items():
             process.wire.send("cancel", keys)
         for pid in found.dead:
-            self._report(pid)
+            self._departures.report(pid)
         if self._lookout.lost:
             self._paused_until = monotonic() + PAUSE
         self._passes.ask()
 
-    def _report(self, pid: int) -> None:
-        """Report that a process has ended, and again if its rows are still there much later."""
-        now = monotonic()
-        if now - self._reported.get(pid, -math.inf) > REPORT_AGAIN:
-            self._reported[pid] = now
-            self._died(pid)
-
-    def _end_what_leaves(self) -> None:
-        """End the processes that are to leave and are empty; report those that have ended, and are settled."""
-        for process in [*self.processes.by_pid.values()]:
-            others = process.held.keys() - process.stuck
-            late = process.leaves is not None and monotonic() - process.leaves > LAST_PATIENCE
-            if process.leaves is not None and (late or not others):
-                self._end(process)
-        for process in [process for process in self._dying if not self._ends.of(process)]:
-            self._dying.remove(process)
-            self._report(process.pid)
-        busy = self._ends or self._in_hand or self._dying or self._lookout.lost
+    def _note_idle(self) -> None:
+        busy = self._ends or self._in_hand or self._departures or self._lookout.lost
         if self._drains() and not busy and not any(process.held for process in self.processes.by_pid.values()):
             self.idle.set()
 
