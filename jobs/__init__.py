@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from jobs.authoring.current import current_job
     from jobs.authoring.decorator import job
     from jobs.authoring.exceptions import Abandon, Cancelled, ResultGone, RetryLater, StaleAttempt, TenantError
+    from jobs.authoring.in_thread import in_thread
     from jobs.authoring.memory import MISSING
     from jobs.authoring.retry import Retry
     from jobs.calls.refusals import InvalidRequest, TooManyWaiting, Undecided
@@ -43,6 +44,7 @@ __all__ = [
     "current_job",
     "dispatch_in_background",
     "group",
+    "in_thread",
     "job",
     "queries",
     "results",
@@ -57,6 +59,7 @@ _NAMES = {
     "jobs.authoring.exceptions": ("Abandon", "Cancelled", "ResultGone", "RetryLater", "StaleAttempt", "TenantError"),
     "jobs.authoring.memory": ("MISSING",),
     "jobs.authoring.retry": ("Retry",),
+    "jobs.authoring.in_thread": ("in_thread",),
     "jobs.calls.refusals": ("InvalidRequest", "TooManyWaiting", "Undecided"),
     "jobs.engine.submitting.batches": ("batch",),
     "jobs.engine.verbs.cancel": ("cancel",),

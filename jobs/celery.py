@@ -36,7 +36,7 @@ REDIS = {"socket_keepalive": True, "socket_timeout": 30, "socket_connect_timeout
 ADDITIONS = (
     "worker.message",
     "worker.bootstrap",  # the additions to a worker's parent process
-    "worker.children.child",  # the preparation of its children
+    "worker.forked",  # the preparation of its processes
 )
 
 # "postgresql://": the project's own database carries the messages.

@@ -53,6 +53,7 @@ class Settings:
     # Workers
     JOBS_BEAT_INTERVAL = Setting(5.0)  # seconds; a worker that misses three beats is gone
     JOBS_HAND_OVER_TIMEOUT = Setting(10.0)  # seconds until a message that no worker took counts as lost
+    JOBS_LIGHT_DATABASE_THREADS = Setting(8)  # threads of a light process for the database calls of its bodies
     # Results in the cache
     JOBS_CACHE = Setting("default")  # the name in CACHES of the one with the results
     JOBS_RESULT_TTL = Setting(3600)

@@ -51,9 +51,11 @@ ARROWS = (
     _arrow("drop", Status.BLOCKED, to=Status.CANCELLED, by=("read_ends",)),
     _arrow("promote", Status.SCHEDULED, to=Status.CREATED),
     _arrow("claim", Status.CREATED, to=Status.QUEUED),
-    _arrow("start", Status.QUEUED, to=Status.RUNNING, by=("start", "start_kept"), fenced=True),
-    _arrow("follow", Status.CREATED, to=Status.RUNNING, fenced=True),  # by the attempt that it follows
-    _arrow("succeed", Status.RUNNING, to=Status.SUCCESS, by=("succeed", "follow"), fenced=True),
+    _arrow("start", Status.QUEUED, to=Status.RUNNING, by=("start", "start_kept", "start_many"), fenced=True),
+    _arrow(
+        "follow", Status.CREATED, to=Status.RUNNING, by=("follow", "succeed_many"), fenced=True
+    ),  # by the attempt that it follows
+    _arrow("succeed", Status.RUNNING, to=Status.SUCCESS, by=("succeed", "follow", "succeed_many"), fenced=True),
     _arrow("fail", Status.RUNNING, to=Status.ERROR, fenced=True),
     _arrow("bury", Status.RUNNING, to=Status.DEAD, by=("fail", "take_back"), fenced=True),
     _arrow("retry", Status.RUNNING, to=Status.SCHEDULED, fenced=True),

@@ -19,10 +19,12 @@ GIVEN: dict[str, Any] = {
     "locked": [],
     "locked_queues": [],
     "borrow": False,
+    "feeder": None,
+    "seats": 0,
 }
 TYPES = {
     **{"now": "timestamptz", "default_timeout": "float8", "overtime": "float8", "locked": "text[]"},
-    **{"locked_queues": "bigint[]", "borrow": "bool"},
+    **{"locked_queues": "bigint[]", "borrow": "bool", "feeder": "uuid", "seats": "int"},
     **{name: "int" if isinstance(value, int) else "float8" for name, value in RULES.items()},
 }
 FILL = """
@@ -101,7 +103,7 @@ def indexes_of_jobs(plan: dict[str, Any]) -> set[str]:
 
 def values() -> str:
     """The same, as a dispatch says them."""
-    return ", ".join(["NULL", "1.0", "1.0", "'{}'", "'{}'", "false", *map(str, RULES.values())])
+    return ", ".join(["NULL", "1.0", "1.0", "'{}'", "'{}'", "false", "NULL", "0", *map(str, RULES.values())])
 
 
 class Dispatcher:

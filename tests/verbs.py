@@ -1,6 +1,7 @@
 """Every verb of the store under one shape, so that all can be tried on a job in any status."""
 
 import uuid
+from dataclasses import fields
 from datetime import timedelta
 
 from django.utils import timezone
@@ -8,9 +9,10 @@ from django.utils import timezone
 from jobs import store
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, Job, JobEdge, JobEnd, PausedJobType, Worker
-from jobs.store import EVERY_TENANT, Failure, Holder, Seat
+from jobs.store import EVERY_TENANT, Failure, Holder, Seat, Started, Success
 from jobs.store.attempts import logged_start, starting
 from jobs.store.rows import rows
+from jobs.store.trips import begun_by, in_arrays, settled_by
 from tests.clock import call_at
 from tests.factories import make_job
 from tests.sql import sql
@@ -56,6 +58,49 @@ def start_kept(job: Job, attempt: int) -> bool:
     return logged_start(rows("start_kept", **starting(process)), process) is not None
 
 
+def of_many() -> dict[str, object]:
+    """The parameters of each statement of a trip."""
+    return {"worker": WORKER, "default_timeout": 60.0}
+
+
+def start_many(job: Job, attempt: int) -> bool:
+    """Its feeder was told of that attempt by a message."""
+    called = {"ids": [job.pk], "attempts": [attempt], "pids": [1], "kept": False}
+    return moved(job, begun_by(rows("start_many", **of_many() | called), WORKER))
+
+
+def succeed_many(job: Job, attempt: int, holder: Holder, *, goes_on: bool = False) -> tuple[set, dict]:
+    """Its feeder settles that attempt of the process of `holder`."""
+    success = Success(a_start(job, attempt, holder), {"rows": 3}, 60, goes_on=goes_on)
+    ended = in_arrays([success])
+    return settled_by(rows("succeed_many", **of_many() | {"worker": holder.worker} | ended), [success])
+
+
+def succeed_by_many(job: Job, attempt: int) -> bool:
+    held = row_of(job)
+    return (job.pk, attempt) in succeed_many(job, attempt, Holder(held.worker, held.worker_pid))[0]
+
+
+def follow_by_many(job: Job, attempt: int) -> bool:
+    """Another job of its lane, in that attempt, has ended well."""
+    holder = Holder(worker=Worker.objects.latest("started_at").pk, pid=1)
+    ended = make_job(job.tenant, Status.RUNNING, attempt=3, worker=holder.worker, worker_pid=1)
+    _, followed = succeed_many(ended, attempt, holder, goes_on=True)
+    return moved(job, list(followed.values()))
+
+
+def a_start(job: Job, attempt: int, holder: Holder) -> Started:
+    """What the holder of that attempt knows."""
+    names = {field.name for field in fields(Started)}
+    return Started(
+        **dict.fromkeys(names) | {"id": job.pk, "attempt": attempt, "tenant_id": job.tenant_id, "holder": holder}
+    )
+
+
+def row_of(job: Job) -> Job:
+    return Job.objects.get(pk=job.pk)
+
+
 def follow(job: Job, attempt: int) -> bool:
     """Another job of its lane, in that attempt, has ended well."""
     process = Holder(worker=Worker.objects.latest("started_at").pk, pid=1)
@@ -73,8 +118,11 @@ VERBS = {
     "claim": lambda job, attempt: moved(job, store.claim()),
     "start": lambda job, attempt: store.start(job.pk, attempt, store.Seat.here(WORKER)) is not None,
     "start by start_kept": start_kept,
+    "start by start_many": start_many,
     "follow": follow,
+    "follow by succeed_many": follow_by_many,
     "succeed": lambda job, attempt: store.succeed(job.pk, attempt, {"rows": 3}, 60),
+    "succeed by succeed_many": succeed_by_many,
     "succeed by follow": lambda job, attempt: store.succeed_and_follow(job.pk, attempt, {}, 60)[0],
     "fail": lambda job, attempt: store.fail(job.pk, attempt, REFUSED),
     "bury": lambda job, attempt: store.fail(job.pk, attempt, REFUSED, dead=True),

@@ -7,6 +7,7 @@ of the turns, each slot in use counts as SLOT_SECONDS more.
 CREDIT_SECONDS = 1.0  # the most that a lane or queue can be behind the time of its queue or pool
 SLOT_SECONDS = 1.0  # the seconds of earlier use that one slot in use counts as
 JOBS_OF_A_PASS = 32  # the most that a pass claims of a queue; what it reads grows with the square of this
+JOBS_OF_A_FEEDER = 100  # the most that a pass claims of the light pool for whose free seats it is made
 LANES_OF_A_PASS = 1000  # the most that a pass visits in a queue
 QUEUES_BEYOND_ROOM = 32  # the most queues of a pool that a pass visits, beyond one for each free process
 SHORTEST_QUANTUM = 0.3  # seconds

@@ -1,4 +1,7 @@
-"""`current_job()`: a running method reads and reports about its own job."""
+"""`current_job()`: a running method reads and reports about its own job.
+
+What asks the database holds up an event loop meanwhile; its twin for coroutines, with an `a` before its name, does not.
+"""
 
 import math
 import time
@@ -10,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from jobs.authoring.exceptions import Cancelled, ResultGone
+from jobs.authoring.in_thread import in_thread
 from jobs.authoring.memory import MISSING, Memory
 from plumbing.text import storable
 from tenants.models import Tenant
@@ -47,6 +51,18 @@ class CurrentJob:
         if not math.isnan(fraction):
             self.report_progress(min(max(float(fraction), 0.0), 1.0), storable(note[:200]))
 
+    async def aprogress(self, fraction: float, note: str = "") -> None:
+        """Report progress, as `progress`, from a coroutine."""
+        await in_thread(self.progress, fraction, note)
+
+    async def atenant(self) -> Tenant | None:
+        """Return the tenant, loaded, to a coroutine; None outside a job."""
+        return await in_thread(self._load_tenant)
+
+    def _load_tenant(self) -> Tenant | None:
+        _ = self.tenant and self.tenant.pk  # it is lazy
+        return self.tenant
+
     @contextmanager
     def here(self) -> Iterator[None]:
         """Note, inside the block, that the body of this job runs in this process."""
@@ -60,6 +76,10 @@ class CurrentJob:
     def batch(self) -> Any:
         """The batch of this job, for example to add jobs to it; None if the job has no batch."""
         return self.find_batch()
+
+    async def abatch(self) -> Any:
+        """Return the batch of this job, as `batch`, to a coroutine. Its own methods are for `in_thread`."""
+        return await in_thread(lambda: self.batch)
 
     def results(self, **default: Any) -> dict[int, Any]:
         """Return the results of the jobs that this job waited for, by id, in the order of their submission.
@@ -76,6 +96,10 @@ class CurrentJob:
             raise ResultGone(lost)
         return {job_id: default["gone"] if value is MISSING else value for job_id, value in results.items()}
 
+    async def aresults(self, **default: Any) -> dict[int, Any]:
+        """Return the results of the jobs that this job waited for, as `results`, to a coroutine."""
+        return await in_thread(self.results, **default)
+
     @property
     def cancel_requested(self) -> bool:
         """Return whether this job was asked to stop. Reads the database at most every LOOK_AGAIN seconds."""
@@ -85,10 +109,18 @@ class CurrentJob:
             self._cancelled = self.ask_cancelled()
         return self._cancelled
 
+    async def acancel_requested(self) -> bool:
+        """Return whether this job was asked to stop, as `cancel_requested`, to a coroutine."""
+        return await in_thread(lambda: self.cancel_requested)
+
     def check_cancelled(self) -> None:
         """Stop here if the job was asked to stop: raises Cancelled."""
         if self.cancel_requested:
             raise Cancelled("stopped on request")
+
+    async def acheck_cancelled(self) -> None:
+        """Stop a coroutine here if the job was asked to stop: raises Cancelled."""
+        await in_thread(self.check_cancelled)
 
 
 _bodies: set[int] = set()  # id() of each CurrentJob whose body runs in this process

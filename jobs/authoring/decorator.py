@@ -98,7 +98,7 @@ def job(
     overlap: str = ...,
 ) -> Callable[[Function], Function]: ...
 def job(function: Any = None, **options: Any) -> Any:
-    """Mark a method, or a function of a module, that may run as a job.
+    """Mark a method, or a function of a module, that may run as a job. It may be an `async def`.
 
     A job without an object: write the mark below @classmethod.
 
@@ -129,8 +129,8 @@ def job(function: Any = None, **options: Any) -> Any:
     catch_up: which of the times missed in an outage still run: "none", the last "one", or "all" up to a bound.
     overlap: while the previous run is not over, "skip" a time, "queue" a run behind it, or "cancel" it.
 
-    Raises TypeError for a function that cannot run as a job (arguments without names, `async def`, a generator), and
-    for an option of a wrong type. Raises InvalidRecurrence, a ValueError, for an invalid `every`, `cron` or `tz`.
+    Raises TypeError for a function that cannot run as a job (arguments without names, a generator), and for an
+    option of a wrong type. Raises InvalidRecurrence, a ValueError, for an invalid `every`, `cron` or `tz`.
     """
     spec = Spec(**options)
 

@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import Any, Final
 
+from jobs.authoring.in_thread import in_thread
+
 
 class Missing(Enum):
     MISSING = "missing"
@@ -14,6 +16,8 @@ MISSING: Final = Missing.MISSING  # the `expected` of `compare_and_set` for a ke
 
 class Memory(Mapping[str, Any]):
     """JSON values by name. A memory reads like a dictionary; only the methods below change it.
+
+    Coroutines await the twins, which have an `a` before their names.
 
     This class is the stand-in outside a job: it begins empty, and its values last as long as the object does.
     """
@@ -50,6 +54,27 @@ class Memory(Mapping[str, Any]):
     def clear(self) -> None:
         """Delete all values."""
         self._values.clear()
+
+    async def aas_dict(self) -> dict[str, Any]:
+        return await in_thread(self.as_dict)
+
+    async def aget(self, key: str, default: Any = None) -> Any:
+        return (await self.aas_dict()).get(key, default)
+
+    async def amerge(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> None:
+        await in_thread(self.merge, values, **more)
+
+    async def adelete(self, *keys: str) -> None:
+        await in_thread(self.delete, *keys)
+
+    async def aincrement(self, key: str, by: float = 1) -> float:
+        return await in_thread(self.increment, key, by)
+
+    async def acompare_and_set(self, key: str, expected: Any, new: Any) -> bool:
+        return await in_thread(self.compare_and_set, key, expected, new)
+
+    async def aclear(self) -> None:
+        await in_thread(self.clear)
 
     def __getitem__(self, key: str) -> Any:
         return self.as_dict()[key]

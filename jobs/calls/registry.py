@@ -46,8 +46,8 @@ class Target:
 
     @property
     def is_async(self) -> bool:
-        """Return whether it is `async def`, as a light pool needs it."""
-        return inspect.iscoroutinefunction(self.function)
+        """Return whether the body is a coroutine."""
+        return is_coroutine(self.function)
 
     @property
     def signature(self) -> Signature:
@@ -68,6 +68,9 @@ class Target:
             raise InvalidRequest("args", f"do not fit {self.method}{self.signature.text}: {error}") from None
         named: dict[str, Any] = as_json(bound)
         return named
+
+
+is_coroutine = cache(inspect.iscoroutinefunction)
 
 
 @cache

@@ -1,6 +1,7 @@
 """The engine: what moves jobs. Imports point down this list (pyproject.toml).
 
 upkeep      recover what died was holding, prune what is old, keep the history, skip ids after a failover
+light       run many coroutines in one process, each an attempt in its seat
 attempt     execute a body in its process: start, run, clean up, settle, and go on with the next job of the lane
 schedules   recurring jobs: declare, change, plan, run
 submitting  store new jobs: single calls, identical calls, chains, batches; the proxies `async_`

@@ -70,6 +70,7 @@ class Worker(models.Model):
     beat_at = models.DateTimeField(db_default=Now())
     gone_at = models.DateTimeField(null=True)  # when it stopped or was declared gone; this id never comes back
     cut_off_at = models.DateTimeField(null=True)  # since when it has no answer of the broker; null: it takes messages
+    database_wait = models.FloatField(null=True)  # seconds, the longest that a body of a light pool waited for a thread
     drain_requested_at = models.DateTimeField(null=True)  # its next beat reads this, and it stops in good order
     lost = models.BooleanField(db_default=False)  # it was declared gone, and did not stop in good order
 
@@ -79,6 +80,27 @@ class Worker(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.pool})"
+
+
+class BlockedLoop(models.Model):
+    """A body of a light pool has blocked the event loop of its process: the attempts of all other seats stood still."""
+
+    worker = models.UUIDField()
+    pid = models.PositiveIntegerField()
+    pool = models.SlugField()
+    seats = models.PositiveSmallIntegerField()  # that held an attempt
+    job_id = models.BigIntegerField(null=True)  # whose body did; null: nobody could tell
+    attempt = models.PositiveIntegerField(null=True)
+    place = models.TextField(default="", db_default="")  # in its code: the file, the line and the function
+    began_at = models.DateTimeField(db_default=Now())
+    seconds = models.FloatField(null=True)  # null: it still does, or its worker has ended
+
+    class Meta:
+        db_table = named("blocked_loops")
+        indexes = [
+            models.Index(fields=["began_at"], name="blocked_loops_by_time"),
+            models.Index(fields=["job_id"], name="blocked_loops_by_job"),
+        ]
 
 
 class Server(models.Model):

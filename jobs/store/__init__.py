@@ -6,10 +6,12 @@ Each function reports what it applied. What is imported here is for all of `jobs
 from jobs.store import clock
 from jobs.store.attempts import (
     cancel_requested,
+    cancels_of,
     keep_log,
     progress,
     put_off,
     running_in,
+    running_in_all,
     start,
     still_running,
     turn_away,
@@ -29,15 +31,16 @@ from jobs.store.batches import (
     read_batches,
     waiting_for,
 )
-from jobs.store.claiming import Keeper, Pass, claim, claim_within, forget_lanes, plan, tidy_turns, worth_a_pass
+from jobs.store.claiming import Feeder, Keeper, claim, claim_within, forget_lanes, plan, tidy_turns, worth_a_pass
 from jobs.store.control import backlog, cancel, create_queue, discard, expire_dead, lapse, request_cancel, revive
 from jobs.store.due import hold, next_moment, promote, release
 from jobs.store.history import archive, forget_old, next_to_archive, restore
 from jobs.store.inspection import excesses, find_lane, heads, odd_states, open_lanes, recount_books, wrong_books
 from jobs.store.leading import clear_door, database_now, database_time, depose, lead, wake_clock
 from jobs.store.lock_wait import briefly
+from jobs.store.messages import ring
 from jobs.store.owner import EVERY_TENANT, TenantId
-from jobs.store.rows import ANY_SEAT, Claimed, Holder, Seat, Started
+from jobs.store.rows import ANY_SEAT, Claimed, Holder, Pass, Seat, Started
 from jobs.store.schedules import (
     DueSchedule,
     advance_schedules,
@@ -64,6 +67,7 @@ from jobs.store.submitting import (
     recount_waiting,
     replace,
 )
+from jobs.store.trips import MOST, Success, Trip
 from jobs.store.worker_sessions import keep_sessions, name_sessions, session_name
 from jobs.store.workers import (
     LIVE_BEATS,

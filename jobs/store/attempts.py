@@ -1,6 +1,8 @@
 """An attempt while it runs, as its holder sees it; each statement is fenced by the attempt number."""
 
 import json
+import uuid
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -25,8 +27,18 @@ def logged_start(answer: list[tuple[Any, ...]], seat: Seat) -> Started | None:
     """Log and return the attempt that a statement of the arrow `start` has started; None if it has not."""
     begun = started(answer, seat)
     if begun is not None:
-        log("start", begun.id, begun.attempt, tenant=begun.tenant_id, worker=seat.worker)
+        log_start(begun)
     return begun
+
+
+def log_start(job: Started) -> None:
+    """Log that an attempt has started."""
+    log("start", job.id, job.attempt, tenant=job.tenant_id, worker=job.holder.worker)
+
+
+def all_started(answer: Sequence[tuple[Any, ...]], worker: uuid.UUID) -> list[Started]:
+    """Return the attempts in the rows of a statement, whose last column is the process of each."""
+    return [held for *row, pid in answer if (held := started([tuple(row)], Seat(worker, pid))) is not None]
 
 
 def still_running(job_id: int, attempt: int, seat: Seat = ANY_SEAT) -> Started | None:
@@ -40,8 +52,18 @@ def running_in(seat: Seat, after: datetime) -> Started | None:
 
     The process has one seat: in one with several the attempt may be that of another seat.
     """
-    answer = rows("running_in", default_timeout=default_timeout(), after=after, **seat.fence())
-    return started(answer, seat)
+    facts = {"worker": seat.worker, "pids": [seat.pid], "after": after, "default_timeout": default_timeout()}
+    answer = rows("running_in", **facts)
+    return started([row[:-1] for row in answer], seat)
+
+
+def running_in_all(worker: uuid.UUID, pids: Sequence[int], after: datetime) -> list[Started]:
+    """Return the attempts that these processes are running by PostgreSQL, of those that started after that moment.
+
+    For a feeder that has lost an answer: the attempts that none of its seats runs have to be run, or taken back.
+    """
+    facts = {"worker": worker, "pids": list(pids), "after": after, "default_timeout": default_timeout()}
+    return all_started(rows("running_in", **facts), worker)
 
 
 def started(answer: list[tuple[Any, ...]], seat: Seat, since: datetime | None = None) -> Started | None:
@@ -53,7 +75,7 @@ def started(answer: list[tuple[Any, ...]], seat: Seat, since: datetime | None = 
         return None
     row: list[Any] = list(answer[0])
     row[6] = json.loads(row[6])  # args
-    row.append(Holder(seat.worker, seat.pid, seat.seat, since or row[-1]))
+    row.append(Holder(seat.worker, seat.pid, since or row[-1]))
     return Started(*row)
 
 
@@ -102,3 +124,8 @@ def cancel_requested(job_id: int, attempt: int, seat: Seat) -> bool:
     """Return whether an attempt that runs in this process was asked to stop."""
     answer = rows("cancel_requested", id=job_id, attempt=attempt, **seat.fence())
     return bool(answer and answer[0][0])
+
+
+def cancels_of(worker: uuid.UUID) -> list[tuple[int, int, int]]:
+    """Return the attempts that run in this worker and were asked to stop: the job, the attempt, and the process."""
+    return [(job_id, attempt, pid) for job_id, attempt, pid in rows("cancels_of", worker=worker)]

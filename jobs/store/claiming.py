@@ -1,6 +1,7 @@
 """The door: a pass goes through it, takes what has changed into the books, and claims the first jobs in line."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+import uuid
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import Any
@@ -13,8 +14,8 @@ from jobs.allocation import order
 from jobs.sql import statement
 from jobs.store import clock
 from jobs.store.attempts import logged_start, most_time, starting
-from jobs.store.pipeline import pipeline
-from jobs.store.rows import Claimed, Seat, Started, log, prepared, rows
+from jobs.store.pipeline import Pipeline, pipeline
+from jobs.store.rows import Claimed, Pass, Seat, log, prepared, rows
 from jobs.store.session import session, transaction
 from jobs.store.settling import Ending
 from plumbing.wire import Answer
@@ -37,35 +38,24 @@ SPAN = 1000  # versions of turns that may lie between the oldest that is read an
 OUT_OF_LINE = {"in_line": False, "keeps": None, "hears": False}  # a knock that takes no waiting place
 
 
-class Pass(list[Claimed]):
-    """The jobs that one pass claimed, in the order of the turns.
-
-    more: whether another pass may find room for a further job.
-    locked: the lanes with too few unlocked jobs, in the form in which the next pass takes them.
-    uncounted: whether the books must be counted anew.
-    ends: whether there is news for the reader of ends.
-    started: the job that the caller keeps, if it could be started.
-    went_home: whether another dispatch waits at the door, and does the work.
-    idle: whether processes are left for which no job could be found.
-    resting: whether tenants that hold all of their slots could borrow those processes.
-    full: whether all processes have a job, and others wait. Then a process that becomes free makes the next pass.
-    """
-
-    more = uncounted = ends = idle = resting = full = False
-    locked: frozenset[str] = frozenset()
-    started: Started | None = None
-
-    def __init__(self, claimed: Iterable[Claimed] = (), *, went_home: bool = False) -> None:
-        super().__init__(claimed)
-        self.went_home = went_home
-
-
 @dataclass(frozen=True)
 class Keeper:
     """A seat that starts, without a message, the first job of its pool that its pass claims."""
 
     pool: str
     seat: Seat
+
+
+@dataclass(frozen=True)
+class Feeder:
+    """A worker of a light pool, for whose free seats a pass claims. Only such a pass claims jobs of that pool.
+
+    seats: the most jobs that it takes of its pool.
+    """
+
+    worker: uuid.UUID
+    pool: str
+    seats: int
 
 
 def claim(
@@ -126,6 +116,20 @@ def claim(
     return done
 
 
+def claim_for(feeder: Feeder, pipe: Pipeline, *, locked: Collection[str], borrow: bool) -> tuple[Answer, Answer]:
+    """created -> queued: add the pass of a feeder to a pipeline. Return what `decided` reads.
+
+    It does not go home if another dispatch waits at the door, since that one claims nothing for these seats.
+    """
+    to_fold, to_claim = _parameters(locked, borrow=borrow, feeder=feeder)
+    pipe.add("BEGIN ISOLATION LEVEL READ COMMITTED")
+    pipe.add(statement("knock"), **OUT_OF_LINE | {"keeps": feeder.pool})
+    pipe.add(statement("enter"))
+    answers = pipe.add(statement("fold"), **to_fold), pipe.add(statement("claim"), **to_claim)
+    pipe.add("COMMIT")
+    return answers
+
+
 _planned: WeakSet[psycopg.Connection[Any]] = WeakSet()
 
 
@@ -143,7 +147,7 @@ def plan() -> None:
         pipe.add("BEGIN ISOLATION LEVEL READ COMMITTED")
         pipe.add(statement("knock"), **OUT_OF_LINE)
         pipe.add(statement("leave_door"))
-        to_fold, to_claim = _parameters((), borrow=False)
+        to_fold, to_claim = _parameters()
         pipe.add(statement("fold"), **to_fold)
         pipe.add(statement("claim"), **to_claim)
         pipe.add("COMMIT")
@@ -163,12 +167,12 @@ def worth_a_pass() -> bool:
     return session().in_atomic_block or bool(prepared("worth")[0][0])
 
 
-def claim_within(*, borrow: bool = False) -> Pass:
+def claim_within(*, borrow: bool = False, feeder: Feeder | None = None) -> Pass:
     """created -> queued within the caller's transaction, for a test that rolls it back: its jobs exist nowhere else.
 
     The statements are those of `claim`. The door stays closed to others until the transaction ends.
     """
-    to_fold, to_claim = _parameters((), borrow=borrow)
+    to_fold, to_claim = _parameters(borrow=borrow, feeder=feeder)
     rows("enter_within")
     done = decided(prepared("fold", **to_fold), prepared("claim", **to_claim))
     rows("leave_door")
@@ -203,22 +207,35 @@ def inside_the_door() -> Iterator[None]:
         rows("leave_door")
 
 
-def _parameters(locked: Collection[str], *, borrow: bool) -> tuple[dict[str, Any], dict[str, Any]]:
+def _parameters(
+    locked: Collection[str] = (), *, borrow: bool = False, feeder: Feeder | None = None
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the parameters of the fold, and those of the claim."""
     both = {"now": clock.moment(), "borrow": borrow}
     queues = {int(lane.split(":")[0]) for lane in locked}
-    return most_time() | both, RULES | both | {"locked": list(locked), "locked_queues": list(queues)}
+    skips = {"locked": list(locked), "locked_queues": list(queues)}
+    return most_time() | both, RULES | both | skips | _claims_for(feeder)
+
+
+def _claims_for(feeder: Feeder | None) -> dict[str, Any]:
+    """Return whose seats the claim fills. The bound of a pass rises to these.
+
+    The worker is given as text, whose type is that of None: with another one the server would plan the claim anew.
+    """
+    if feeder is None:
+        return {"feeder": None, "seats": 0}
+    return {"feeder": str(feeder.worker), "seats": feeder.seats, "batch": max(RULES["batch"], feeder.seats)}
 
 
 def decided(folded: Sequence[tuple[Any, ...]], claimed: Sequence[tuple[Any, ...]]) -> Pass:
     """Log and return the pass that the fold and the claim have made. The claim's last row is the verdict."""
     ((letters_left, ends, resting),) = folded
-    *jobs, (*_, more_to_claim, locked, uncounted, idle, waits) = claimed
+    *jobs, (*_, more_to_claim, locked, uncounted, idle, waits, rings) = claimed
     done = Pass(Claimed(*row[: len(fields(Claimed))]) for row in jobs)
     done.more = letters_left or more_to_claim or bool(locked)
     done.locked, done.uncounted, done.ends = frozenset(locked), bool(uncounted), ends
     done.idle, done.resting = bool(idle), resting
-    done.full = waits and not idle
+    done.full, done.rings = waits and not idle and not rings, tuple(rings)
     for job in done:
         log("claim", job.id, job.attempt, tenant=job.tenant_id, pool=job.pool, waited=f"{job.waited:.3f}s")
     return done

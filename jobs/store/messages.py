@@ -1,29 +1,34 @@
-"""Messages through PostgreSQL itself, for a project without a broker: each worker gets them, the first takes them."""
+"""NOTIFY: the bell of light pools; and messages, for a project without a broker.
+
+Each worker gets a message, and the first takes it.
+"""
 
 from collections import deque
+from collections.abc import Collection
 
 from jobs.store.rows import rows
 from jobs.store.session import OwnSession, session
+from plumbing.names import named
 
 MAX_TAKEN = 100  # messages whose locks the session keeps: the attempt has long started when a lock is given up
 
 
-class Messages:
-    """A session of its own, in which one thread sends or receives. Raises Django's errors of a lost connection."""
+class Hearing:
+    """A session of its own that may listen. One thread uses it. Raises Django's errors of a lost connection."""
 
-    def __init__(self) -> None:
+    def __init__(self, listen: str) -> None:
+        """Make the session.
+
+        listen: the name of the statement by which it begins to listen.
+        """
+        self._listen = listen
         self._own = OwnSession()
         self._heard: deque[str] = deque()
-        self._taken: deque[str] = deque()
-
-    def send(self, text: str) -> None:
-        with self._own.speaking():
-            rows("send_message", text=text)
 
     def hear(self) -> int:
         """Begin to listen; return the file descriptor that becomes readable when there is a message."""
         with self._own.speaking():
-            rows("hear_messages")
+            rows(self._listen)
             raw = session().connection
             raw.add_notify_handler(lambda notice: self._heard.append(notice.payload))
             return int(raw.fileno())
@@ -39,6 +44,27 @@ class Messages:
         self._heard.clear()
         return texts
 
+    def close(self) -> None:
+        with self._own.speaking():
+            session().close()
+
+
+def ring(pools: Collection[str]) -> None:
+    """Ring for these light pools: their feeders make a pass."""
+    rows("ring", pools=[named(pool) for pool in pools])
+
+
+class Messages(Hearing):
+    """The messages of a broker."""
+
+    def __init__(self) -> None:
+        super().__init__("hear_messages")
+        self._taken: deque[str] = deque()
+
+    def send(self, text: str) -> None:
+        with self._own.speaking():
+            rows("send_message", text=text)
+
     def take(self, text: str, job_id: int, attempt: int) -> bool:
         """Return whether this message is for the caller alone, and its attempt has not started."""
         with self._own.speaking():
@@ -48,7 +74,3 @@ class Messages:
             if len(self._taken) > MAX_TAKEN:
                 rows("give_up_message", text=self._taken.popleft())
         return True
-
-    def close(self) -> None:
-        with self._own.speaking():
-            session().close()

@@ -62,8 +62,10 @@ class Pipeline:
         """Send all statements, and wait for the answers. Raises the first error of psycopg.
 
         They end with a sync, not with a flush. Only after a sync does PostgreSQL count how long a client stands still
-        in its transaction.
+        in its transaction. Without a statement to hear of it does nothing.
         """
+        if not self._awaited:
+            return
         self._raw.pgconn.pipeline_sync()
         self._awaited.append(None)
         self._raw.wait(self._hearing())

@@ -2,7 +2,7 @@
 
 import os
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -59,21 +59,19 @@ class Seat:
 
     Two processes may get a message of the same attempt; one of them starts it. Worker, process and attempt fence its
     row, and the table `jobs` has no column for the number of the seat: no two seats of a process get the same attempt.
-    So each seat of a process names that process to a statement. The running table has an entry for each seat.
+    So each seat of a process names that process to a statement.
 
     worker: None: whatever its worker is.
     pid: its process; None: each process of the worker.
-    seat: its number in the process; 0 in an ordinary pool, where a process has one seat.
     """
 
     worker: uuid.UUID | None = None
     pid: int | None = None
-    seat: int = 0
 
     @classmethod
-    def here(cls, worker: uuid.UUID, seat: int = 0) -> Self:
-        """Return the seat with that number in this process."""
-        return cls(worker, os.getpid(), seat)
+    def here(cls, worker: uuid.UUID) -> Self:
+        """Return a seat of this process."""
+        return cls(worker, os.getpid())
 
     def fence(self) -> dict[str, Any]:
         """Return the parameters by which a statement names the holder of an attempt."""
@@ -127,6 +125,31 @@ class Started:
     waited_since: datetime | None
     start_time: datetime
     holder: Holder
+
+
+class Pass(list[Claimed]):
+    """The jobs that one pass claimed, in the order of the turns.
+
+    more: whether another pass may find room for a further job.
+    locked: the lanes with too few unlocked jobs, in the form in which the next pass takes them.
+    uncounted: whether the books must be counted anew.
+    ends: whether there is news for the reader of ends.
+    started: the job that the caller keeps, if it could be started.
+    went_home: whether another dispatch waits at the door, and does the work.
+    idle: whether processes are left for which no job could be found.
+    resting: whether tenants that hold all of their slots could borrow those processes.
+    full: whether all processes have a job, and others wait. Then a process that becomes free makes the next pass.
+    rings: the light pools whose feeders could start a job, and should make a pass.
+    """
+
+    more = uncounted = ends = idle = resting = full = False
+    locked: frozenset[str] = frozenset()
+    rings: tuple[str, ...] = ()
+    started: Started | None = None
+
+    def __init__(self, claimed: Iterable[Claimed] = (), *, went_home: bool = False) -> None:
+        super().__init__(claimed)
+        self.went_home = went_home
 
 
 def rows(name: str, /, **parameters: Any) -> list[tuple[Any, ...]]:

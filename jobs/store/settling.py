@@ -87,9 +87,18 @@ def succeed_and_follow(
     if answer:
         log("succeed", job_id, attempt)
     if following is not None:
-        trace = traces.trace_of(following.trace_parent)  # even if it has none: the block is that of the job before it
-        log("follow", following.id, following.attempt, tenant=following.tenant_id, trace=trace)
+        log_follow(following)
     return bool(answer), following
+
+
+def log_success(job: Started) -> None:
+    """Log the success of an attempt, from outside its trace."""
+    log("succeed", job.id, job.attempt, tenant=job.tenant_id, trace=traces.trace_of(job.trace_parent))
+
+
+def log_follow(job: Started) -> None:
+    """Log that this attempt follows in a slot: in its own trace, even if it has none, not in that of the job before."""
+    log("follow", job.id, job.attempt, tenant=job.tenant_id, trace=traces.trace_of(job.trace_parent))
 
 
 class Ending:
@@ -119,8 +128,7 @@ class Ending:
             return
         self.applied = self._ended.count > 0
         if self.applied:
-            job = self._job
-            log("succeed", job.id, job.attempt, tenant=job.tenant_id, trace=traces.trace_of(job.trace_parent))
+            log_success(self._job)
 
 
 def _success(stats: Stats, result_ttl: float | None, result_bytes: int | None, end: End) -> dict[str, Any]:

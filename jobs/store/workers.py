@@ -38,14 +38,17 @@ def beat(
     seats: int = 1,
     kind: str = Pool.Kind.ORDINARY,
     cut_off: bool = False,
+    database_wait: float | None = None,
 ) -> Beat | None:
     """Register a worker or note its beat; None if it was declared gone and must stop.
 
     capacity: how many attempts it may run at once, which the claim counts: its processes, each with so many seats.
     kind: that of its pool, at its start; the feeder of a light worker claims for it.
+    database_wait: the longest that a body of a light pool has waited for a database thread since the last beat, in s.
     cut_off: whether the broker does not answer the worker, or the worker does not take messages.
     """
     facts = {"id": worker, "name": name, "pid": pid, "pool": pool, "kind": kind, "cut_off": cut_off}
+    facts["database_wait"] = database_wait
     facts |= {"capacity": capacity, "seats": seats, "interval": float(settings.JOBS_BEAT_INTERVAL)}
     beats = objects(Beat, "beat", **facts)
     return beats[0] if beats else None
@@ -129,12 +132,13 @@ def left_behind(seat: Seat, job_id: int, attempt: int) -> list[LeftBehind]:
     return objects(LeftBehind, "left_behind", id=job_id, attempt=attempt, **seat.fence())
 
 
-def end_sessions(worker: uuid.UUID, pid: int | None = None, *, patience: float = 0) -> bool:
-    """End the sessions of a gone worker, or of one of its processes; return whether all have ended.
+def end_sessions(worker: uuid.UUID, whose: object = "%", *, patience: float = 0) -> bool:
+    """End the sessions of a gone worker, except this one; return whether all have ended.
 
+    whose: a process of it, by pid, or a thread of its parent, by its name; "%": all.
     patience: seconds to wait for each; 0: do not wait.
     """
-    name = session_name(worker, "%" if pid is None else pid)
+    name = session_name(worker, whose)
     all_ended: bool = rows("end_sessions", name=name, patience=round(patience * 1000))[0][0]
     return all_ended
 

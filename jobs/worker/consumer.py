@@ -6,6 +6,7 @@ message would return at the next start.
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from celery import bootsteps
@@ -13,6 +14,8 @@ from celery.worker.consumer.tasks import Tasks
 from kombu.log import get_logger
 
 from jobs import telemetry
+from jobs.worker import light
+from jobs.worker.light import LightPool
 from jobs.worker.message import Message, run_attempt
 
 MAX_BYTES = 64 * 1024  # of a message; ours have some 100
@@ -28,9 +31,17 @@ class TakeAttempts(bootsteps.StartStopStep):
 
     def start(self, consumer: Any) -> None:
         celerys_own = type(consumer).create_task_handler
+        errors, pool = consumer.connection_errors, light.of_this_worker()
         consumer.create_task_handler = lambda: taking_attempts(
-            celerys_own(consumer), lambda message: message.reject_log_error(logger, consumer.connection_errors)
+            celerys_own(consumer) if pool is None else partial(_give_to_feeder, pool, errors),
+            lambda message: message.reject_log_error(logger, errors),
         )
+
+
+def _give_to_feeder(pool: LightPool, errors: tuple[type[Exception], ...], message: Any) -> None:
+    message.ack_log_error(logger, errors)
+    attempt = attempt_of(message)
+    pool.call(attempt.job_id, attempt.attempt)
 
 
 class HangUp(bootsteps.StartStopStep):

@@ -47,6 +47,7 @@ def test_the_modelled_pass_is_the_one_that_is_sent():
     modelled = modelled.replace("enter give_place", "enter").split()  # one after the other, in one statement
     assert [knock, *sent] == modelled
     assert kept == "start_kept", "what a process keeps is started after the commit"
+    assert sent_by(claiming.claim_for) == [begin, *modelled]
 
 
 def test_the_job_that_a_process_keeps_starts_in_the_same_pipeline():

@@ -165,6 +165,7 @@ def test_a_client_that_stands_still_after_its_knock_loses_the_waiting_place():
                 pipe.hear()
                 stands.set()
                 assert goes_on.wait(60)
+                pipe.add("COMMIT")
 
         late = run(stand_still)
         assert stands.wait(30)

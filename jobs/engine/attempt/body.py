@@ -20,7 +20,7 @@ from jobs.calls.arguments import stats_as_json
 from jobs.calls.refusals import InvalidRequest, UnknownTarget
 from jobs.calls.registry import Target
 from jobs.conf import settings
-from jobs.engine.attempt import process_state
+from jobs.engine.attempt import coroutines, process_state
 from jobs.engine.attempt.captured_output import Tail, listening
 from jobs.engine.attempt.memory import Remembering, StoredMemory
 from jobs.engine.process import user_code
@@ -55,6 +55,7 @@ class Outcome:
     peak_memory: the most MiB that this process used during the body; None: not known.
     log: what the body logged and printed; None: its job type does not ask for that.
     refusals: the errors of changes to this process that could not be put back.
+    left: the names of tasks that the body has started, and that did not end.
     tell: calls the failure hook of the author with the verb that settled a failed attempt; None: there is no hook.
     """
 
@@ -67,6 +68,7 @@ class Outcome:
     peak_memory: int | None = None
     log: Tail | None = None
     refusals: list[Exception] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
     tell: Callable[[str], None] | None = None
 
     def keep_log(self, job: Started) -> None:
@@ -104,8 +106,8 @@ def run(job: Started, host: AttemptHost) -> Outcome:
     outcome, ask = Outcome(), user_code.Here(job, host)
     host.process.reset_peak()
     # The time limit is for the body alone: not for the wait for PostgreSQL, nor for the manager of the model.
-    find = partial(_find, job, outcome, host)
-    found = ask.within(job.timeout + DATABASE_PATIENCE, find, late="not found within")
+    look = partial(find, job, outcome, host)
+    found = ask.within(job.timeout + DATABASE_PATIENCE, look, late="not found within")
     if isinstance(found.error, StillAway):
         raise found.error
     outcome.error = found.error
@@ -118,7 +120,7 @@ def run(job: Started, host: AttemptHost) -> Outcome:
     return outcome
 
 
-def _find(job: Started, outcome: Outcome, host: AttemptHost) -> Found:
+def find(job: Started, outcome: Outcome, host: AttemptHost) -> Found:
     """Return the current job, its code and its object.
 
     If the objects are in the database of the jobs, wait while that is away, as with an outcome: no body has begun.
@@ -132,9 +134,9 @@ def _find(job: Started, outcome: Outcome, host: AttemptHost) -> Found:
     running = _enter(job, target, outcome, host)
     if target.class_level:
         return running, target, None
-    find = partial(_find_object, running, target, job)
+    look = partial(_find_object, running, target, job)
     try:
-        instance = patiently(find) if sources.is_beside_jobs(target) else find()
+        instance = patiently(look) if sources.is_beside_jobs(target) else look()
     except Error as error:
         if store.may_pass(error) and sources.is_beside_jobs(target):
             raise StillAway from error
@@ -148,11 +150,11 @@ def _find(job: Started, outcome: Outcome, host: AttemptHost) -> Found:
 
 
 def _find_object(running: current.CurrentJob, target: Target, job: Started) -> Model | None:
-    with _around(running):
+    with around(running):
         return sources.find(target, job.source_id, job.tenant_id, of_a_job=True)
 
 
-def _around(running: current.CurrentJob) -> AbstractContextManager[object]:
+def around(running: current.CurrentJob) -> AbstractContextManager[object]:
     """Return the context of the project (JOBS_AROUND) for a body, and for the look-up of its object.
 
     It sets for example a schema, a scope or a row level policy of the tenant.
@@ -184,16 +186,22 @@ def _enter(job: Started, target: Target, outcome: Outcome, host: AttemptHost) ->
 
 def _call(job: Started, outcome: Outcome, host: AttemptHost, found: Found) -> None:
     running, target, instance = found
-    outcome.result_ttl = target.spec.result_ttl
-    if failed := getattr(target.function, FAILED, None):
-        outcome.tell = partial(_tell, failed, job, outcome, running)
+    take_options(job, outcome, running, target)
     listened = listening() if target.spec.log else nullcontext()
-    with running.here(), listened as outcome.log, _around(running), host.process.of_a_body():
-        outcome.value = target.on(instance)(**job.args)
+    with running.here(), listened as outcome.log, around(running), host.process.of_a_body():
+        returned = target.on(instance)(**job.args)
+        outcome.value = coroutines.run(returned, job.id, host, outcome.left) if target.is_async else returned
         # Here, inside the time limit and with the body's sessions: both may contain lazy values, which run its author's
         # code.
         outcome.stats = stats_as_json(outcome.stats)
         outcome.text = results.as_text(outcome.value)
+
+
+def take_options(job: Started, outcome: Outcome, running: current.CurrentJob, target: Target) -> None:
+    """Take what the job type asks of the end of an attempt: how long its result is kept, and its failure hook."""
+    outcome.result_ttl = target.spec.result_ttl
+    if failed := getattr(target.function, FAILED, None):
+        outcome.tell = partial(_tell, failed, job, outcome, running)
 
 
 def _tell(
@@ -201,7 +209,7 @@ def _tell(
 ) -> None:
     """Call the failure hook after the settling, as a part of the job, in its tenant's scope."""
     current.enter(running)
-    with _around(running):
+    with around(running):
         failed(verb, outcome.error, **job.args)
 
 

@@ -80,9 +80,9 @@ def _run_slice(job: Started, host: AttemptHost) -> _Last:
     following: Started | None = job
     while following is not None:
         job = following
-        with _attempt_context(job) as span:
+        with attempt_context(job) as span:
             outcome = body.run(job, host)
-            clean = _is_clean(job, outcome.refusals, host)
+            clean = _is_clean(job, outcome.refusals, host, outcome.left)
             if not clean:
                 job = replace(job, holder=replace(job.holder, lost=True))
             outcome.keep_result(job)
@@ -106,9 +106,12 @@ def _fail(job: Started, outcome: Outcome, host: AttemptHost) -> bool:
     return not job.holder.lost and _is_clean(job, refusals, host)
 
 
-def _is_clean(job: Started, refusals: Sequence[Exception], host: AttemptHost) -> bool:
-    """Clean the sessions of user code. Return whether this process may run another body."""
-    left, cleaned = host.process.end_threads(), session_reset.clean()
+def _is_clean(job: Started, refusals: Sequence[Exception], host: AttemptHost, tasks: Sequence[str] = ()) -> bool:
+    """Clean the sessions of user code. Return whether this process may run another body.
+
+    tasks: the names of those that did not end.
+    """
+    left, cleaned = host.process.end_threads() or ", ".join(tasks), session_reset.clean()
     if left:
         telemetry.noticed("process ends: what a body has started still runs", job=job.id, left=left)
     elif not cleaned:
@@ -128,7 +131,7 @@ def _keeper(host: AttemptHost) -> Keeper | None:
 
 
 @contextmanager
-def _attempt_context(job: Started) -> Iterator["Span"]:
+def attempt_context(job: Started) -> Iterator["Span"]:
     """Name the attempt in each log line inside the block, and add its spans to the trace that submitted it."""
     facts = {"job": job.id, "attempt": job.attempt, "tenant": job.tenant_id}
     span_facts: dict[str, str | int] = {f"scheduler.{name}": value for name, value in facts.items()}

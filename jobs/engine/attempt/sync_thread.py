@@ -49,6 +49,11 @@ class SyncThread(ThreadPoolExecutor):
             for session in self._sessions:
                 session.dec_thread_sharing()
 
+    def interrupt(self) -> None:
+        """Cancel the statement that runs here."""
+        for session in self._sessions:
+            interrupt(session)
+
     def is_idle(self) -> bool:
         """Cancel the statement that a body has left here, and wait; return whether the thread is idle.
 
@@ -57,8 +62,7 @@ class SyncThread(ThreadPoolExecutor):
         """
         if self._used:
             last = super().submit(bool)  # there is one thread, so all else has ended before
-            for session in self._sessions:
-                interrupt(session)
+            self.interrupt()
             wait([last], CANCEL_PATIENCE)
             self._used = not last.done()
         return not self._used

@@ -21,13 +21,13 @@ process decides what sends the messages, and which thread makes the requested di
 """
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from weakref import WeakSet
 
-from django.db import DEFAULT_DB_ALIAS, IntegrityError, connections, transaction
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, IntegrityError, InterfaceError, connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from jobs import store
+from jobs import store, telemetry
 from jobs.allocation.order import MAX_PASSES
 from jobs.engine.door.repairs import recount_books
 from jobs.engine.door.unblock import unblock_safely
@@ -59,6 +59,15 @@ def hand_over(claimed: Sequence[Claimed]) -> None:
     """Send claimed jobs to workers."""
     if claimed and (carrier := runtime.current().carrier):
         carrier(claimed)
+
+
+def ring(pools: Collection[str]) -> None:
+    """Ring for light pools, whose feeders claim for their free seats. Each second they look anyway."""
+    if pools:
+        try:
+            store.ring(pools)
+        except (DatabaseError, InterfaceError) as error:
+            telemetry.noticed("ring not sent", error=type(error).__name__)
 
 
 def dispatch(*, in_line: bool = True) -> int:
@@ -103,6 +112,7 @@ def _passes(*, in_line: bool, keeper: Keeper | None = None, ahead: Ending | None
         locked |= claimed.locked
         keeper = ahead = None  # once is enough
         yield claimed
+        ring(claimed.rings)
         if any(job.limited for job in claimed):
             store.wake_clock()  # the clock must learn when the next token is due
         unblocked = claimed.ends and unblock_safely()

@@ -1,9 +1,10 @@
 """The host of bodies, as the engine sees it: the process that runs jobs, and a seat of it, which runs one attempt."""
 
 import uuid
+from asyncio import AbstractEventLoop
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import InitVar, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -29,6 +30,10 @@ class TimeLimit:
     def disarm(self) -> None:
         """Stop the timer, since that code has ended. May be called twice."""
 
+    def cancelling(self, loop: AbstractEventLoop, cancel: Callable[[], None]) -> AbstractContextManager[None]:
+        """Let the loop call `cancel` at the limit inside the block, in place of an exception in this thread."""
+        return nullcontext()
+
     def deferred(self) -> AbstractContextManager[None]:
         """Defer the interrupt while the engine works on behalf of the body."""
         return nullcontext()
@@ -51,6 +56,9 @@ class ProcessHost:
     def of_a_body(self) -> AbstractContextManager[None]:
         """Return the context of a body: after it, no call that the body awaited uses the body's sessions."""
         return nullcontext()
+
+    def cancel_calls(self) -> None:
+        """Cancel the statements of the calls that a coroutine awaits, since the coroutine is cancelled."""
 
     def end_threads(self) -> str:
         """End the sessions of the body's other threads; return the name of a thread that still runs, or ""."""
@@ -81,18 +89,14 @@ class ProcessHost:
 
 @dataclass(eq=False)
 class AttemptHost:
-    """A seat of a process. It holds one attempt at a time; a worker's seat (worker/children/child.py) tells its parent.
-
-    number: the number of the seat in its process, which makes this object.
-    """
+    """A seat of a process. It holds one attempt at a time; a worker's (worker/children/child.py) tells its parent."""
 
     process: ProcessHost
-    number: InitVar[int] = 0
     limit: TimeLimit = field(default_factory=TimeLimit)
     seat: Seat = field(init=False)
 
-    def __post_init__(self, number: int) -> None:
-        self.seat = Seat.here(self.process.worker, number)
+    def __post_init__(self) -> None:
+        self.seat = Seat.here(self.process.worker)
 
     def hold(self, job_id: int, attempt: int) -> None:
         """Tell the parent that this seat is about to start the attempt, or has got it; it holds no other.

@@ -16,8 +16,10 @@ from jobs.models import WORKER_STOPPED
 from jobs.store import ANY_SEAT, Failure, Seat
 
 SESSION_PATIENCE = 1.0  # seconds to wait for each session of a dead process to end
-MOST_STOPS = 10  # stops of its worker that do not count as crashes of a job; each further one does
+MOST_STOPS = 10  # ends that are not to blame on a job, and do not count as its crashes; each further one does
 STOPPED = Failure(WORKER_STOPPED, "its worker was stopped")
+NEIGHBOUR = Failure("NeighbourEnded", "its process was ended because of another job in it")
+FORGIVEN = (STOPPED, NEIGHBOUR)
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,10 @@ def process_ended(worker: uuid.UUID, death: Death) -> bool:
 
 
 def _settle(job_id: int, attempt: int, seat: Seat, death: Death) -> bool:
+    blamed = [(kill.job_id, kill.attempt) for kill in death.kills]
     failure = STOPPED if death.stopped else Failure("ProcessDied", death.error)
+    if blamed and (job_id, attempt) not in blamed:
+        failure = NEIGHBOUR
     for kill in death.kills:
         if (kill.job_id, kill.attempt) == (job_id, attempt):
             if kill.reason is None and time_out(job_id, attempt, seat):
@@ -122,7 +127,7 @@ def take_back(job_id: int, attempt: int, failure: Failure, seat: Seat = ANY_SEAT
 
     Return False if that is not (yet) done.
     """
-    forgiven = MOST_STOPS if failure is STOPPED else 0
+    forgiven = MOST_STOPS if failure in FORGIVEN else 0
     status = store.take_back(job_id, attempt, failure, settings.JOBS_MAX_CRASHES, seat=seat, forgiven=forgiven)
     if status is None:
         telemetry.ignored("take_back", job_id, attempt, "it is over, or runs elsewhere, or its row is locked")

@@ -8,6 +8,15 @@ WHERE id = %(id)s
       -- include shared/held_by
   )  -- guard I8
 
+-- name: cancels_of
+-- Reads:  the running attempts of a worker that were asked to stop. Who: its feeder. Index: jobs_one_job_per_slot.
+SELECT id, attempt, worker_pid FROM jobs
+WHERE slot IS NOT NULL
+  AND status = 'running'  -- guard I3
+  AND worker = %(worker)s::uuid  -- guard I3
+  AND cancel_requested_at IS NOT NULL  -- guard
+ORDER BY id
+
 -- name: still_running
 -- Reads:  what the holder of a running attempt knows of it. Who: a process that lost the answer to its start; a parent process
 --         that settles in place of its child. The child's pid is part of the fence, since a duplicate message may let another
@@ -41,18 +50,18 @@ WHERE id = %(id)s
 RETURNING id
 
 -- name: running_in
--- Reads:  the attempt that this process is running according to the database. Who: a process that lost its connection
---         while settling, and does not know whether it got the next job of the lane. Index: jobs_one_job_per_slot.
--- That one started after the job that was settled. An earlier one is an attempt whose end PostgreSQL has lost, by a failover
+-- Reads:  the attempts that these processes are running according to the database. Who: a process that lost its connection
+--         while settling, and does not know whether it got the next job of the lane; a feeder that does not know what its
+--         trip has started. Index: jobs_one_job_per_slot.
+-- Those started after the job that was settled, or the trip. An earlier one is an attempt whose end PostgreSQL has lost, by a failover
 -- or a restore: its body has run, and must not run again as the same attempt. Its parent takes it back (reconcile.py).
 SELECT
 -- include shared/started
+, j.worker_pid
 FROM jobs j JOIN queues q ON q.id = j.queue_id
 WHERE j.slot IS NOT NULL
   AND j.status = 'running'
-  AND (
-      -- include shared/held_by
-  )  -- guard I3
+  AND (j.worker = %(worker)s::uuid AND j.worker_pid = ANY(%(pids)s::int[]))  -- guard I3
   AND j.start_time > %(after)s  -- guard I3
 
 -- name: start
@@ -60,6 +69,12 @@ WHERE j.slot IS NOT NULL
 -- Who:    the worker process that received the message (job, attempt). A duplicate, late or repeated message finds no row.
 -- Locks:  the row. Index: primary key.
 UPDATE jobs j
+SET status = 'running',
+    worker = %(worker)s,
+    worker_pid = %(pid)s,
+    start_time = coalesce(%(now)s::timestamptz, clock_timestamp())
+FROM queues q
+WHERE
 -- include shared/start
   AND j.id = %(id)s
   AND j.attempt = %(attempt)s  -- guard I3

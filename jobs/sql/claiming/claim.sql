@@ -21,10 +21,11 @@ WITH RECURSIVE
 -- include claim/write_down
 SELECT id, attempt, pool, waited, limited, tenant_id,
 -- include claim/keep
-    , NULL AS more, NULL AS locked, NULL AS uncounted, NULL AS idle, NULL AS waits
+    , NULL AS more, NULL AS locked, NULL AS uncounted, NULL AS idle, NULL AS waits, NULL AS rings
 FROM (SELECT * FROM claimed ORDER BY pool, pool_rank, place) claimed
 UNION ALL  -- the last row is the verdict. locked: the lanes whose first jobs others have locked. idle: there is room left.
--- waits: a visited lane has more jobs that could start; or there was no room to visit one
+-- waits: a visited lane has more jobs that could start; or there was no room to visit one. rings: the light pools whose feeders could
+-- start a job: those that this pass did not serve; and its own, if it took all that it may, and other workers have free seats.
 SELECT
     NULL, NULL, NULL, NULL, NULL, NULL, NULL,
     coalesce(bool_or(taken_of_pool < pool_free AND CASE WHEN visited THEN again OR NOT whole ELSE ready END), false),
@@ -34,5 +35,12 @@ SELECT
     ),
     coalesce(bool_or(uncounted), false),
     coalesce(bool_or(taken_of_pool < pool_free), false),
-    coalesce(bool_or(CASE WHEN visited THEN again ELSE ready END), true)
+    coalesce(bool_or(CASE WHEN visited THEN again ELSE ready END), true),
+    ARRAY(
+        SELECT pool FROM asked WHERE NOT served AND ready
+        UNION ALL
+        SELECT pool FROM next_turn
+        WHERE others > 0 AND taken_of_pool >= pool_free AND CASE WHEN visited THEN again ELSE ready END
+        GROUP BY pool
+    )
 FROM next_turn

@@ -3,6 +3,12 @@
 --         (claim/keep.sql). If it cannot, the process handles that job like one of a message.
 -- Locks:  the row; not if another transaction has locked it, since messages of other jobs wait for this answer. Index: primary key.
 UPDATE jobs j
+SET status = 'running',
+    worker = %(worker)s,
+    worker_pid = %(pid)s,
+    start_time = coalesce(%(now)s::timestamptz, clock_timestamp())
+FROM queues q
+WHERE
 -- include shared/start
   AND j.id = (
     SELECT k.id FROM jobs k

@@ -6,6 +6,25 @@ SELECT pg_advisory_unlock(hashtext('jobs.messages'), hashtext(%(text)s))
 -- Change: let this session receive every message. Who: a worker whose broker is this database.
 LISTEN jobs_messages
 
+-- name: hear_rings
+-- Change: let this session receive the rings for light pools. Who: their feeders.
+LISTEN jobs_bell
+
+-- name: ring
+-- Change: ring for light pools. Who: a dispatch that found work for free seats of theirs; it is outside its pass, whose commit
+--         would otherwise wait for the lock that each NOTIFY takes. A lost ring costs a second: the feeders look then.
+SELECT set_config('synchronous_commit', 'off', true), pg_notify('jobs_bell', pool) FROM unnest(%(pools)s::text[]) AS pool
+
+-- name: ring_to_stop
+-- Change: ring for the light pools in which these jobs run: their feeders look which attempts were asked to stop. Who: the
+--         transaction that asked; the ring comes with its commit. Index: primary key.
+SELECT pg_notify('jobs_bell', %(prefix)s || pool || ' stop')
+FROM (
+    SELECT DISTINCT pool FROM workers
+    WHERE kind = 'light'
+      AND id = ANY(ARRAY(SELECT worker FROM jobs WHERE id = ANY(%(ids)s::bigint[])))
+) w
+
 -- name: send_message
 -- Change: send the text to every worker of this database. Who: the sender of a process, after the claim has committed.
 SELECT pg_notify('jobs_messages', %(text)s)

@@ -1,12 +1,7 @@
--- A queued job `j` of queue `q` starts in this process, except in three cases. A worker that was declared gone starts no job:
+-- Whether a queued job `j` of queue `q` starts: in three cases it does not. A worker that was declared gone starts no job:
 -- recover would take it back at once. A job does not start if its tenant was deleted while it was claimed, or if its time to
--- start has passed, by PostgreSQL's clock. No indexed column changes (HOT).
-SET status = 'running',
-    worker = %(worker)s,
-    worker_pid = %(pid)s,
-    start_time = coalesce(%(now)s::timestamptz, clock_timestamp())
-FROM queues q
-WHERE q.id = j.queue_id
+-- start has passed, by PostgreSQL's clock.
+q.id = j.queue_id
   AND j.status = 'queued'  -- guard I3
   AND (j.expires_at IS NULL OR j.expires_at > coalesce(%(now)s::timestamptz, clock_timestamp()))  -- guard
   AND NOT EXISTS (SELECT FROM paused_job_types p WHERE p.source_type = j.source_type AND p.source_method = j.source_method)  -- guard

@@ -1,24 +1,17 @@
-"""A process of a worker's pool, and its preparation before its first job."""
+"""A process of a worker's pool, as the engine sees it."""
 
-import multiprocessing.process
-import os
+import multiprocessing
 import signal
 import threading
 import uuid
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import Any
 
-from asgiref.sync import SyncToAsync
-from billiard.process import current_process
-from billiard.util import set_pdeathsig  # type: ignore[attr-defined]  # not in its stubs
 from celery import signals
 from django.db import DatabaseError, InterfaceError, connections
 
 from jobs import store
 from jobs.celery import celery_app
-from jobs.engine.attempt import session_reset
 from jobs.engine.attempt.threads import Threads
 from jobs.engine.process import runtime
 from jobs.engine.process.host import AttemptHost, ProcessHost
@@ -35,7 +28,6 @@ from jobs.worker.threads.sender import Sender
 from jobs.worker.threads.wakeup import wakeup
 from jobs.worker.threads.watchdog import Progress
 
-MAIN = multiprocessing.current_process()  # of the parent, which imports this; Celery puts its own in its place
 FLUSH_SECONDS = 2.0  # to send the remaining messages when the process ends
 # Signals that ask a process to end. A platform, a container or systemd may send them to all processes of a worker.
 STOPS = (signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP)
@@ -71,6 +63,9 @@ class Child(ProcessHost):
 
     def of_a_body(self) -> AbstractContextManager[None]:
         return self._threads.of_a_body()
+
+    def cancel_calls(self) -> None:
+        self._threads.cancel_calls()
 
     def end_threads(self) -> str:
         left = self._threads.end() or self._kept_with_sessions()
@@ -127,7 +122,7 @@ class Child(ProcessHost):
 
 
 class ChildSeat(AttemptHost):
-    """The seat of this process, whose entry in the running table tells the parent what it holds."""
+    """This process as the holder of an attempt: its entry in the running table tells the parent what it holds."""
 
     def __init__(self, process: Child, entry: OwnEntry) -> None:
         super().__init__(process, limit=Timer(entry))
@@ -140,49 +135,9 @@ class ChildSeat(AttemptHost):
         self._entry.let_go()
 
 
-def _let_bodies_have_processes() -> None:
-    """Let bodies start processes of multiprocessing, which takes Celery's for daemons, and daemons may have none.
-
-    The new processes end with this one: they are in its process group.
-    """
-    MAIN.name = current_process().name  # in the lines of the log
-    multiprocessing.process._current_process = MAIN  # type: ignore[attr-defined]
-    forks = Forks()
-    os.register_at_fork(before=forks.begin, after_in_parent=forks.end, after_in_child=forks.become_a_bodys_process)
-
-
-class Forks(threading.local):
-    """Prepare each process that a body forks: it forgets its parent's sessions, and SIGTERM ends it.
-
-    During the fork these signals are blocked: the parent's handler, which it still has, would swallow them.
-    """
-
-    def begin(self) -> None:
-        self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
-
-    def end(self) -> None:
-        signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
-
-    def become_a_bodys_process(self) -> None:
-        session_reset.forget()
-        SyncToAsync.single_thread_executor = ThreadPoolExecutor(1)  # threads are not forked
-        for number in STOPS:
-            signal.signal(number, signal.SIG_DFL)
-        self.end()
-
-
-@signals.worker_process_init.connect
-def run_jobs_here(**_: Any) -> None:
-    """Prepare the process: it dies with its parent, leads a process group, and has an entry in the running table.
-
-    It starts threads of its own for what threads do in the parent: threads are not forked.
-    """
-    set_pdeathsig(signal.SIGKILL)  # otherwise it would go on with its job, and no worker would know (Linux)
-    os.setpgid(0, 0)
-    pid, index = os.getpid(), current_process().index  # type: ignore[attr-defined]  # not in its stubs
+def run_jobs_here(pid: int, index: int) -> None:
+    """Make this process run the job of each message. It has an entry in the running table."""
     entry = running_table.take_entry(index, pid)
-    store.name_sessions(WORKER_ID, pid)
     child = Child(WORKER_ID, pid, next(iter(celery_app().amqp.queues.consume_from), None))
-    _let_bodies_have_processes()
     runtime.start(Runtime(carrier=child.hand_over, relay=wakeup.request, host=ChildSeat(child, entry)))
     signals.worker_process_shutdown.connect(lambda **_: child.send_messages(), weak=False)

@@ -6,7 +6,8 @@ If a process ignores the signal, the parent ends it at the deadline in the runni
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from asyncio import AbstractEventLoop
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -16,6 +17,8 @@ from jobs.conf import settings
 from jobs.engine.process.host import TimeLimit
 from jobs.store import Started
 from jobs.worker.children.entry import OwnEntry
+
+DEAF = 1.0  # seconds until a loop that has not begun to cancel its coroutine is taken for blocked
 
 
 class TimeIsUp(SoftTimeLimitExceeded):
@@ -35,6 +38,7 @@ class Timer(TimeLimit):
         self._ends_at = 0.0
         self._deferred = 0
         self._late = False
+        self._ask_to_cancel: Callable[[], object] | None = None
 
     def arm(self, job: Started, seconds: float) -> None:
         """Start the timer. Undo an earlier body's changes of the signal handler."""
@@ -70,7 +74,21 @@ class Timer(TimeLimit):
             self._deferred -= 1
         if self._late and not self._deferred:
             self._late = False
-            raise TimeIsUp
+            self._end_body()
+
+    @contextmanager
+    def cancelling(self, loop: AbstractEventLoop, cancel: Callable[[], None]) -> Iterator[None]:
+        """Let the loop call `cancel` at the limit inside the block. A loop that is blocked is interrupted, too."""
+
+        def cancel_in_the_loop() -> None:
+            cancel()
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
+        self._ask_to_cancel = lambda: loop.call_soon_threadsafe(cancel_in_the_loop)
+        try:
+            yield
+        finally:
+            self._ask_to_cancel = None
 
     def _interrupt(self, _signal: int, _frame: FrameType | None) -> None:
         if not self._armed:
@@ -78,4 +96,11 @@ class Timer(TimeLimit):
         if self._deferred:
             self._late = True
         else:
+            self._end_body()
+
+    def _end_body(self) -> None:
+        if self._ask_to_cancel is None:
             raise TimeIsUp
+        ask, self._ask_to_cancel = self._ask_to_cancel, None
+        signal.setitimer(signal.ITIMER_REAL, DEAF)
+        ask()

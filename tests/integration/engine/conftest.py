@@ -1,7 +1,14 @@
 """A thing whose one job at a time a test runs."""
 
 import pytest
+from asgiref.sync import SyncToAsync
+from django.db import connections
 
+from jobs.engine.attempt.threads import Threads
+from jobs.engine.process.host import AttemptHost, ProcessHost
+from jobs.store import OwnSession
+from jobs.store.session import session
+from tests.attempts import changed
 from tests.factories import TenantFactory, ThingFactory
 from tests.sample.models import Thing
 
@@ -18,6 +25,23 @@ def one_worker(register, settings) -> None:
     """It is live for as long as a busy machine takes."""
     settings.JOBS_BEAT_INTERVAL = 3600.0
     register()
+
+
+@pytest.fixture
+def host(register):
+    """A seat as a worker's: the engine has a session of its own, and the threads of bodies end with them."""
+    own, before, mine = OwnSession(), SyncToAsync.single_thread_executor, connections["default"]
+    of_bodies = Threads()
+    parts = {"own_session": own.speaking, "of_a_body": of_bodies.of_a_body, "end_threads": of_bodies.end}
+    parts |= {"cancel_calls": of_bodies.cancel_calls}
+    yield changed(AttemptHost(ProcessHost(register(concurrency=1), pool="default")), **parts)
+    SyncToAsync.single_thread_executor.shutdown()
+    SyncToAsync.single_thread_executor = before
+    if connections["default"] is not mine:  # the process that has to end is that of the tests
+        connections["default"].close()
+        connections["default"] = mine
+    with own.speaking():
+        session().close()
 
 
 @pytest.fixture(params=["COMMIT", "ROLLBACK"])

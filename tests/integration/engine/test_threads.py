@@ -8,19 +8,16 @@ from contextlib import contextmanager, suppress
 from functools import partial
 
 import pytest
-from asgiref.sync import SyncToAsync, async_to_sync, sync_to_async
+from asgiref.sync import async_to_sync, sync_to_async
 from django.db import connection, connections, transaction
 
 from jobs import async_, current_job, job
 from jobs.engine.attempt import sync_thread, threads
 from jobs.engine.attempt.execute import execute
-from jobs.engine.attempt.threads import Threads
 from jobs.engine.process import interrupt
-from jobs.engine.process.host import AttemptHost, ProcessHost
 from jobs.engine.verbs.cancel import cancel
 from jobs.models import Job, JobMemory
-from jobs.store import OwnSession, results
-from tests.attempts import changed
+from jobs.store import results
 from tests.factories import ThingFactory
 from tests.sample.models import Run, Thing
 from tests.sql import sql, value
@@ -28,23 +25,6 @@ from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]
 ENDS = "process ends: what a body has started still runs"
-
-
-@pytest.fixture
-def host(register):
-    own, before, mine = OwnSession(), SyncToAsync.single_thread_executor, connections["default"]
-    of_bodies = Threads()
-    parts = {"own_session": own.speaking, "of_a_body": of_bodies.of_a_body, "end_threads": of_bodies.end}
-    yield changed(AttemptHost(ProcessHost(register(concurrency=1), pool="default")), **parts)
-    SyncToAsync.single_thread_executor.shutdown()
-    SyncToAsync.single_thread_executor = before
-    if connections["default"] is not mine:  # the process that has to end is that of the tests
-        connections["default"].close()
-        connections["default"] = mine
-    with own.speaking():
-        from jobs.store import session
-
-        session().close()
 
 
 @pytest.fixture

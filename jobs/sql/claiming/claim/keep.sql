@@ -1,5 +1,6 @@
--- The job that the process which dispatches keeps for itself: the first of its pool. `start_kept` finds it in the session.
+-- The jobs that the caller keeps, in the order of the claim, for `start_kept` or `start_many` in the session: a process that
+-- dispatches keeps the first of its pool; a feeder, which claims for the seats of its worker, all of them.
 CASE
-    WHEN pool = nullif(current_setting('jobs.keeps', true), '') AND current_setting('jobs.kept', true) = ''
-    THEN set_config('jobs.kept', concat_ws(' ', id, attempt), false)
+    WHEN pool = nullif(current_setting('jobs.keeps', true), '') AND (current_setting('jobs.kept', true) = '' OR %(feeder)s::uuid IS NOT NULL)
+    THEN set_config('jobs.kept', concat_ws(' ', nullif(current_setting('jobs.kept', true), ''), id, attempt), false)
 END AS kept

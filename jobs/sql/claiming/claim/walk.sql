@@ -14,7 +14,9 @@ visit AS (
         NULL::tid AS lane_row, NULL::bigint AS tenant_id, 0 AS lane_in_use, NULL::tenant_queues AS tenant,
         NULL::tid AS book_row, NULL::tenant_books AS book, 1 AS weight, false AS uncounted, false AS passed_over,
         0 AS left_slots, 0 AS own_slots, NULL::timestamptz AS full_at, 0::float8 AS free, 0::float8 AS virtual_time, false AS in_time, NULL::lane_front AS front
-    FROM asked WHERE nth = 1
+    FROM asked
+    WHERE nth = 1
+      AND served  -- guard
     UNION ALL
     SELECT
         q.pool, q.nth, q.id, q.room, q.rate_limit, here.upto, coalesce(lane.position, here.position),

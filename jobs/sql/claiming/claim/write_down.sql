@@ -67,7 +67,7 @@ tenants_moved_on AS (  -- of the visits of a tenant, which all say the same of i
 ),
 next_turn AS MATERIALIZED (  -- least, growth: of this round so far. visited: not all are; one that is not contends, too
     SELECT
-        q.pool, q.turn_row, q.pool_free, q.weight, q.rate_limit, q.rate_window, q.full_at, q.lane_time, q.head, q.ready, v.position, v.whole,
+        q.pool, q.turn_row, q.pool_free, q.others, q.weight, q.rate_limit, q.rate_window, q.full_at, q.lane_time, q.head, q.ready, v.position, v.whole,
         v.uncounted, v.n, v.last_place, v.again, v.queue_id IS NOT NULL AS visited,
         CASE WHEN v.whole AND NOT v.could_stay THEN 'empty' ELSE 'ready' END AS state,
         CASE WHEN v.least IS NOT NULL AND (v.whole OR v.served) THEN q.present END AS contending,
@@ -89,6 +89,7 @@ next_turn AS MATERIALIZED (  -- least, growth: of this round so far. visited: no
             min(lane_in_use / weight::float8) FILTER (WHERE could) AS least_growth
         FROM outcome GROUP BY queue_id
     ) v ON v.queue_id = q.id
+    WHERE q.served
 ),
 turns_moved_on AS (
     UPDATE queue_turns t

@@ -1,0 +1,1 @@
+"""A process of a light pool: many attempts at once, as coroutines on one event loop."""

@@ -1,0 +1,116 @@
+"""Run the body of one attempt on the event loop of a light process, and record its outcome."""
+
+import asyncio
+import decimal
+import math
+import time
+from collections.abc import Sequence
+from contextvars import Context, copy_context
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from asgiref.sync import ThreadSensitiveContext
+from django.db.models import Model
+
+from jobs.authoring.current import CurrentJob
+from jobs.authoring.exceptions import Cancelled
+from jobs.calls.arguments import stats_as_json
+from jobs.calls.registry import Target
+from jobs.engine.attempt import body
+from jobs.engine.attempt.body import Outcome
+from jobs.engine.attempt.coroutines import awaited
+from jobs.engine.light.database import Lane
+from jobs.engine.process.host import AttemptHost
+from jobs.store import Started, results, speak_as_the_caller
+
+LIMIT, CANCEL = "limit", "cancel"  # why the engine cancels a coroutine
+
+
+class NotACoroutine(Exception):
+    """A body without `async` cannot run on the event loop: it would hold up every other job of its process."""
+
+
+@dataclass(eq=False)
+class Attempt:
+    """One attempt in its seat.
+
+    context: the context variables of the attempt: no other attempt sees them.
+    due: when its time is up, by time.monotonic(); None: its body has not begun, or is over.
+    ends: why the engine has cancelled it: LIMIT or CANCEL; "": it has not.
+    last: when it must have ended after that, by time.monotonic().
+    tasks: what the body has started by `asyncio.create_task`.
+    """
+
+    job: Started
+    host: AttemptHost
+    lane: Lane
+    outcome: Outcome = field(default_factory=Outcome)
+    context: Context = field(default_factory=copy_context)
+    due: float | None = None
+    ends: str = ""
+    last: float = math.inf
+    task: asyncio.Task[None] | None = None
+    tasks: set[asyncio.Task[Any]] = field(default_factory=set)
+    found: tuple[CurrentJob, Target, Model | None] | None = None
+
+    @property
+    def key(self) -> tuple[int, int]:
+        return self.job.id, self.job.attempt
+
+    def cancel(self, why: str, grace: float) -> None:
+        """Cancel the coroutine, for the first reason that there is. It must have ended after `grace` seconds."""
+        if self.due is not None and self.task is not None and not self.ends:
+            self.ends, self.last = why, time.monotonic() + grace
+            self.task.cancel()
+
+
+def find(attempts: Sequence[Attempt]) -> None:
+    """Find the code and the object of each attempt, in a database thread. An error is the outcome of its attempt."""
+    for attempt in attempts:
+        try:
+            attempt.found = attempt.context.run(_find, attempt)
+        except BaseException as error:
+            attempt.outcome.error = error
+
+
+def _find(attempt: Attempt) -> tuple[CurrentJob, Target, Model | None]:
+    speak_as_the_caller()
+    decimal.setcontext(decimal.getcontext().copy())  # else it would be changed in place
+    running, target, instance = body.find(attempt.job, attempt.outcome, attempt.host)
+    if not target.is_async:
+        raise NotACoroutine(f"{target} is not `async def`: make it so, or give its queue an ordinary pool")
+    attempt.lane.around = partial(body.around, running)
+    return running, target, instance
+
+
+async def run(attempt: Attempt) -> None:
+    """Run the body, and record how it ends. Every exception is an outcome, even SystemExit."""
+    outcome = attempt.outcome
+    if attempt.found is None:
+        return
+    try:
+        async with ThreadSensitiveContext(executor=attempt.lane):
+            await _call(attempt, *attempt.found)
+    except asyncio.CancelledError as error:
+        outcome.error = Cancelled("stopped on request") if attempt.ends == CANCEL else error
+    except BaseException as error:
+        outcome.error = error
+    if attempt.ends == LIMIT:  # a later answer does not count
+        late = TimeoutError(f"timed out after {attempt.job.timeout:.15g} s")
+        late.__cause__ = None if isinstance(outcome.error, asyncio.CancelledError) else outcome.error
+        outcome.error = late
+    if outcome.error is not None:  # stats that are not JSON must not hide the error
+        try:
+            outcome.stats = stats_as_json(outcome.stats)
+        except Exception:
+            outcome.stats = {}
+
+
+async def _call(attempt: Attempt, running: CurrentJob, target: Target, instance: Model | None) -> None:
+    job, outcome = attempt.job, attempt.outcome
+    body.take_options(job, outcome, running, target)
+    with running.here():
+        outcome.value = await awaited(target.on(instance)(**job.args))
+    outcome.stats = stats_as_json(outcome.stats)
+    outcome.text = results.as_text(outcome.value)

@@ -1,0 +1,128 @@
+-- Arrow:  succeed, running -> success, of many attempts of one worker, as in succeed.sql; and follow, created -> running, as in
+--         follow.sql: for those whose time slice goes on (`goes_on`), the next jobs of their lanes start in their slots and
+--         processes, with their tickets. Whose job does not follow, its slot is free.
+-- Who:    the feeder of a light pool, for its worker; each row is fenced by its attempt and process. An attempt that is not returned
+--         was not settled. No count changes at any level, so it needs no door (I1).
+-- Locks:  the rows, in the order of the arrays, which the caller sorts by id; then the next jobs. It skips locked ones.
+-- Index:  primary key; jobs_claim, from the head of each lane.
+-- The first unlocked jobs of a lane, in their order, follow in its slots, the lowest first.
+WITH
+-- include shared/clock
+before AS MATERIALIZED (
+    SELECT t.*, j.slot FROM unnest(
+        %(ids)s::bigint[], %(attempts)s::int[], %(pids)s::int[], %(stats)s::text[], %(ttls)s::float8[], %(sizes)s::int[],
+        %(since)s::timestamptz[], %(goes_on)s::bool[]
+    ) AS t (id, attempt, pid, stats, ttl, bytes, since, goes_on)
+    CROSS JOIN LATERAL (SELECT slot FROM jobs WHERE id BETWEEN t.id AND t.id ORDER BY id LIMIT 1) j
+),
+settled AS (
+    UPDATE jobs
+    SET status = 'success',
+        slot = NULL,
+        end_time = clock.now,
+        stats = before.stats::jsonb,
+        progress = CASE WHEN progress >= 0 THEN 1 END,
+        last_error = '',
+        peak_memory = NULL,  -- a process has many seats: what it used was not of one attempt
+        result_bytes = before.bytes,
+        result_expires_at = clock.now + before.ttl * interval '1 s'
+    FROM clock CROSS JOIN before
+    WHERE jobs.id = before.id
+      AND jobs.attempt = before.attempt  -- guard I3
+      AND status = 'running'  -- guard I3
+      AND worker = %(worker)s::uuid  -- guard I3
+      AND worker_pid = before.pid  -- guard I3
+    RETURNING
+        -- include shared/ended
+        , extract(epoch FROM clock.now - coalesce(before.since, start_time))::float8 AS seconds,
+        followed, false AS lost, queue_id, status AS outcome, before.goes_on
+),
+logged AS (
+    -- include shared/attempt
+    FROM settled
+),
+freeing AS MATERIALIZED (
+    SELECT id, queue_id, tenant_id, slot, ticket, followed, worker_pid,
+        row_number() OVER (PARTITION BY queue_id, tenant_id ORDER BY slot) AS nth
+    FROM settled WHERE goes_on
+),
+next AS MATERIALIZED (
+    SELECT e.queue_id, e.tenant_id, j.row, q.*, tenant.num_slots,
+        row_number() OVER (PARTITION BY e.queue_id, e.tenant_id ORDER BY j.priority, j.id) AS nth
+    FROM (SELECT queue_id, tenant_id, count(*)::int AS n FROM freeing GROUP BY queue_id, tenant_id) e
+    CROSS JOIN clock
+    CROSS JOIN LATERAL (
+        SELECT name, pool, default_timeout, default_max_retries, default_backoff, backoff_grows FROM queues
+        WHERE id BETWEEN e.queue_id AND e.queue_id
+          AND NOT paused  -- guard
+          AND concurrency IS NULL  -- guard I1
+          AND rate_limit IS NULL  -- guard
+        ORDER BY id
+        LIMIT 1
+    ) q
+    CROSS JOIN LATERAL (
+        SELECT num_slots FROM tenant_queues
+        WHERE tenant_id BETWEEN e.tenant_id AND e.tenant_id
+          AND NOT paused  -- guard
+          AND user_slots IS NULL  -- guard I1
+          AND rate_limit IS NULL  -- guard
+        ORDER BY tenant_id
+        LIMIT 1
+    ) tenant
+    CROSS JOIN LATERAL (
+        SELECT pool FROM workers
+        WHERE id BETWEEN %(worker)s::uuid AND %(worker)s::uuid
+          AND gone_at IS NULL  -- guard I3
+          AND concurrency > 0  -- guard
+        ORDER BY id
+        LIMIT 1
+    ) worker
+    CROSS JOIN LATERAL (
+        SELECT head FROM lanes
+        WHERE tenant_id = e.tenant_id AND queue_id = e.queue_id
+        ORDER BY version DESC
+        LIMIT 1
+    ) lane
+    CROSS JOIN LATERAL (
+        SELECT ctid AS row, source_type, source_method, expires_at, priority, id FROM jobs
+        WHERE ready_at IS NOT NULL
+          AND queue_id = e.queue_id AND tenant_id = e.tenant_id
+          AND (priority, id) >= ((lane.head >> 58)::smallint, lane.head & 288230376151711743)
+        ORDER BY priority, id
+        LIMIT e.n
+        FOR NO KEY UPDATE SKIP LOCKED
+    ) j
+    WHERE q.pool = worker.pool  -- guard
+      AND coalesce(j.expires_at > clock.now, true)  -- guard
+      AND NOT EXISTS (SELECT FROM paused_job_types p WHERE p.source_type = j.source_type AND p.source_method = j.source_method)  -- guard
+),
+followed AS (
+    UPDATE jobs j
+    SET status = 'running',
+        slot = q.slot,
+        ticket = q.ticket,
+        followed = q.followed,
+        waited_since = ready_at,
+        ready_at = NULL,
+        attempt = attempt + 1,
+        queued_at = clock.now,
+        handed_at = NULL,
+        start_time = clock.now,
+        worker = %(worker)s,
+        worker_pid = q.worker_pid,
+        peak_memory = NULL,
+        progress = NULL,
+        progress_note = ''
+    FROM (
+        SELECT n.*, f.id AS ended_id, f.slot, f.ticket, f.followed + 1 AS followed, f.worker_pid
+        FROM next n JOIN freeing f USING (queue_id, tenant_id, nth)
+        WHERE n.num_slots >= f.slot  -- guard I1
+    ) q, clock
+    WHERE j.ctid = q.row
+    RETURNING
+    -- include shared/started
+    , q.ended_id
+),
+ended AS (SELECT settled.* FROM settled LEFT JOIN followed ON followed.ended_id = settled.id WHERE followed.id IS NULL)
+-- include shared/freed
+SELECT settled.id AS ended, settled.attempt AS ended_attempt, followed.* FROM settled LEFT JOIN followed ON followed.ended_id = settled.id

@@ -1,0 +1,126 @@
+"""A process of a light worker: its event loop, the wire to the feeder, and the thread that sees a blocked loop."""
+
+import asyncio
+import os
+import signal
+import sys
+import threading
+import time
+import traceback
+from concurrent.futures import ThreadPoolExecutor
+from types import FrameType
+from typing import Any
+
+from asgiref.sync import SyncToAsync
+from celery import signals
+
+from jobs.conf import settings
+from jobs.engine.attempt.threads import is_of_the_project
+from jobs.engine.light.coroutine import Attempt
+from jobs.engine.light.database import DatabaseThreads
+from jobs.engine.light.host import LightProcess
+from jobs.engine.light.seats import TICK, Seats
+from jobs.engine.process import runtime
+from jobs.engine.process.runtime import Runtime
+from jobs.worker.children.child import STOPS
+from jobs.worker.light import LightPool
+from jobs.worker.light.rounds import Rounds
+from jobs.worker.light.wire import Cut, Listener
+from jobs.worker.message import WORKER_ID
+from jobs.worker.threads.wakeup import wakeup
+
+LATE = 0.25  # seconds beyond TICK after which a loop counts as blocked
+
+
+class LightChild:
+    """This process. It is made after the fork, and serves until its parent ends it."""
+
+    def __init__(self, listener: Listener, rounds: Rounds, index: int) -> None:
+        self._listener, self._rounds, self._index = listener, rounds, index
+        self._database = DatabaseThreads(settings.JOBS_LIGHT_DATABASE_THREADS)
+        SyncToAsync.single_thread_executor = self._database  # type: ignore[assignment]  # calls outside an attempt
+        self._reporter = ThreadPoolExecutor(1, thread_name_prefix="reporter")
+        self._process = LightProcess(WORKER_ID, submit=self._reporter.submit)
+        self._ended: list[tuple[Any, ...]] = []
+        runtime.start(Runtime(relay=wakeup.request))
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), name="loop", daemon=True)
+        self._thread.start()
+
+    async def _serve(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._loop.set_default_executor(ThreadPoolExecutor(settings.JOBS_LIGHT_DATABASE_THREADS))  # asyncio.to_thread
+        self._process.loop_thread = threading.get_ident()
+        self._wire = self._listener.call()
+        self._seats = Seats(
+            self._process,
+            self._database,
+            tick=lambda: self._rounds.note(self._index),
+            ended=self._note_end,
+            stuck=lambda attempt: self._send("stuck", None if attempt is None else attempt.key),
+        )
+        self._send("seats", os.getpid(), self._index)
+        self._loop.add_reader(self._wire, self._read)
+        threading.Thread(target=self._watch, name="watch", daemon=True).start()
+        await asyncio.Event().wait()
+
+    def _read(self) -> None:
+        try:
+            messages = self._wire.receive()
+        except Cut:
+            os._exit(0)  # the parent is gone, and this process is about to follow
+        for name, said in messages:
+            if name == "run":
+                self._seats.begin(said)
+            elif name == "cancel":
+                self._seats.cancel(said)
+
+    def _note_end(self, attempt: Attempt) -> None:
+        outcome = attempt.outcome
+        settled = outcome.error is not None
+        facts = None if settled else (outcome.stats, outcome.result_ttl, outcome.result_bytes)
+        if not self._ended:
+            self._loop.call_soon(self._tell_ends)
+        self._ended.append((*attempt.key, facts))
+
+    def _tell_ends(self) -> None:
+        ended, self._ended = self._ended, []
+        self._send("ended", ended)
+
+    def _send(self, *message: Any) -> None:
+        if not self._wire.send(*message):
+            self._loop.add_writer(self._wire, self._flush)
+
+    def _flush(self) -> None:
+        if self._wire.flush():
+            self._loop.remove_writer(self._wire)
+
+    def _watch(self) -> None:
+        """Tell the parent, on a wire of its own, which body blocks the loop, and where. It sees each block once."""
+        wire, told = self._listener.call(), 0.0
+        wire.send("watch", os.getpid(), self._index)
+        while True:
+            time.sleep(TICK)
+            if (waited := self._database.waits.take_longest()) > 0:
+                wire.send("waited", waited)
+            last = self._rounds.last(self._index)
+            if time.monotonic() - last < TICK + LATE or last == told:
+                continue
+            told = last
+            attempt = self._seats.now_running()
+            frame = sys._current_frames().get(self._process.loop_thread)
+            wire.send("blocked", None if attempt is None else attempt.key, _place(frame))
+
+
+def _place(frame: FrameType | None) -> str:
+    """Return where a thread is: the file, the line and the function; of the project's code, if there is some."""
+    frames = traceback.extract_stack(frame)
+    own = [place for place in frames if is_of_the_project(place.filename)]
+    return "".join(f"{place.filename}:{place.lineno} {place.name}" for place in (own or frames)[-1:])
+
+
+def serve_here(pool: LightPool, index: int) -> None:
+    """Make this process serve its seats. Its parent decides when it ends, not a signal to all processes."""
+    for number in STOPS:
+        signal.signal(number, lambda *_: None)
+    LightChild(pool.listener, pool.rounds, index)
+    signals.worker_process_shutdown.connect(lambda **_: os._exit(0), weak=False)

@@ -1,0 +1,267 @@
+"""The feeder of a light worker: one thread of its parent, which settles, claims and starts for all seats.
+
+One turn is one round trip, a `Trip` (store/trips.py): it settles what has ended, claims for the seats that are free,
+and starts what it has claimed. While a trip is under way the next batch gathers (group commit).
+
+What the seats hold changes in this thread alone, between two trips. Failures are settled by the processes themselves:
+they ask code of the project's own, which may take its time.
+"""
+
+import threading
+import uuid
+from collections.abc import Callable, Sequence
+from time import monotonic
+
+from django.db import DatabaseError, DataError, IntegrityError, InterfaceError
+
+from jobs import store, telemetry
+from jobs.engine.door import dispatch
+from jobs.engine.door.repairs import recount_books
+from jobs.store import OwnSession, Started, Trip
+from jobs.worker.light import LightPool
+from jobs.worker.light.alone import Alone
+from jobs.worker.light.bell import Bell
+from jobs.worker.light.ends import End, Ends
+from jobs.worker.light.lookout import Lookout
+from jobs.worker.light.passes import Passes
+from jobs.worker.light.processes import Key, LightProcess, Processes
+from jobs.worker.light.wire import Sent
+from jobs.worker.threads.watchdog import Progress
+
+LOOK_INTERVAL = 1.0  # seconds
+PAUSE = 0.1  # seconds after a trip that failed
+LAST_PATIENCE = 30.0  # seconds that the other seats of a process get, which has to end because of one of them
+
+
+class Feeder:
+    """Runs in a thread of the parent until `stop` is set."""
+
+    def __init__(
+        self,
+        worker: uuid.UUID,
+        name: str,
+        pool: LightPool,
+        *,
+        stop: threading.Event,
+        drains: Callable[[], bool],
+        end: Callable[[LightProcess], object],
+        died: Callable[[int], object],
+    ) -> None:
+        """Make the feeder.
+
+        name: of the pool.
+        drains: returns whether the worker takes no more jobs.
+        end: ends a process, whose seats are empty or hold only attempts that do not end.
+        died: reports that a process has ended, by its pid, when its last ends are settled.
+        """
+        self._worker, self._pool, self._seats, self._called = worker, name, pool.seats, pool.called
+        self._stop, self._drains, self._end, self._died = stop, drains, end, died
+        self.processes = Processes(pool.listener)
+        self.idle = threading.Event()  # the worker drains, and no seat holds anything
+        self._dying: list[LightProcess] = []
+        self._ends, self._passes = Ends(), Passes(name)
+        self._bell, self._lookout = Bell(name), Lookout(worker, self.processes)
+        self._alone, self._in_hand = Alone(self.processes.wake), set[Key]()
+        self._paused_until = 0.0
+        self._database_wait = 0.0
+
+    def database_wait(self) -> float:
+        """Return the longest that a body has waited for a database thread since the last call, in seconds."""
+        longest, self._database_wait = self._database_wait, 0.0
+        return longest
+
+    def wake(self) -> None:
+        """Look again: the worker drains, or there is a message. Any thread may call this."""
+        self.processes.wake()
+
+    def run(self, progress: Progress) -> None:
+        """Feed the seats until stopped."""
+        store.keep_sessions(self._worker, "feeder", lock_timeout=5)
+        with OwnSession().speaking():
+            while not self._stop.is_set():
+                progress.note()
+                self._hear()
+                if monotonic() >= self._paused_until:
+                    self._speak(progress)
+                self._end_what_leaves()
+            self._bell.close()
+            store.session().close()
+
+    def _hear(self) -> None:
+        """Wait for news, at most until the next turn is due, and take it."""
+        for process, message in self.processes.hear(self._pause(), self._bell.file()):
+            if message is None:
+                self._dying.append(process)
+            else:
+                self._take(process, message)
+        work, stop = self._bell.rung()
+        if work:
+            self._passes.ask()
+        if stop:
+            self._lookout.hurry()
+        for end in self._alone.done():
+            self._in_hand.discard(end.key)
+            self._passes.ask()
+
+    def _take(self, process: LightProcess, message: Sent) -> None:
+        match message:
+            case ("ended", ended):
+                for job_id, attempt, success in ended:
+                    self._take_end(process, (job_id, attempt), success)
+            case ("stuck", key):
+                process.leave()
+                process.stuck |= {key} - {None}
+            case ("blocked", key, place):
+                process.blocked = (key, place)
+            case ("waited", seconds):
+                self._database_wait = max(self._database_wait, seconds)
+
+    def _take_end(self, process: LightProcess, key: Key, success: Sent | None) -> None:
+        """Take an end in hand. What the process has settled itself is over, and a pass fills its slot."""
+        held = process.held.get(key)
+        if held is None:  # it was taken back meanwhile
+            return
+        if success is None:
+            del process.held[key]
+            self._passes.ask()
+        else:
+            self._ends.note(process, held, *success)
+
+    def _pause(self) -> float:
+        """Return the seconds until something is due, if no news comes."""
+        now, until_look = monotonic(), self._lookout.until_next(LOOK_INTERVAL)
+        if now < self._paused_until:
+            return self._paused_until - now
+        if self._is_due():
+            return 0.0
+        return max(min(until_look, self._ends.gather_until() - now), 0.0) if self._ends else until_look
+
+    def _is_due(self) -> bool:
+        """Return whether a turn is due. Arrivals never wait; ends may gather, unless half of the seats have ended."""
+        processes = self.processes.by_pid.values()
+        if self._ends:
+            held = sum(len(process.held) for process in processes)
+            if monotonic() >= self._ends.gather_until() or 2 * len(self._ends) >= held or self._drains():
+                return True
+        wanted = self._called or self._passes.asked
+        return bool(wanted) and not self._drains() and any(process.free(self._seats) for process in processes)
+
+    def _speak(self, progress: Progress) -> None:
+        """Look and make a turn if they are due. While the database is away, all is kept in hand."""
+        try:
+            if self._lookout.until_next(LOOK_INTERVAL) == 0:
+                progress.asking(self._look)
+            if self._is_due():
+                progress.asking(self._turn)
+        except (DatabaseError, InterfaceError) as error:
+            self._paused_until = monotonic() + PAUSE
+            store.session().close()
+            telemetry.noticed("feeder has no answer", error=type(error).__name__)
+
+    def _look(self) -> None:
+        found = self._lookout.look(self._in_hand, [process.pid for process in self._dying])
+        for process, jobs in found.begin.items():
+            process.run(jobs, {})
+        for process, keys in found.cancel.items():
+            process.wire.send("cancel", keys)
+        for pid in found.dead:
+            self._died(pid)
+        self._passes.ask()
+
+    def _end_what_leaves(self) -> None:
+        """End the processes that are to leave and are empty; report those that have ended, and are settled."""
+        for process in [*self.processes.by_pid.values()]:
+            others = process.held.keys() - process.stuck
+            late = process.leaves is not None and monotonic() - process.leaves > LAST_PATIENCE
+            if process.leaves is not None and (late or not others):
+                self._end(process)
+        for process in [process for process in self._dying if not self._ends.of(process)]:
+            self._dying.remove(process)
+            self._died(process.pid)
+        busy = self._ends or self._in_hand or self._dying or self._lookout.lost
+        if self._drains() and not busy and not any(process.held for process in self.processes.by_pid.values()):
+            self.idle.set()
+
+    # --- a turn
+
+    def _turn(self) -> None:
+        """Make one trip, and give its answer to the seats."""
+        ends, drains = self._ends.take(store.MOST), self._drains()
+        if drains:
+            ends = [end.last_of_slice() for end in ends]
+        free = [] if drains else self._free_seats(ends)
+        called = [self._called.popleft() for _ in range(min(len(self._called), len(free)))]
+        goes_on = sum(end.success.goes_on for end in ends)
+        claims = len(free) > len(called) and (self._passes.asked or goes_on < len(ends))
+        options = self._passes.options() if claims else {}
+        successes = [end.success for end in ends]
+        trip = Trip(self._worker, self._pool, ended=successes, called=called, free=free, claims=claims, **options)
+        try:
+            trip.make()
+        except (DatabaseError, InterfaceError) as error:
+            self._lookout.lost = True
+            self._called.extend(called)
+            self._take_refusal(trip, ends, error)
+            raise
+        self._take_settled(trip, ends)
+        self._run(trip, ends)
+        self._passes.take(trip)
+        self._call_again(called, trip)
+        if goes_on > len(trip.followed):
+            self._passes.ask()
+        if ends and not claims:
+            dispatch.request()  # the slots are free for other pools, and other workers
+
+    def _free_seats(self, ends: Sequence[End]) -> list[int]:
+        """Return the processes of the free seats, one for each seat; first those that have the most of them."""
+        free = {pid: process.free(self._seats) for pid, process in self.processes.by_pid.items()}
+        for end in ends:
+            if end.process.pid in free and end.process.leaves is None and not end.success.goes_on:
+                free[end.process.pid] += 1
+        seats = sorted(((nth, pid) for pid, number in free.items() for nth in range(number)), reverse=True)
+        return [pid for _, pid in seats[: store.MOST]]
+
+    def _take_settled(self, trip: Trip, ends: Sequence[End]) -> None:
+        for end in ends:
+            if end.key not in (trip.settled or ()):
+                telemetry.ignored("succeed", *end.key)
+            end.process.held.pop(end.key, None)
+
+    def _take_refusal(self, trip: Trip, ends: Sequence[End], error: Exception) -> None:
+        """Keep the ends of a trip without an answer. Settle them one by one if PostgreSQL refuses one of them."""
+        if isinstance(error, IntegrityError):
+            recount_books()
+        if trip.settled is not None:
+            self._take_settled(trip, ends)
+        elif isinstance(error, DataError):
+            for end in ends:
+                self._in_hand.add(end.key)
+                end.process.held.pop(end.key, None)
+            self._alone.settle(ends)
+        else:
+            self._ends.put_back(ends)
+
+    def _run(self, trip: Trip, ends: Sequence[End]) -> None:
+        """Give the attempts that have started to their processes. A look finds those of a process that died since."""
+        self._lookout.note([*trip.started, *trip.followed.values()])
+        slices = {end.key: end.held.slice_since for end in ends}
+        follows = {(job.id, job.attempt): slices[before] for before, job in trip.followed.items()}
+        by_pid: dict[int | None, list[Started]] = {}
+        for job in [*trip.followed.values(), *trip.started]:
+            by_pid.setdefault(job.holder.pid, []).append(job)
+        for pid, jobs in by_pid.items():
+            if process := self.processes.by_pid.get(pid or 0):
+                process.run(jobs, follows)
+
+    def _call_again(self, called: Sequence[Key], trip: Trip) -> None:
+        """Look after what did not start: a type may be paused, the job expired, or its row locked for a moment."""
+        started = {(job.id, job.attempt) for job in trip.started}
+        for key in called:
+            if key in started:
+                continue
+            if store.put_off(*key) or store.turn_away(*key):
+                self._passes.ask()
+            else:
+                telemetry.ignored("start", *key, "not the present attempt, or another installation uses this broker")
+        claimed = [(job.id, job.attempt) for job in trip.done or () if job.pool == self._pool]
+        self._called.extend(key for key in claimed if key not in started)

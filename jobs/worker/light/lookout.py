@@ -1,0 +1,89 @@
+"""Look out: each second, compare the rows that say `running` in this light worker with what its seats hold.
+
+The feeder's thread looks, between two trips, so both are known exactly:
+
+* An attempt that no seat holds was started by a trip whose answer was lost, if it started after all attempts that the
+  feeder knows: then it is begun. Otherwise PostgreSQL has lost its end, by a failover or a restore: it is taken back.
+* An attempt that was asked to stop is cancelled.
+* An attempt of a process that is gone is reported.
+"""
+
+import uuid
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from datetime import datetime
+from time import monotonic
+
+from jobs import store
+from jobs.engine.upkeep import recover
+from jobs.store import Seat, Started
+from jobs.worker.light.processes import Key, LightProcess, Processes
+
+ENDS_SESSION_WITHIN = 1.0  # seconds
+
+
+@dataclass
+class Found:
+    """What a look has found, to be done by the feeder.
+
+    begin: attempts that a lost answer has started, by process.
+    cancel: attempts that were asked to stop, by process.
+    dead: processes that are gone, by pid, while rows still name them.
+    """
+
+    begin: dict[LightProcess, list[Started]] = field(default_factory=dict)
+    cancel: dict[LightProcess, list[Key]] = field(default_factory=dict)
+    dead: set[int] = field(default_factory=set)
+
+
+class Lookout:
+    """The looks of a feeder.
+
+    lost: whether the answer to a trip was lost, which may have started attempts.
+    """
+
+    def __init__(self, worker: uuid.UUID, processes: Processes) -> None:
+        self._worker, self._processes = worker, processes
+        self._looked = 0.0
+        self._latest: datetime | None = None
+        self.lost = False
+
+    def until_next(self, interval: float) -> float:
+        """Return the seconds until the next look."""
+        return 0.0 if self.lost else max(self._looked + interval - monotonic(), 0.0)
+
+    def hurry(self) -> None:
+        """Look soon: somebody asked an attempt to stop, or there is other news."""
+        self._looked = 0.0
+
+    def note(self, started: Collection[Started]) -> None:
+        """Note attempts that the feeder knows to have started."""
+        for job in started:
+            self._latest = job.start_time if self._latest is None else max(self._latest, job.start_time)
+
+    def look(self, in_hand: Collection[Key], dying: Collection[int]) -> Found:
+        """Look once.
+
+        in_hand: attempts that no seat holds any more, but somebody here settles.
+        dying: processes whose end is about to be reported.
+        """
+        found = Found()
+        if self.lost and not store.end_sessions(self._worker, "feeder", patience=ENDS_SESSION_WITHIN):
+            return found  # the server may still execute the statements of the lost trip
+        by_pid, begun = self._processes.by_pid, {}
+        if self.lost:
+            begun = {(job.id, job.attempt): job for job in store.started_after(self._worker, [*by_pid], self._latest)}
+        for row, stop in store.running_here(self._worker, 0):
+            process, key = by_pid.get(row.pid), (row.id, row.attempt)
+            if process is None:
+                found.dead |= {row.pid} - {*dying}
+            elif key in process.held:
+                if stop:
+                    found.cancel.setdefault(process, []).append(key)
+            elif key in begun:
+                found.begin.setdefault(process, []).append(begun[key])
+            elif key not in in_hand:
+                recover.take_back_unheld(Seat(self._worker, row.pid), row.id, row.attempt)
+        self._looked, self.lost = monotonic(), False
+        self.note([*begun.values()])
+        return found

@@ -1,0 +1,65 @@
+"""The threads of a light worker's parent: the feeder, and the watch over the loops of its processes."""
+
+import threading
+from collections.abc import Callable
+from time import sleep
+
+from celery import bootsteps
+
+from jobs.engine.upkeep.recover import Kill
+from jobs.worker import light
+from jobs.worker.children import kills
+from jobs.worker.children.limits import death_of
+from jobs.worker.light import LightPool
+from jobs.worker.light.feeder import Feeder
+from jobs.worker.light.loops import Loops
+from jobs.worker.light.processes import LightProcess
+from jobs.worker.message import WORKER_ID
+from jobs.worker.threads.watchdog import Run
+
+SOON = 0.01  # seconds
+LOOKS = 20  # at a process whose wire was cut, until the kernel says how it has ended
+WAIT = 0.5  # seconds
+
+_feeder: Feeder | None = None
+
+
+def threads(pool: LightPool, name: str, stop: threading.Event, drains: Callable[[], bool]) -> list[tuple[str, Run]]:
+    """Return the threads of the parent, which watch over the seats; name: of the pool."""
+    global _feeder  # noqa: PLW0603 - of this worker
+    feeder = _feeder = Feeder(WORKER_ID, name, pool, stop=stop, drains=drains, end=_end, died=_died)
+    pool.wake, pool.database_wait = feeder.wake, feeder.database_wait
+    return [("feeder", feeder.run), ("loops", Loops(name, pool.rounds, lambda: feeder.processes.by_pid, stop).run)]
+
+
+class LetSeatsEnd(bootsteps.StartStopStep):
+    """The step that waits at a warm stop until the seats are empty: Celery knows nothing of what they hold."""
+
+    requires = ("celery.worker.components:Pool",)
+
+    def stop(self, worker: object) -> None:
+        pool = light.of_this_worker()
+        if pool is None or _feeder is None:
+            return
+        pool.wake()
+        while not _feeder.idle.wait(WAIT):
+            pass
+        pool.listener.close()
+
+
+def _end(process: LightProcess) -> None:
+    """End a process, because of what does not end in it; if there is nothing, because it is to be replaced."""
+    for job_id, attempt in process.stuck & process.held.keys():
+        kills.kill(Kill(process.pid, job_id, attempt, None))
+    kills.end(process.pid)
+
+
+def _died(pid: int) -> None:
+    """Report that a process has ended, with all that it has started."""
+    death = None
+    for _ in range(LOOKS):
+        if (death := death_of(pid)) is not None:
+            break
+        sleep(SOON)
+    kills.end(pid)
+    kills.report(pid, 0, 0, death or "its process has ended")

@@ -1,0 +1,157 @@
+"""The processes of a light worker, as the feeder in their parent sees them: their wires, and what their seats hold."""
+
+import os
+import selectors
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any
+
+from jobs.store import Started
+from jobs.worker.light.wire import Cut, Listener, Sent, Wire
+
+Key = tuple[int, int]  # of an attempt: its job and its number
+
+
+@dataclass(eq=False)
+class Held:
+    """An attempt in a seat.
+
+    since: when its seat got it, by time.monotonic().
+    slice_since: when the first job got the slot in which this one follows.
+    """
+
+    job: Started
+    since: float
+    slice_since: float
+
+
+@dataclass(eq=False)
+class LightProcess:
+    """A process, and what its seats hold: from the answer that started an attempt to the one that settled it.
+
+    blocked: the attempt that blocks its loop, if that is known, and where; None: its loop was not blocked, or is not
+        known to be.
+    stuck: attempts that did not end although they were cancelled.
+    leaves: since when it gets no more jobs, by time.monotonic(); None: it does.
+    """
+
+    pid: int
+    index: int
+    wire: Wire
+    held: dict[Key, Held] = field(default_factory=dict)
+    blocked: tuple[Key | None, str] | None = None
+    stuck: set[Key] = field(default_factory=set)
+    leaves: float | None = None
+
+    def free(self, seats: int) -> int:
+        """Return how many of its seats may get an attempt."""
+        return 0 if self.leaves is not None else max(seats - len(self.held), 0)
+
+    def run(self, jobs: list[Started], follows: dict[Key, float]) -> None:
+        """Give it attempts that have started.
+
+        follows: when the slice began in which an attempt follows, by attempt.
+        """
+        now = monotonic()
+        for job in jobs:
+            self.held[job.id, job.attempt] = Held(job, now, follows.get((job.id, job.attempt), now))
+        self.wire.send("run", jobs)
+
+    def leave(self) -> None:
+        """Give it no more jobs: it is ended when its seats are empty."""
+        self.leaves = self.leaves or monotonic()
+
+
+class Processes:
+    """The processes that have called. Only the feeder's thread changes them; another one may read `by_pid`."""
+
+    def __init__(self, listener: Listener) -> None:
+        self.by_pid: dict[int, LightProcess] = {}
+        self._listener = listener
+        self._select = selectors.DefaultSelector()
+        self._select.register(listener, selectors.EVENT_READ, self._accept)
+        self._wake_end, self._woken_end = os.pipe()
+        os.set_blocking(self._wake_end, False)
+        os.set_blocking(self._woken_end, False)
+        self._select.register(self._woken_end, selectors.EVENT_READ, self._forget_wakes)
+        self._bell: int | None = None
+        self._heard: list[tuple[LightProcess, Sent | None]] = []
+
+    def wake(self) -> None:
+        """End a wait, from another thread."""
+        with suppress(OSError):  # it is full, so the wait ends anyway
+            os.write(self._wake_end, b"!")
+
+    def hear(self, seconds: float, bell: int | None) -> list[tuple[LightProcess, Sent | None]]:
+        """Wait at most so long; return the messages that have arrived, each with its process. None: it has ended.
+
+        bell: a further file, whose news ends the wait.
+        """
+        self._watch_bell(bell)
+        unsent = [process for process in self.by_pid.values() if not process.wire.flush()]
+        for key, _ in self._select.select(min(seconds, 0.01) if unsent else seconds):
+            if key.data is not None:
+                key.data()
+        heard, self._heard = self._heard, []
+        return heard
+
+    def _watch_bell(self, bell: int | None) -> None:
+        if bell == self._bell:
+            return
+        if self._bell is not None:
+            with suppress(KeyError, ValueError, OSError):
+                self._select.unregister(self._bell)
+        if bell is not None:
+            self._select.register(bell, selectors.EVENT_READ, None)
+        self._bell = bell
+
+    def _forget_wakes(self) -> None:
+        with suppress(BlockingIOError):
+            os.read(self._woken_end, 65536)
+
+    def _accept(self) -> None:
+        while (wire := self._listener.accept()) is not None:
+            self._read_by(wire, Caller(self, wire))
+
+    def _read_by(self, wire: Wire, read: Callable[[], None]) -> None:
+        self._select.register(wire, selectors.EVENT_READ, read)
+
+    def take(self, caller: "Caller", messages: Iterator[Sent] | list[Sent]) -> None:
+        """Take the messages of a wire; its first one says whose it is."""
+        for message in messages:
+            name, *said = message
+            if name == "seats":
+                pid, index = said
+                caller.process = self.by_pid[pid] = LightProcess(pid, index, caller.wire)
+            elif name == "watch":
+                caller.watches = said[0]
+            elif (process := caller.process or self.by_pid.get(caller.watches)) is not None:
+                self._heard.append((process, message))
+
+    def drop(self, caller: "Caller") -> None:
+        """Forget a wire that was cut; the end of its seats' wire is the end of a process."""
+        self._select.unregister(caller.wire)
+        caller.wire.close()
+        if caller.process is not None:
+            self.by_pid.pop(caller.process.pid, None)
+            self._heard.append((caller.process, None))
+
+
+@dataclass(eq=False)
+class Caller:
+    """A wire and whose it is: of the seats of a process, or of its thread that watches the loop."""
+
+    processes: Processes
+    wire: Wire
+    process: LightProcess | None = None
+    watches: Any = None
+
+    def __call__(self) -> None:
+        try:
+            messages = self.wire.receive()
+        except Cut:
+            self.processes.drop(self)
+        else:
+            self.processes.take(self, messages)

@@ -1,0 +1,124 @@
+"""A light worker: many attempts in one process, by a real Celery worker."""
+
+import os
+import signal
+from collections import Counter
+
+import pytest
+
+from jobs import async_
+from jobs.engine.verbs.cancel import cancel
+from jobs.models import FailedAttempt, Job, Pool, Queue
+from jobs.store import results
+from tenants.models import Tenant
+from tests.acceptance.following import ended
+from tests.factories import TenantFactory
+from tests.sample import light
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def light_pool() -> Pool:
+    Queue.objects.create(name=light.QUEUE, pool="light")
+    return Pool.objects.create(name="light", kind="light", seats=50)
+
+
+@pytest.fixture
+def tenant() -> Tenant:
+    return TenantFactory(queue__num_slots=20)
+
+
+def started(job_id: int) -> Job:
+    """The job, once it runs."""
+    running = Job.objects.filter(pk=job_id, status="running")
+    wait_until(running.exists, f"job {job_id} runs")
+    return running.get()
+
+
+def test_a_coroutine_runs_in_a_seat_of_a_light_process(light_pool, start_worker, tenant):
+    start_worker("light", 1)
+    job = ended(async_(light.who, tenant=tenant)())
+    assert (job.status, job.last_error) == ("success", "")
+    assert results.load(job).value == {"pid": job.worker_pid, "tenant": str(tenant), "id": job.pk}
+
+
+def test_many_attempts_wait_in_one_process_and_no_tenant_takes_more_than_its_slots(light_pool, start_worker, tenant):
+    start_worker("light", 1)
+    stranger = TenantFactory(queue__num_slots=3)
+    for who in (tenant, stranger):
+        store_many(who, 30, 0.3)
+    most = Counter()
+    wait_until(lambda: note_most(most) or not Job.objects.exclude(status="success").exists(), "all have ended")
+    assert most[tenant.pk] <= 20
+    assert most[stranger.pk] <= 3
+    assert max(most.values()) > 3
+
+
+def store_many(tenant: Tenant, number: int, seconds: float) -> None:
+    for _ in range(number):
+        async_(light.wait, tenant=tenant)(seconds=seconds)
+
+
+def note_most(most: Counter) -> None:
+    running = Counter(Job.objects.filter(slot__isnull=False).values_list("tenant_id", flat=True))
+    most |= running
+
+
+def test_a_coroutine_beyond_its_limit_is_cancelled_and_fails(light_pool, start_worker, tenant):
+    start_worker("light", 1)
+    job = ended(async_(light.wait, tenant=tenant, timeout=0.2)(seconds=60))
+    assert (job.status, job.last_error) == ("error", "TimeoutError: timed out after 0.2 s")
+
+
+def test_a_coroutine_that_was_asked_to_stop_is_cancelled_beside_the_others(light_pool, start_worker, tenant):
+    start_worker("light", 1)
+    stopped, other = (started(async_(light.wait, tenant=tenant)(seconds=seconds)) for seconds in (60, 1))
+    cancel(stopped.pk, tenant_id=tenant.pk)
+    assert ended(stopped.pk).status == "cancelled"
+    assert ended(other.pk).status == "success"
+    assert Job.objects.get(pk=other.pk).attempt == 1
+
+
+def test_a_failure_is_kept_and_its_slot_is_free(light_pool, start_worker, tenant):
+    start_worker("light", 1)
+    job = ended(async_(light.fail, tenant=tenant)(text="no such mailbox"))
+    assert (job.status, job.last_error) == ("error", "ValueError: no such mailbox")
+    assert "in fail" in FailedAttempt.objects.get(job=job).traceback
+    assert ended(async_(light.nothing, tenant=tenant)()).status == "success"
+
+
+def test_a_killed_process_gives_its_attempts_back_and_another_takes_its_place(light_pool, start_worker, tenant):
+    start_worker("light", 1)
+    jobs = [started(async_(light.wait, tenant=tenant)(seconds=1)) for _ in range(3)]
+    os.kill(jobs[0].worker_pid, signal.SIGKILL)
+    again = [ended(job.pk) for job in jobs]
+    assert {(job.status, job.attempt, job.crashes) for job in again} == {("success", 2, 1)}
+    assert {job.worker_pid for job in again}.isdisjoint(job.worker_pid for job in jobs)
+
+
+def test_a_body_that_blocks_the_loop_beyond_its_limit_is_ended_and_the_others_run_again(
+    light_pool, start_worker, tenant, settings
+):
+    start_worker("light", 1)
+    other = started(async_(light.wait, tenant=tenant)(seconds=4))
+    blocking = ended(async_(light.block, tenant=tenant, timeout=0.2)(seconds=60))
+    assert (blocking.status, blocking.last_error) == ("error", "TimeoutError: timed out after 0.2 s and was killed")
+    again = ended(other.pk)
+    assert (again.status, again.attempt, again.crashes) == ("success", 2, 0)
+
+
+def test_a_worker_that_drains_lets_its_seats_end(light_pool, start_worker, tenant):
+    worker = start_worker("light", 1)
+    jobs = [started(async_(light.wait, tenant=tenant)(seconds=1)) for _ in range(3)]
+    worker.stop()
+    assert {ended(job.pk).attempt for job in jobs} == {1}
+    assert worker.returncode == 0
+
+
+def test_the_orm_calls_of_many_attempts_share_a_few_sessions(light_pool, start_worker, tenant):
+    start_worker("light", 1)
+    ids = [async_(light.count_things, tenant=tenant)(times=5) for _ in range(40)]
+    sessions = set().union(*(results.load(ended(job_id)).value for job_id in ids))
+    assert 1 < len(sessions) <= 8

@@ -1,0 +1,58 @@
+"""Coroutines that are jobs, for light pools."""
+
+import asyncio
+import os
+import time
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.db import connection
+
+from jobs import current_job, job
+from tests.sample.models import Thing, note_run
+
+QUEUE = "light"
+
+
+@job(queue=QUEUE, dedup=False)
+async def nothing() -> None:
+    pass
+
+
+@job(queue=QUEUE, dedup=False)
+async def wait(seconds: float) -> str:
+    await asyncio.sleep(seconds)
+    return f"waited {seconds:g} s"
+
+
+@job(queue=QUEUE, dedup=False)
+async def block(seconds: float) -> None:
+    time.sleep(seconds)
+
+
+@job(queue=QUEUE, dedup=False)
+async def fail(text: str) -> None:
+    await asyncio.sleep(0)
+    raise ValueError(text)
+
+
+@job(queue=QUEUE, dedup=False)
+async def count_things(times: int = 1) -> list[int]:
+    """Count the things by Django's ORM, and tell in which sessions."""
+    pids = set()
+    for _ in range(times):
+        await Thing.objects.acount()
+        pids.add(await sync_to_async(_session)())
+    return sorted(pids)
+
+
+def _session() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid(), pg_sleep(0.02)")
+        return int(cursor.fetchone()[0])
+
+
+@job(queue=QUEUE, dedup=False)
+async def who() -> dict[str, Any]:
+    await sync_to_async(note_run)()
+    return {"pid": os.getpid(), "tenant": str(current_job().tenant), "id": current_job().id}
