@@ -1,5 +1,7 @@
 """This project, through its public interface and with its own workers."""
 
+from typing import Any
+
 from benchmarks import fill
 from benchmarks.contenders.contender import PROCESSES, SLOTS, TENANTS, node, purge
 from benchmarks.public.scenarios import Arrival
@@ -23,11 +25,15 @@ class Ours:
         self.things[n % len(self.things)].async_.echo(n)
 
     def fill(self, count: int, first: int = 0) -> None:
+        self.store("echo", count, first)
+
+    def store(self, method: str, count: int, first: int = 0, **options: Any) -> None:
+        """Submit so many jobs of a method, for the tenants in turn, numbered from `first`."""
         from jobs import submit_many
 
         for begin in range(first, first + count, BATCH):
             places = range(begin, min(begin + BATCH, first + count))
-            submit_many(self.things[n % len(self.things)].async_.echo.request(n) for n in places)
+            submit_many(getattr(self.things[n % len(self.things)].async_, method).request(n, **options) for n in places)
 
     def open(self, tenants: int, slots: int) -> None:
         from jobs import dispatch_in_background

@@ -1,5 +1,6 @@
 """The bodies that are measured: each rings, so that no contender is asked through its own tables."""
 
+import asyncio
 import time
 
 from django.db import models
@@ -32,3 +33,14 @@ class Thing(Asynchronous, models.Model):
         ring("begin", tenant, n)
         time.sleep(seconds)
         ring("end", tenant, n)
+
+    @job
+    async def aecho(self, n: int) -> None:
+        ring(n)
+
+    @job
+    async def arest(self, n: int, *, seconds: float) -> None:
+        """Keeps its seat for so long."""
+        ring("begin", self.tenant_id, n)
+        await asyncio.sleep(seconds)
+        ring("end", self.tenant_id, n)

@@ -191,5 +191,6 @@ def moved(verb: str, changed: Sequence[tuple[Any, ...]], **facts: object) -> lis
 
 
 def log(verb: str, job_id: int, attempt: int, **facts: object) -> None:
-    """Log an applied transition when its transaction commits."""
-    session().on_commit(partial(telemetry.applied, verb, job_id, attempt, **facts))
+    """Log an applied transition when its transaction commits, if anybody wants such lines."""
+    if telemetry.wants_transitions():
+        session().on_commit(partial(telemetry.applied, verb, job_id, attempt, **facts))

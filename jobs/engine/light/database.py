@@ -105,20 +105,23 @@ class Lane(Executor):
         with self._lock:
             future, call = self._calls.popleft() if self._calls else (None, None)
             self._sessions = [*connections.all()]
+        tell: Callable[[], None] = _nothing
         if future is not None and call is not None and future.set_running_or_notify_cancel():
             try:
                 with self.around():
-                    value = call()
+                    tell = partial(future.set_result, call())
             except BaseException as error:
-                future.set_exception(error)
-            else:
-                future.set_result(value)
+                tell = partial(future.set_exception, error)
         with self._lock:
             self._sessions = []
             if self._ended:  # a statement may have been cancelled just now: its session is of no more use
                 for session in connections.all(initialized_only=True):
                     session.close()
-            self._serving = bool(self._calls)
-            again = self._serving
+            again = self._serving = bool(self._calls)
+        tell()  # now: the coroutine that awaits this may end at once, and finds its lane idle
         if again:
             self.threads.submit(self._serve)
+
+
+def _nothing() -> None:
+    pass

@@ -186,9 +186,8 @@ class Feeder:
 
     def _turn(self) -> None:
         """Make one trip, and give its answer to the seats."""
-        ends, drains = self._ends.take(store.MOST), self._drains()
-        if drains:
-            ends = [end.last_of_slice() for end in ends]
+        drains = self._drains()
+        ends = self._ends.take(store.MOST, go_on=not drains)
         free = [] if drains else self._free_seats(ends)
         called = [self._called.popleft() for _ in range(min(len(self._called), len(free)))]
         goes_on = sum(end.success.goes_on for end in ends)
