@@ -25,7 +25,10 @@ _feeder: Feeder | None = None
 
 
 def threads(pool: LightPool, name: str, stop: threading.Event, drains: Callable[[], bool]) -> list[tuple[str, Run]]:
-    """Return the threads of the parent, which watch over the seats; name: of the pool."""
+    """Return the threads of the parent that watch over the seats.
+
+    name: of the pool.
+    """
     global _feeder  # noqa: PLW0603 - of this worker
     feeder = _feeder = Feeder(WORKER_ID, name, pool, stop=stop, drains=drains, end=_end, died=_died)
     pool.wake, pool.database_wait = feeder.wake, feeder.database_wait
