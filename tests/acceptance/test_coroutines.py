@@ -72,7 +72,7 @@ def test_a_coroutine_that_ignores_its_limit_or_a_cancel_is_killed(start_worker, 
 
 
 @pytest.mark.parametrize("left", ["no transaction", "an open transaction", "a failed transaction"])
-def test_what_a_coroutine_leaves_does_not_reach_the_next_tenant(start_worker, owner, stranger, left):
+def test_the_state_that_a_coroutine_leaves_does_not_reach_the_next_tenant(start_worker, owner, stranger, left):
     start_worker(concurrency=1)
     process = value(async_(waiting.leave, tenant=owner)(left=left))
     found = async_(waiting.find, tenant=stranger)()
