@@ -31,10 +31,8 @@ def test_feeders_at_once_never_exceed_slots_or_seats_and_every_job_runs_once(reg
         held: list[store.Started] = []
         begins.wait(30)
         for turn in range(200):
-            made = Trip(
-                worker, "default", ended=ends(held, goes_on=turn % 2 == 0), free=[1] * SEATS, claims=turn % 2 == 1
-            )
-            made.make()
+            ended, claims = ends(held, goes_on=turn % 2 == 0), turn % 2 == 1
+            made = trip(worker, ended=ended, free=[1] * SEATS, claims=claims)
             assert made.settled == {(job.id, job.attempt) for job in held}
             held = [*made.followed.values(), *made.started]
             ran.extend((job.id, job.attempt) for job in held)
