@@ -8,7 +8,7 @@ from jobs import store
 from jobs.models import Job
 from jobs.store import Trip
 from tests.factories import TenantFactory, statuses
-from tests.light import begin, ends, submit
+from tests.light import begin, ends, submit, trip
 from tests.sql import sql
 from tests.waiting import wait_until
 
