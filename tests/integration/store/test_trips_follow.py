@@ -62,7 +62,7 @@ def test_only_those_whose_slice_goes_on_are_followed(worker, running, waiting, o
     assert {key: job.id for key, job in told.followed.items()} == {(own[1].id, 1): waiting[0]}
 
 
-def test_those_of_higher_priority_follow_first(worker, running, owner):
+def test_a_job_of_higher_priority_follows_first(worker, running, owner):
     urgent = submit(owner, 1, priority=1)
     store.claim()  # the door knows of it
     told = trip(worker, ended=ends(running, goes_on=True))
