@@ -146,7 +146,7 @@ class TestCalled:
         assert len(told.started) == 3
 
     @pytest.mark.parametrize("why", ["attempt", "paused", "expired", "gone", "locked", "running"])
-    def test_one_that_may_not_start_does_not_beside_the_others(self, queued, worker, onlooker, why):
+    def test_an_attempt_that_may_not_start_does_not_beside_the_others(self, queued, worker, onlooker, why):
         (number, _), other = queued
         called = list(queued)
         job = Job.objects.filter(pk=number)
