@@ -3,15 +3,12 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db.models import Count, Max, Sum
-
-from jobs.models import BlockedLoop
 from jobs.store.rows import objects
 from plumbing.text import duration
 
 MAX_NOW = 20  # blocked loops that are read
 MAX_COUNTED = 10_000  # blocks
-MAX_OF_JOB = 5  # attempts, each with the places that blocked
+MAX_OF_JOB = 5  # attempts and places
 
 
 @dataclass(frozen=True)
@@ -84,9 +81,4 @@ def lately(seconds: float) -> list[BlocksOfType]:
 
 def of_job(job_id: int) -> list[BlocksOfAttempt]:
     """Return the blocks by the body of a job, those of the last attempts first. For operators only."""
-    blocks = BlockedLoop.objects.filter(job_id=job_id, attempt__isnull=False).values("attempt", "place")
-    counted = blocks.annotate(times=Count("pk"), sum=Sum("seconds"), most=Max("seats"), last=Max("began_at"))
-    return [
-        BlocksOfAttempt(one["attempt"], one["place"], one["times"], one["sum"], max(one["most"] - 1, 0))
-        for one in counted.order_by("-attempt", "-last")[:MAX_OF_JOB]
-    ]
+    return objects(BlocksOfAttempt, "blocks_of_job", job_id=job_id, most=MAX_OF_JOB)

@@ -126,7 +126,7 @@ class Worker:
     gone_at: None while it is registered.
     lost: whether it was declared gone.
     leads: whether its clock is the leader.
-    database_wait: the longest that a body waited for a database thread before its last beat, in seconds. None: ordinary.
+    database_wait: the longest that a body waited for a database thread before its last beat, in seconds.
     """
 
     id: UUID

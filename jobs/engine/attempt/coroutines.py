@@ -99,6 +99,6 @@ def _names(tasks: Iterable[asyncio.Task[Any]]) -> str:
 
 
 def _tell_late(job_id: int, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Log what asyncio tells about an ended loop, perhaps while the next body runs, under the job that it belongs to."""
+    """Log what asyncio tells of an ended loop, perhaps while the next body runs, under the job that it belongs to."""
     error = context.get("exception")
     telemetry.noticed("task of an ended body failed", job=job_id, error=type(error).__name__ if error else None)

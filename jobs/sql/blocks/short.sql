@@ -51,3 +51,18 @@ WHERE w.gone_at IS NULL  -- guard
   AND (b.job_id IS NULL OR (j.attempt = b.attempt AND j.slot IS NOT NULL))  -- guard
 ORDER BY b.began_at
 LIMIT %(most)s
+
+-- name: blocks_of_job
+-- Reads:  the blocks by the body of a job, by attempt and place; those of the last attempt first, at most `most`. Who: the operators' page of the
+--         job. Locks: none. Index: blocked_loops_by_job.
+SELECT
+    attempt,
+    place,
+    count(*)::int AS times,
+    sum(seconds)::float8 AS seconds,
+    greatest(max(seats) - 1, 0) AS others
+FROM blocked_loops
+WHERE job_id = %(job_id)s  -- guard
+GROUP BY attempt, place
+ORDER BY attempt DESC, max(began_at) DESC
+LIMIT %(most)s
