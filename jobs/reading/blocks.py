@@ -49,8 +49,9 @@ class BlocksOfType:
 class BlocksOfAttempt:
     """Blocks by one line of the body of an attempt.
 
-    seconds: of all of them together; None: of none is known how long it took.
+    seconds: of those that are over, all together; None: of none is known how long it took.
     others: the most other seats of the process that held an attempt.
+    goes_on: whether the last one is not over.
     """
 
     attempt: int
@@ -58,15 +59,18 @@ class BlocksOfAttempt:
     times: int
     seconds: float | None
     others: int
+    goes_on: bool
 
     @property
     def sentence(self) -> str:
         """Return what happened, up to the place."""
-        seats = "1 other seat" if self.others == 1 else f"{self.others:,} other seats"
+        seats = "other seat" if self.others == 1 else f"other {self.others:,} seats"
         often = "" if self.times == 1 else f" {self.times:,} times"
         length = "" if self.seconds is None else f" for {duration(self.seconds)}"
-        in_all = " in all" if self.times > 1 and length else ""
-        return f"Attempt {self.attempt}: its body blocked the {seats} of its process{often}{length}{in_all}"
+        in_all = " in all" if often and length else ""
+        now = ", and blocks them now" if self.goes_on and often else ""
+        verb = "blocks" if self.goes_on and not often else "blocked"
+        return f"Attempt {self.attempt}: its body {verb} the {seats} of its process{often}{length}{in_all}{now}"
 
 
 def now() -> list[BlockNow]:

@@ -53,16 +53,17 @@ ORDER BY b.began_at
 LIMIT %(most)s
 
 -- name: blocks_of_job
--- Reads:  the blocks by the body of a job, by attempt and place; those of the last attempt first, at most `most`. Who: the operators' page of the
---         job. Locks: none. Index: blocked_loops_by_job.
+-- Reads:  the blocks by the body of a job, by attempt and place; those of the last attempt first, at most `most`; whether one goes on.
+-- Who:    the operators' page of the job. Locks: none. Index: blocked_loops_by_job; the primary key of jobs.
 SELECT
-    attempt,
-    place,
+    b.attempt,
+    b.place,
     count(*)::int AS times,
-    sum(seconds)::float8 AS seconds,
-    greatest(max(seats) - 1, 0) AS others
-FROM blocked_loops
-WHERE job_id = %(job_id)s  -- guard
-GROUP BY attempt, place
-ORDER BY attempt DESC, max(began_at) DESC
+    sum(b.seconds)::float8 AS seconds,
+    greatest(max(b.seats) - 1, 0) AS others,
+    coalesce(bool_or(b.seconds IS NULL AND j.attempt = b.attempt AND j.slot IS NOT NULL), false) AS goes_on
+FROM blocked_loops b LEFT JOIN jobs j ON j.id = b.job_id
+WHERE b.job_id = %(job_id)s  -- guard
+GROUP BY b.attempt, b.place
+ORDER BY b.attempt DESC, max(b.began_at) DESC
 LIMIT %(most)s

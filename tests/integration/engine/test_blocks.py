@@ -107,14 +107,24 @@ class TestOfJob:
         for seconds in (1.0, None, 0.5):
             block(light, running, attempt=2, seats=3, seconds=seconds)
         assert [(one.sentence, one.place) for one in blocks.of_job(running.pk)] == [
-            ("Attempt 2: its body blocked the 2 other seats of its process 3 times for 1.5 s in all", PLACE),
-            ("Attempt 1: its body blocked the 42 other seats of its process for 5.0 s", PLACE),
+            ("Attempt 2: its body blocked the other 2 seats of its process 3 times for 1.5 s in all", PLACE),
+            ("Attempt 1: its body blocked the other 42 seats of its process for 5.0 s", PLACE),
         ]
 
     def test_how_long_the_present_one_takes_is_not_known_yet(self, light, running):
         block(light, running, seats=2)
         [one] = blocks.of_job(running.pk)
-        assert one.sentence == "Attempt 1: its body blocked the 1 other seat of its process"
+        assert one.sentence == "Attempt 1: its body blocks the other seat of its process"
+        block(light, running, seats=9, seconds=1.0)
+        [one] = blocks.of_job(running.pk)
+        told = "its body blocked the other 8 seats of its process 2 times for 1.0 s in all, and blocks them now"
+        assert one.sentence == f"Attempt 1: {told}"
+
+    def test_after_its_attempt_has_ended_it_is_over_though_its_row_stayed_open(self, light):
+        ended = make_job(TenantFactory(), Status.SUCCESS, worker=light)
+        block(light, ended, seats=2)
+        [one] = blocks.of_job(ended.pk)
+        assert one.sentence == "Attempt 1: its body blocked the other seat of its process"
 
 
 def test_health_finds_them_and_the_waits_for_database_threads(light, running):

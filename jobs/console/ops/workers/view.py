@@ -30,7 +30,7 @@ from jobs.reading.looking import Worker as ListedWorker
 from jobs.reading.migrations import open_migrations
 from plumbing.names import named
 
-MAX_TYPES = 8  # of the running jobs of a worker that are listed
+MAX_TYPES = 5  # of the running jobs of a worker that are listed
 
 
 @dataclass(frozen=True)
