@@ -27,7 +27,7 @@ from tests.waiting import wait_until
 
 PAUSE = 0.3  # mean seconds between two acts
 GUESTS = ("guest-0", "guest-1")
-PAUSED = ("tests.thing", "stumble")  # a job type
+PAUSED = ("sample.thing", "stumble")  # a job type
 REFUSALS = (DatabaseError, InterfaceError, InvalidRequest, ProtectedError)  # answers that a person gets
 
 
@@ -162,7 +162,7 @@ class Operators:
         thing = self._guest()
         schedule = Schedule.objects.filter(tenant=thing.tenant_id).first()
         if schedule is None:
-            call = {"source_type": "tests.thing", "source_id": str(thing.pk), "source_method": "again"}
+            call = {"source_type": "sample.thing", "source_id": str(thing.pk), "source_method": "again"}
             schedules.add(thing.tenant, name="guest's", every=timedelta(seconds=1), **call)
         else:
             self._chance.choice((schedules.pause, schedules.resume, schedules.delete))(schedule)
