@@ -12,6 +12,10 @@ ROWS = (
 )
 PUBLIC = ("neighbour", "flood", "burst", "pickup", "processes")  # scenarios of a public benchmark: docs/compared.md
 INSIGHT = ("coverage", "what_if", "budgets")  # how near what is said of the future comes: docs/insight.md
+LIGHT_POOL = (  # what light pools must reach
+    *("light_drain", "light_waiting", "light_ends", "light_orm"),
+    *("light_shares", "light_pickup", "light_stops", "light_blocked"),
+)
 SHORTER = float(os.environ.get("BENCH_SECONDS", "0"))  # of load in each of these, for a trial; 0: the whole experiment
 LARGE = (
     "dashboard",
@@ -19,9 +23,10 @@ LARGE = (
     "no_broker",
     "partitions",
     *INSIGHT,
+    *LIGHT_POOL,
     *PUBLIC,
 )  # they take long, or interest few: they run only when they are named
-GROUPS = {"insight": INSIGHT}  # rows that have one name together
+GROUPS = {"insight": INSIGHT, "light-pool": LIGHT_POOL}  # rows that have one name together
 EVERY_VERSION = frozenset({"claim", "running"})  # rows that run on every PostgreSQL found, not only on the newest
 POOL = "bench"  # of our workers: a broker that serves others too must not mix their messages with ours
 PATIENCE = 400.0  # seconds that one row may take; the longest takes about two minutes

@@ -18,6 +18,7 @@ BANNER = """
   Stop        Ctrl-C
 
 """
+MAIL_PROCESSES = 1  # of the light pool: it has many seats in each
 
 
 def up() -> int:
@@ -34,15 +35,13 @@ def up() -> int:
         log = directory / "log"
         _say("Preparing the database ...")
         _manage(environ, "migrate", "--verbosity", "0")
-        logins = _manage(environ, "seed_demo")
+        logins = _manage(environ, "seed_demo", "--mails")
         _say("Starting web and workers ...")
         web = processes.start("web", *fleet.web(port, environ), log=log / "web.log", restart=True)
-        processes.start(
-            "worker",
-            *fleet.worker("default", concurrency, environ=environ),
-            log=log / "worker.log",
-            restart=True,
-        )
+        for pool, count in (("default", concurrency), ("mail", MAIL_PROCESSES)):
+            name = "worker" if pool == "default" else f"worker-{pool}"
+            command = fleet.worker(pool, count, environ=environ)
+            processes.start(name, *command, log=log / f"{name}.log", restart=True)
         web.wait_until(lambda: fleet.listens(port))
         _say(BANNER.format(port=port, directory=_short(directory)) + _indented(logins))
         stop_requested = threading.Event()

@@ -43,11 +43,12 @@ class JobsConfig(AppConfig):
         from jobs.checks import databases, loaded, past_slots  # noqa: F401 - their checks register themselves
         from jobs.engine.process import runtime
         from jobs.engine.verbs import tenant_deletion
-        from jobs.models import PausedJobType, Queue, Schedule
+        from jobs.models import PausedJobType, Pool, Queue, Schedule
         from jobs.worker import message
         from tenants.watched_rows import watch
 
         watch(Queue)
+        watch(Pool)
         watch(PausedJobType)
         watch(Schedule)
 

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+from asgiref.sync import sync_to_async
 from django.core.exceptions import ValidationError
+from django.core.mail import send_mail
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from psycopg.conninfo import conninfo_to_dict
 
-from jobs import Asynchronous, current_job, job, submit_many
+from jobs import Asynchronous, current_job, job, queries, results, submit_many
 from reports import parameters as report_parameters
 from reports import query, sources
 from reports.parameters import InvalidParameters, Parameter
 from tenants.conf import TENANT_MODEL
 
 TIMEOUT = 120  # seconds
+MAILED_ROWS = 5
+RECENT = 1_000  # jobs of a tenant in which its newest result is sought
 
 
 class DataSource(models.Model):
@@ -130,9 +134,43 @@ class DataReport(Asynchronous, models.Model):
         run.progress(1.0, f"{len(table.rows):,} rows")
         return {"columns": table.columns, "rows": table.rows}
 
+    @job(queue="mail", timeout=60)
+    async def mail(self, *, to: str) -> int:
+        """Mail a summary of the newest result, and return the number of its rows.
+
+        It only waits, for the mail server, so its queue may be in a light pool: hundreds of them share a process.
+
+        Args:
+            to: the address of its reader.
+        """
+        result = await sync_to_async(self.newest_result)()
+        text = summary(self.question, result)
+        await sync_to_async(send_mail)(self.name, text, from_email=None, recipient_list=[to])
+        return len(result["rows"]) if result else 0
+
+    def newest_result(self) -> dict[str, Any] | None:
+        """Return what `execute` returned when it last succeeded as a job; None if no result is kept."""
+        recent = queries.jobs(self.tenant_id)[:RECENT]  # else a report that never ran would have all jobs read
+        runs = queries.jobs(self.tenant_id).filter(pk__in=recent.values("pk"), source_method="execute")
+        run = runs.filter(source_type=self._meta.label_lower, source_id=str(self.pk), status="success").first()
+        result = None if run is None else results.load(run)
+        return None if result is None else result.value
+
     @classmethod
     @job(queue="reports", timeout=60, http=True)
     def refresh_all(cls) -> dict[str, list[int]]:
         """Submit every report of the job's tenant, with its defaults; returns {"jobs": [ids]}."""
         reports = cls.objects.filter(tenant=current_job().tenant)
         return {"jobs": submit_many(report.async_.execute.request() for report in reports)}
+
+
+def summary(question: str, result: dict[str, Any] | None) -> str:
+    """Return a result in words, for a mail: the question, the number of rows, and the first of them.
+
+    result: what DataReport.execute returned; None if there is none
+    """
+    if result is None:
+        return f"{question}\n\nIt has not run yet, or its result is no longer kept."
+    first = [result["columns"], *result["rows"][:MAILED_ROWS]]
+    lines = [" | ".join(map(str, row)) for row in first]
+    return "\n".join([question, "", f"{len(result['rows']):,} rows. The first:", *lines])

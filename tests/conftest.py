@@ -21,7 +21,7 @@ from jobs.calls.request import JobRequest
 from jobs.engine.attempt import execute, slices
 from jobs.engine.door import dispatch
 from jobs.engine.process import runtime
-from jobs.models import Job
+from jobs.models import Job, Pool
 from jobs.store import Claimed, claiming
 from jobs.worker import message
 from tests.beside import how_many
@@ -118,11 +118,14 @@ def time_enough(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def register() -> WorkerFactory:
-    """Register a live worker: `register(concurrency=4, pool="default", kind="light")`."""
+    """Register a live worker: `register(concurrency=4, pool="default")`; of a light pool with `kind` and `seats`."""
 
-    def register(concurrency: int = 100, pool: str = "default", kind: str = "ordinary") -> uuid.UUID:
+    def register(
+        concurrency: int = 100, pool: str = "default", kind: str = Pool.Kind.ORDINARY, seats: int = 1
+    ) -> uuid.UUID:
         worker = uuid.uuid4()
-        store.beat(worker, name=f"test@{worker}", pid=1, pool=pool, capacity=concurrency, kind=kind)
+        name = f"test@{worker}"
+        store.beat(worker, name=name, pid=1, pool=pool, capacity=concurrency, seats=seats, kind=kind)
         return worker
 
     return register

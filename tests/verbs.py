@@ -77,7 +77,7 @@ def succeed_many(job: Job, attempt: int, holder: Holder, *, goes_on: bool = Fals
 
 
 def succeed_by_many(job: Job, attempt: int) -> bool:
-    held = row_of(job)
+    held = Job.objects.get(pk=job.pk)
     return (job.pk, attempt) in succeed_many(job, attempt, Holder(held.worker, held.worker_pid))[0]
 
 
@@ -95,10 +95,6 @@ def a_start(job: Job, attempt: int, holder: Holder) -> Started:
     return Started(
         **dict.fromkeys(names) | {"id": job.pk, "attempt": attempt, "tenant_id": job.tenant_id, "holder": holder}
     )
-
-
-def row_of(job: Job) -> Job:
-    return Job.objects.get(pk=job.pk)
 
 
 def follow(job: Job, attempt: int) -> bool:

@@ -1,5 +1,7 @@
 """This project, through its public interface and with its own workers."""
 
+from typing import Any
+
 from benchmarks import fill
 from benchmarks.contenders.contender import PROCESSES, SLOTS, TENANTS, node, purge
 from benchmarks.public.scenarios import Arrival
@@ -23,11 +25,19 @@ class Ours:
         self.things[n % len(self.things)].async_.echo(n)
 
     def fill(self, count: int, first: int = 0) -> None:
-        from jobs import submit_many
+        self.store("echo", range(first, first + count))
 
-        for begin in range(first, first + count, BATCH):
-            places = range(begin, min(begin + BATCH, first + count))
-            submit_many(self.things[n % len(self.things)].async_.echo.request(n) for n in places)
+    def store(self, method: str, numbers: range, timeout: float | None = None, **arguments: Any) -> list[int]:
+        """Submit a job of a method for each number, for the tenants in turn; return their ids."""
+        from jobs import async_, submit_many
+
+        options = {} if timeout is None else {"timeout": timeout}
+        calls = [async_(getattr(thing, method), **options) for thing in self.things]
+        ids: list[int] = []
+        for begin in range(0, len(numbers), BATCH):
+            batch = numbers[begin : begin + BATCH]
+            ids += submit_many(calls[n % len(calls)].request(n, **arguments) for n in batch)
+        return ids
 
     def open(self, tenants: int, slots: int) -> None:
         from jobs import dispatch_in_background

@@ -45,11 +45,13 @@ class Books:
         """Return a new position in a circle: at its end or, with a head, next after it."""
         return order.circle_place(next(self._numbers), head)
 
-    def pool(self, name: str, processes: int | None = None) -> Pool:
-        """Return the pool of this name; if `processes` is given, it has so many from now on."""
+    def pool(self, name: str, processes: int | None = None, *, light: bool | None = None) -> Pool:
+        """Return the pool of this name; from now on it has so many processes, and is light or not, if that is given."""
         pool = self.pools.setdefault(name, Pool(name))
         if processes is not None:
             pool.processes = processes
+        if light is not None:
+            pool.light = light
         return pool
 
     def add_queue(self, queue: Queue) -> Queue:

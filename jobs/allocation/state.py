@@ -148,20 +148,26 @@ class Tenant(LimitBook):
 class Pool:
     """A pool, with its processes and its slots in use.
 
-    processes: those of its live workers
+    processes: those of its live workers; of a light pool, the seats in them
     in_use: the slots in use of its queues
+    light: whether only passes of its feeders start its jobs
+    withheld: free seats that the present pass leaves to the feeders of other workers
     time: the common time of its queues
     """
 
     name: str
     processes: int = 0
     in_use: int = 0
+    light: bool = False
+    withheld: int = field(default=0, init=False)
     time: float = field(default=0.0, init=False)
     queues: list["Queue"] = field(default_factory=list, init=False)
 
     @property
     def free(self) -> int:
-        return self.processes - self.in_use if self.processes > self.in_use else 0
+        """Return how many more jobs the pool can start; in a pass, how many more that pass may."""
+        taken = self.in_use + self.withheld
+        return self.processes - taken if self.processes > taken else 0
 
 
 @dataclass(slots=True, eq=False, kw_only=True)

@@ -38,14 +38,15 @@ class Taken:
     order: tuple[str, int, int]
 
 
-def take(tours: Sequence[Tour], *, borrow: bool) -> list[Taken]:
+def take(tours: Sequence[Tour], *, borrow: bool, batch: int) -> list[Taken]:
     """Return the jobs that the pass claims, in order.
 
     borrow: lend, if no lane could be served within its tenant's own slots
+    batch: the most jobs of a tenant
     """
     lends = borrow and not any(_holds_back(tour) for tour in tours)
     turns = [turn for tour in tours for turn in _turns(tour, lends=lends)]
-    return _within_users(_within_pools(_within_tenants(turns, lends=lends))) if turns else []
+    return _within_users(_within_pools(_within_tenants(turns, batch, lends=lends))) if turns else []
 
 
 def _holds_back(tour: Tour) -> bool:
@@ -76,20 +77,18 @@ def _key(visit: Visit, before: int) -> float:
     return order.turn(visit.virtual_time, visit.lane.in_use + before, visit.weight)
 
 
-def _within_tenants(turns: list[_Turn], *, lends: bool) -> list[_Turn]:
+def _within_tenants(turns: list[_Turn], batch: int, *, lends: bool) -> list[_Turn]:
     """Return the turns for which their tenants have slots and tokens; the pools of a tenant take turns."""
     of_tenant: defaultdict[int, list[_Turn]] = defaultdict(list)
     for turn in turns:
         of_tenant[turn.visit.lane.tenant.id].append(turn)
-    return [turn for turns_of_tenant in of_tenant.values() for turn in _by_turns_of_pools(turns_of_tenant, lends=lends)]
+    return [turn for own in of_tenant.values() for turn in _by_turns_of_pools(own, batch, lends=lends)]
 
 
-def _by_turns_of_pools(turns: list[_Turn], *, lends: bool) -> list[_Turn]:
+def _by_turns_of_pools(turns: list[_Turn], batch: int, *, lends: bool) -> list[_Turn]:
     """Return the turns of one tenant for which it has slots and tokens; its pools take turns."""
     visit = turns[0].visit
-    room = int(
-        min(visit.free, order.JOBS_OF_A_PASS) if lends else min(visit.free, visit.own_slots, order.JOBS_OF_A_PASS)
-    )
+    room = int(min(visit.free, batch) if lends else min(visit.free, visit.own_slots, batch))
     if len(turns) <= room:
         return turns
     ranks: defaultdict[str, count[int]] = defaultdict(count)

@@ -101,24 +101,31 @@ class Tour:
         return order.turn(self.present, queue.in_use, queue.weight), -queue.weight, queue.id
 
 
-def tours(books: Books, now: float, *, borrow: bool) -> list[Tour]:
-    """Return the tours of the first open queues of each pool, in their order; the walk need not come to all of them."""
+def tours(books: Books, now: float, *, borrow: bool, batch: int) -> list[Tour]:
+    """Return the tours of the first open queues of each pool, in their order; the walk need not come to all of them.
+
+    batch: the most jobs of a queue
+    """
     ms = order.in_ms(now)
-    return [tour for pool in books.pools.values() if pool.free for tour in _tours(pool, now, ms, borrow=borrow)]
+    return [
+        tour for pool in books.pools.values() if pool.free for tour in _tours(pool, now, ms, borrow=borrow, batch=batch)
+    ]
 
 
 def is_open(queue: Queue, now: float) -> bool:
     """Return whether the queue's limits and its pool let it start a job; whether it has a ready job does not count."""
-    return _room(queue, now) >= 1
+    return _room(queue, now, batch=1) >= 1
 
 
-def _tours(pool: Pool, now: float, ms: int, *, borrow: bool) -> list[Tour]:
+def _tours(pool: Pool, now: float, ms: int, *, borrow: bool, batch: int) -> list[Tour]:
     """Walk through the queues of a pool until as many lanes can be served as it has free processes.
 
     The walk comes to at least as many queues, if so many are ready.
     """
     ready = [
-        _tour(queue, int(room), now, ms) for queue in pool.queues if queue.ready and (room := _room(queue, now)) >= 1
+        _tour(queue, int(room), now, ms)
+        for queue in pool.queues
+        if queue.ready and (room := _room(queue, now, batch)) >= 1
     ]
     ready.sort(key=attrgetter("key"))
     most_queues = len(ready) if borrow else pool.free + order.QUEUES_BEYOND_ROOM
@@ -131,10 +138,10 @@ def _tours(pool: Pool, now: float, ms: int, *, borrow: bool) -> list[Tour]:
     return ready[:most_queues]
 
 
-def _room(queue: Queue, now: float) -> float:
+def _room(queue: Queue, now: float, batch: int) -> float:
     if queue.paused:
         return 0
-    return min(queue.pool.free, left(queue.concurrency, queue.in_use), queue.tokens(now), order.JOBS_OF_A_PASS)
+    return min(queue.pool.free, left(queue.concurrency, queue.in_use), queue.tokens(now), batch)
 
 
 def _tour(queue: Queue, room: int, now: float, ms: int) -> Tour:

@@ -30,6 +30,8 @@ def as_text(args: dict[str, Any]) -> str:
 
 def stats_as_json(stats: Any) -> Any:
     """Return a job's stats as JSON. Raises InvalidRequest, also if they exceed JOBS_STATS_MAX_BYTES."""
+    if stats == {}:  # as most jobs have it
+        return {}
     checked = as_json(stats, "stats")
     size, limit = _size(checked, json.dumps(checked)), settings.JOBS_STATS_MAX_BYTES
     if size > limit:

@@ -142,6 +142,7 @@ def _options(
         after=_ids("after", after),
         after_end=_ids("after_end", after_end),
         after_patience=_seconds(after_patience),
+        is_async=target.is_async,
     )
 
 

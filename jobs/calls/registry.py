@@ -1,7 +1,7 @@
 """Find the methods of models and the functions of modules that may run as jobs: those marked @job, and no others."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -90,6 +90,12 @@ def of_models() -> list[Target]:
     """Return the targets on models. A method that a proxy model inherits counts once, as its model's."""
     every = (target(model, method) for model in source_types().values() for method in methods(model))
     return list({str(target): target for target in every}.values())
+
+
+def not_async(queues: Collection[str]) -> list[str]:
+    """Return the names of the job types of these queues that are not `async def`, sorted."""
+    functions.discover()
+    return sorted(str(one) for one in targets() if one.spec.queue in queues and not one.is_async)
 
 
 def resolve(source_type: str, source_method: str, *, http: bool = False, of_a_job: bool = False) -> Target:

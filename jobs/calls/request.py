@@ -38,6 +38,7 @@ class JobRequest:
     after_patience: seconds in which a job of `after` that did not succeed may be revived.
     predecessors: the jobs of `after` and `after_end`.
     batch_id: the batch that the job belongs to.
+    is_async: whether its method is `async def`; a queue of a light pool takes no others.
     """
 
     tenant_id: int
@@ -61,6 +62,7 @@ class JobRequest:
     after_end: tuple[int, ...] = ()
     after_patience: float | None = None
     batch_id: int | None = None
+    is_async: bool = False
     predecessors: tuple[int, ...] = field(init=False, default=(), repr=False, compare=False)
     args_text: str = field(init=False, repr=False, compare=False)  # as JSON: serialised once
 
@@ -68,7 +70,7 @@ class JobRequest:
     KIND: ClassVar = (
         *("tenant_id", "queue", "priority", "user_key", "source_type", "source_method"),
         *("timeout", "memory", "max_retries", "delay", "at", "expires", "expires_at", "identical", "predecessors"),
-        "batch_id",
+        *("batch_id", "is_async"),
     )
 
     def __post_init__(self) -> None:

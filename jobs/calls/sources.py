@@ -2,24 +2,20 @@
 
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from typing import Any, TypeVar
 
-from django.core.exceptions import ValidationError
 from django.db import DEFAULT_DB_ALIAS, ProgrammingError, connection, connections, models, router, transaction
 from django.db.models import F
-from django.db.models.expressions import RawSQL
 from psycopg.errors import UndefinedTable
 
 from jobs.calls.owners import path_of
+from jobs.calls.queries import MALFORMED, query_of
 from jobs.calls.refusals import InvalidRequest
 from jobs.calls.registry import Target
-from plumbing.prepared import prepared_on
 
 Found = TypeVar("Found")
 Find = Callable[[Target, Any, int], models.Model | None]
-MALFORMED = (ValueError, TypeError, OverflowError, ValidationError)  # Django's errors for an impossible id
 
 
 def find(target: Target, source_id: Any, tenant_id: int, *, of_a_job: bool = False) -> models.Model | None:
@@ -88,7 +84,7 @@ def find_all(wanted: Iterable[tuple[type[models.Model], Any, int]]) -> Find:
     for model, (pks, tenants) in keys_of.items():
         lookup, keys = path_of(model).lookup, path_of(model).keys(tenants)
         owners = {str(key): tenant_id for tenant_id, key in keys.items()}
-        rows = _manager(model).filter(pk__in=pks).filter(**{f"{lookup}__in": keys.values()})
+        rows = manager_of(model).filter(pk__in=pks).filter(**{f"{lookup}__in": keys.values()})
         rows = rows.annotate(jobs_owner=F(lookup))
         for row in in_sight(partial(list[Any], rows)) or []:
             rows_by_key[model, owners[str(row.jobs_owner)], str(row.pk)] = row
@@ -110,7 +106,7 @@ def in_sight(query: Callable[[], Found]) -> Found | None:
         raise
 
 
-def _manager(model: type[models.Model]) -> models.Manager[models.Model]:
+def manager_of(model: type[models.Model]) -> models.Manager[models.Model]:
     """Return the model's manager for the database where it is written: a replica may not have the row yet."""
     return model._default_manager.db_manager(router.db_for_write(model))
 
@@ -120,55 +116,11 @@ def _find(model: type[models.Model], source_id: Any, tenant_id: int) -> models.M
 
     Every job does this. To build and plan the query anew would take three times as long as the rest.
     """
-    manager, path = _manager(model), path_of(model)
+    manager, path = manager_of(model), path_of(model)
     owner = path.keys([tenant_id]).get(tenant_id)
     if owner is None:
         return None
     # A custom manager may make another query each time. In a transaction, an error would end the transaction, too.
     if type(manager) is models.Manager and not connections[manager.db].in_atomic_block:
-        return _query(model, manager.db).first(source_id, owner)
+        return query_of(model, manager.db).first(source_id, owner)
     return next(iter(manager.filter(pk=source_id).filter(**{path.lookup: owner})), None)
-
-
-@dataclass(frozen=True)
-class _Query:
-    """The compiled query of a model.
-
-    names: the attributes of the columns, in their order.
-    converters: the converters of Django's compiler, each with its column, by the position of the column.
-    """
-
-    model: type[models.Model]
-    database: str
-    statement: str
-    names: list[str]
-    converters: dict[int, tuple[list[Any], Any]]
-
-    def first(self, source_id: Any, owner: Any) -> models.Model | None:
-        connection = connections[self.database]
-        keys = {"pk": (self.model._meta.pk, source_id), "owner": (path_of(self.model).key, owner)}
-        given = {
-            name: field.get_db_prep_value(field.get_prep_value(value), connection, prepared=True)
-            for name, (field, value) in keys.items()
-        }
-        for row in prepared_on(connection, self.statement, **given):
-            values = list(row)
-            for position, (converters, column) in self.converters.items():
-                for convert in converters:
-                    values[position] = convert(values[position], column, connection)
-            return self.model.from_db(self.database, self.names, values)
-        return None
-
-
-@cache
-def _query(model: type[models.Model], database: str) -> _Query:
-    owner = {path_of(model).lookup: RawSQL("%s", [None])}
-    compiler = model._default_manager.filter(**owner).order_by().query.get_compiler(database)
-    statement, _ = compiler.as_sql()
-    quoted = connections[database].ops.quote_name
-    pk = f"{quoted(model._meta.db_table)}.{quoted(model._meta.pk.column or '')}"
-    statement = statement.replace("%s", "%(owner)s") + f" AND {pk} = %(pk)s"
-    columns = [column for column, *_ in compiler.select]
-    return _Query(
-        model, database, statement, [column.target.attname for column in columns], compiler.get_converters(columns)
-    )

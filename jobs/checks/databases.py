@@ -7,8 +7,10 @@ from django.core.checks import Tags
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections, router, transaction
 from django.db.migrations.recorder import MigrationRecorder
 
+from jobs.calls import registry
 from jobs.engine.upkeep import id_gaps as engine_ids
 from jobs.engine.upkeep.id_gaps import IdCounters
+from jobs.models import Pool, Queue
 from jobs.routing import is_ours
 from jobs.store.rows import rows
 from plumbing.faults import Fault, check, on_postgresql
@@ -73,6 +75,18 @@ def vacuum() -> Iterator[Fault]:
         else:
             hint = f"Set {option} = on in PostgreSQL's configuration, and reload it."
             yield f"{option} of PostgreSQL is off, so nothing removes dead rows of jobs.", hint
+
+
+@check("jobs.W019", Tags.database)
+def light_pools() -> Iterator[Fault]:
+    """A light pool runs only `async def`, so each submit of another job type is refused."""
+    if Pool._meta.db_table not in connections[DEFAULT_DB_ALIAS].introspection.table_names():
+        return
+    light = Pool.objects.filter(kind=Pool.Kind.LIGHT).values("name")
+    for queue in Queue.objects.filter(pool__in=light).order_by("name"):
+        if unfit := registry.not_async([queue.name]):
+            hint = f"Make them `async def`, or type: manage.py queues set {queue.name} --pool POOL, an ordinary one."
+            yield f"Pool {queue.pool} of queue {queue.name} is light, and refuses {', '.join(unfit)}.", hint
 
 
 @check("jobs.E018", Tags.database)

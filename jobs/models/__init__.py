@@ -20,7 +20,7 @@ from jobs.models.job import (
 )
 from jobs.models.log import JobLog
 from jobs.models.memory import MAX_BYTES, JobMemory
-from jobs.models.operations import DeathNotice, KeptAnswer, Pool, Repair, Server, Worker
+from jobs.models.operations import BlockedLoop, DeathNotice, KeptAnswer, Pool, Repair, Server, Worker
 from jobs.models.queue import PausedJobType, Queue
 from jobs.models.schedule import Schedule, ScheduleRun
 from jobs.models.statistics import Attempt, FullHour, JobMinute, Recorded, Sample, TenantHour, TenantShare, Total

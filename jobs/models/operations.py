@@ -1,5 +1,6 @@
 """Pools, workers, servers, repairs, announced deaths, and kept answers."""
 
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -34,6 +35,20 @@ class Pool(models.Model):
             )
         ]
 
+    def __str__(self) -> str:
+        return self.name
+
+    def clean(self) -> None:
+        if self.kind == Pool.Kind.LIGHT and self.seats not in range(1, MOST_SEATS + 1):
+            many = f"from 1 to {MOST_SEATS:,}, such as 200"
+            raise ValidationError(
+                {"seats": f"Say how many attempts each process of a light pool runs at once: {many}."}
+            )
+        if self.kind == Pool.Kind.ORDINARY and self.seats != 1:
+            raise ValidationError(
+                {"seats": "A process of an ordinary pool has 1 seat. Leave it at 1, or choose light."}
+            )
+
 
 class Worker(models.Model):
     """A Celery worker process (the parent of its pool). It is live while it beats and `gone_at` is null.
@@ -55,6 +70,7 @@ class Worker(models.Model):
     beat_at = models.DateTimeField(db_default=Now())
     gone_at = models.DateTimeField(null=True)  # when it stopped or was declared gone; this id never comes back
     cut_off_at = models.DateTimeField(null=True)  # since when it has no answer of the broker; null: it takes messages
+    database_wait = models.FloatField(null=True)  # seconds, the longest that a body of a light pool waited for a thread
     drain_requested_at = models.DateTimeField(null=True)  # its next beat reads this, and it stops in good order
     lost = models.BooleanField(db_default=False)  # it was declared gone, and did not stop in good order
 
@@ -64,6 +80,27 @@ class Worker(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.pool})"
+
+
+class BlockedLoop(models.Model):
+    """A body of a light pool has blocked the event loop of its process: the attempts of all other seats stood still."""
+
+    worker = models.UUIDField()
+    pid = models.PositiveIntegerField()
+    pool = models.SlugField()
+    seats = models.PositiveSmallIntegerField()  # that held an attempt
+    job_id = models.BigIntegerField(null=True)  # whose body did; null: not known
+    attempt = models.PositiveIntegerField(null=True)
+    place = models.TextField(default="", db_default="")  # in its code: the file, the line and the function
+    began_at = models.DateTimeField(db_default=Now())
+    seconds = models.FloatField(null=True)  # null: it still does, or its worker has ended
+
+    class Meta:
+        db_table = named("blocked_loops")
+        indexes = [
+            models.Index(fields=["began_at"], name="blocked_loops_by_time"),
+            models.Index(fields=["job_id"], name="blocked_loops_by_job"),
+        ]
 
 
 class Server(models.Model):

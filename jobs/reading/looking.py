@@ -11,6 +11,7 @@ from uuid import UUID
 
 from django.db import transaction
 
+from jobs.models import Pool
 from jobs.reading.shares import Share
 from jobs.store import LIVE_BEATS
 from jobs.store.rows import objects, prepared_objects, rows
@@ -117,6 +118,9 @@ class Tenant(Share):
 class Worker:
     """A worker that is registered, or that went in the last day.
 
+    kind: that of its pool, when it started.
+    concurrency: the attempts that it may run at once; 0 while it drains.
+    seats: of each of its processes.
     beat_interval: seconds.
     cut_off_at: since when no message reaches it.
     gone_at: None while it is registered.
@@ -128,7 +132,9 @@ class Worker:
     name: str
     pid: int
     pool: str
+    kind: str
     concurrency: int
+    seats: int
     beat_interval: float
     started_at: datetime
     beat_at: datetime
@@ -136,6 +142,18 @@ class Worker:
     gone_at: datetime | None
     lost: bool
     leads: bool
+
+    @property
+    def processes(self) -> int:
+        return self.concurrency // self.seats
+
+    @property
+    def is_light(self) -> bool:
+        return self.kind == Pool.Kind.LIGHT
+
+    def is_live(self, now: datetime) -> bool:
+        """Return whether it takes jobs, as the claim sees it."""
+        return self.state(now) in ("live", "cut off")
 
     def state(self, now: datetime) -> str:
         """Return one of these words.

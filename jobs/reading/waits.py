@@ -34,13 +34,14 @@ class Cut:
 class PoolDemand:
     """A pool of workers, and its jobs.
 
-    processes: of its live workers.
+    processes: of its live workers; in a light pool their seats.
     in_use: jobs that run there or are on their way.
     may_run: jobs that more processes would run.
     first_since: the earliest moment at which one of the first of these jobs became ready.
     late: those of them that an earlier look of the recorder found, too.
     late_seconds: the time since a look first found one of these.
     idle_looks: how many looks in a row found one of them beside an idle process.
+    is_light: whether its workers have many seats in a process.
     """
 
     name: str
@@ -51,6 +52,16 @@ class PoolDemand:
     late: int = 0
     late_seconds: float = 0.0
     idle_looks: int = 0
+    is_light: bool = False
+
+    @property
+    def unit(self) -> str:
+        """Return the word for what runs one attempt there."""
+        return "seat" if self.is_light else "process"
+
+    @property
+    def units(self) -> str:
+        return "seats" if self.is_light else "processes"
 
     @property
     def demand(self) -> int:
@@ -112,9 +123,11 @@ def by_gate(cuts: Iterable[Cut]) -> list[tuple[Gate, int]]:
 def pools(lanes: Sequence[Lane], queues: Mapping[int, Queue], workers: Iterable[Worker] = ()) -> list[PoolDemand]:
     """Return the pools of all queues and of `workers`, by name."""
     others: Counter[str] = Counter()
+    light = set()
     for worker in workers:
         if worker.gone_at is None:
             others[worker.pool] += worker.concurrency
+            light |= {worker.pool} if worker.is_light else set()
     queue_of_pool = {queue.pool: queue for queue in queues.values()}  # each has the numbers of its pool
     processes = {**others, **{name: queue.pool_processes for name, queue in queue_of_pool.items()}}
     jobs = may_run(lanes, queues)
@@ -123,8 +136,9 @@ def pools(lanes: Sequence[Lane], queues: Mapping[int, Queue], workers: Iterable[
     for name in sorted(processes):
         n, queue = sum(jobs[pk] for pk, queue in queues.items() if queue.pool == name), queue_of_pool.get(name)
         since = min((moment for pool, moment in first if pool == name and moment), default=None)
-        late = (min(queue.late, n), queue.late_seconds, queue.idle_looks) if queue and n else ()
-        pools.append(PoolDemand(name, processes[name], queue.pool_in_use if queue else 0, n, since, *late))
+        late = (min(queue.late, n), queue.late_seconds, queue.idle_looks) if queue and n else (0, 0.0, 0)
+        in_use = queue.pool_in_use if queue else 0
+        pools.append(PoolDemand(name, processes[name], in_use, n, since, *late, name in light))
     return pools
 
 

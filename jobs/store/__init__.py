@@ -31,7 +31,7 @@ from jobs.store.batches import (
     read_batches,
     waiting_for,
 )
-from jobs.store.claiming import Feeder, Keeper, claim, claim_within, forget_lanes, plan, tidy_turns, worth_a_pass
+from jobs.store.claiming import FreeSeats, Keeper, claim, claim_within, forget_lanes, plan, tidy_turns, worth_a_pass
 from jobs.store.control import backlog, cancel, create_queue, discard, expire_dead, lapse, request_cancel, revive
 from jobs.store.due import hold, next_moment, promote, release
 from jobs.store.history import archive, forget_old, next_to_archive, restore

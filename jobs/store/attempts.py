@@ -75,7 +75,7 @@ def started(answer: list[tuple[Any, ...]], seat: Seat, since: datetime | None = 
         return None
     row: list[Any] = list(answer[0])
     row[6] = json.loads(row[6])  # args
-    row.append(Holder(seat.worker, seat.pid, seat.seat, since or row[-1]))
+    row.append(Holder(seat.worker, seat.pid, since or row[-1]))
     return Started(*row)
 
 

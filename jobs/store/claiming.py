@@ -47,7 +47,7 @@ class Keeper:
 
 
 @dataclass(frozen=True)
-class Feeder:
+class FreeSeats:
     """A worker of a light pool, for whose free seats a pass claims. Only such a pass claims jobs of that pool.
 
     seats: the most jobs that it takes of its pool.
@@ -116,7 +116,7 @@ def claim(
     return done
 
 
-def claim_for(feeder: Feeder, pipe: Pipeline, *, locked: Collection[str], borrow: bool) -> tuple[Answer, Answer]:
+def claim_for(feeder: FreeSeats, pipe: Pipeline, *, locked: Collection[str], borrow: bool) -> tuple[Answer, Answer]:
     """created -> queued: add the pass of a feeder to a pipeline. Return what `decided` reads.
 
     It does not go home if another dispatch waits at the door, since that one claims nothing for these seats.
@@ -167,7 +167,7 @@ def worth_a_pass() -> bool:
     return session().in_atomic_block or bool(prepared("worth")[0][0])
 
 
-def claim_within(*, borrow: bool = False, feeder: Feeder | None = None) -> Pass:
+def claim_within(*, borrow: bool = False, feeder: FreeSeats | None = None) -> Pass:
     """created -> queued within the caller's transaction, for a test that rolls it back: its jobs exist nowhere else.
 
     The statements are those of `claim`. The door stays closed to others until the transaction ends.
@@ -208,7 +208,7 @@ def inside_the_door() -> Iterator[None]:
 
 
 def _parameters(
-    locked: Collection[str] = (), *, borrow: bool = False, feeder: Feeder | None = None
+    locked: Collection[str] = (), *, borrow: bool = False, feeder: FreeSeats | None = None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the parameters of the fold, and those of the claim."""
     both = {"now": clock.moment(), "borrow": borrow}
@@ -217,7 +217,7 @@ def _parameters(
     return most_time() | both, RULES | both | skips | _claims_for(feeder)
 
 
-def _claims_for(feeder: Feeder | None) -> dict[str, Any]:
+def _claims_for(feeder: FreeSeats | None) -> dict[str, Any]:
     """Return whose seats the claim fills. The bound of a pass rises to these.
 
     The worker is given as text, whose type is that of None: with another one the server would plan the claim anew.

@@ -17,8 +17,10 @@ def cancel(ids: Sequence[int], *, tenant_id: TenantId) -> list[Applied]:
 
 def request_cancel(ids: Sequence[int], *, tenant_id: TenantId) -> list[Applied]:
     """Ask running jobs to stop; their holders carry it out."""
-    requested = rows("request_cancel", ids=list(ids), tenant_id=tenant_or_any(tenant_id))
-    return [Applied(*row) for row in requested]
+    requested = [Applied(*row) for row in rows("request_cancel", ids=list(ids), tenant_id=tenant_or_any(tenant_id))]
+    if requested:
+        rows("ring_to_stop", ids=[job.id for job in requested], prefix=named(""))
+    return requested
 
 
 def revive(job_id: int, *, tenant_id: TenantId) -> bool:

@@ -59,21 +59,19 @@ class Seat:
 
     Two processes may get a message of the same attempt; one of them starts it. Worker, process and attempt fence its
     row, and the table `jobs` has no column for the number of the seat: no two seats of a process get the same attempt.
-    So each seat of a process names that process to a statement. The running table has an entry for each seat.
+    So each seat of a process names that process to a statement.
 
     worker: None: whatever its worker is.
     pid: its process; None: each process of the worker.
-    seat: its number in the process; 0 in an ordinary pool, where a process has one seat.
     """
 
     worker: uuid.UUID | None = None
     pid: int | None = None
-    seat: int = 0
 
     @classmethod
-    def here(cls, worker: uuid.UUID, seat: int = 0) -> Self:
-        """Return the seat with that number in this process."""
-        return cls(worker, os.getpid(), seat)
+    def here(cls, worker: uuid.UUID) -> Self:
+        """Return a seat of this process."""
+        return cls(worker, os.getpid())
 
     def fence(self) -> dict[str, Any]:
         """Return the parameters by which a statement names the holder of an attempt."""
@@ -193,5 +191,6 @@ def moved(verb: str, changed: Sequence[tuple[Any, ...]], **facts: object) -> lis
 
 
 def log(verb: str, job_id: int, attempt: int, **facts: object) -> None:
-    """Log an applied transition when its transaction commits."""
-    session().on_commit(partial(telemetry.applied, verb, job_id, attempt, **facts))
+    """Log an applied transition when its transaction commits, if anybody wants such lines."""
+    if telemetry.wants_transitions():
+        session().on_commit(partial(telemetry.applied, verb, job_id, attempt, **facts))

@@ -25,7 +25,7 @@ BUCKETS = 256  # of identities of a tenant: the most locks that its calls take i
 MOST_DELAYS = 10  # after so many delays a debounced job is due, however many calls come
 _text = json.JSONEncoder().encode
 NEW = (("submit", Status.CREATED), ("schedule", Status.SCHEDULED), ("block", Status.BLOCKED))
-SELDOM = ("batch_id", "predecessors")  # left out of the text for the most jobs, which have none
+SELDOM = ("batch_id", "predecessors", "is_async")  # left out of the text for the most jobs, which have none
 
 
 class Answer(NamedTuple):
@@ -39,7 +39,7 @@ class Answer(NamedTuple):
     holder: the job that must give up its key first.
     until: the moment before which the identical job must not expire, as PostgreSQL writes it.
     hastens: whether the identical job waits, and should be more urgent, or due now.
-    refused: why nothing was stored: tenant, queue, past, far, expired, or full.
+    refused: why nothing was stored: tenant, queue, light, past, far, expired, or full.
     bound: the limit of the tenant's backlog, if it is full.
     """
 

@@ -12,7 +12,7 @@ from jobs.allocation.order import JOBS_OF_A_FEEDER
 from jobs.sql import statement
 from jobs.store import clock
 from jobs.store.attempts import all_started, default_timeout, log_start, started
-from jobs.store.claiming import Feeder, claim_for, decided, plan
+from jobs.store.claiming import FreeSeats, claim_for, decided, plan
 from jobs.store.pipeline import Pipeline, pipeline
 from jobs.store.rows import Pass, Started
 from jobs.store.session import session
@@ -74,7 +74,7 @@ class Trip:
         """
         if len(ended) > MOST or len(called) > len(free):
             raise ValueError(f"A trip has at most {MOST} ends, and a free seat for each called attempt.")
-        self._feeder = Feeder(worker, pool, seats=min(MOST, len(free) - len(called)))
+        self._feeder = FreeSeats(worker, pool, seats=min(MOST, len(free) - len(called)))
         self._ended = sorted(ended, key=lambda success: success.job.id)  # rows are locked in the order of their numbers
         self._called, self._free, self._claims = called, free, claims
         self._locked, self._borrow = locked, borrow

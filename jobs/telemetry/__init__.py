@@ -45,6 +45,11 @@ def known() -> dict[str, object]:
     return _about.get() or {}
 
 
+def wants_transitions() -> bool:
+    """Return whether the log takes the lines of `applied`."""
+    return logger.isEnabledFor(logging.INFO)
+
+
 def applied(verb: str, job: int, attempt: int = 0, **facts: object) -> None:
     """Log a transition that was applied."""
     _log(logging.INFO, verb, job=job, attempt=attempt, **facts)

@@ -63,6 +63,7 @@ class Parent:
             seats=self._seats(),
             kind=Pool.Kind.ORDINARY if self._light is None else Pool.Kind.LIGHT,
             capacity=self._capacity,
+            database_wait=lambda: None if self._light is None else self._light.database_wait(),
             cut_off=lambda: self._reach.away,
             registered=self._registered,
             drain=self._stop_in_good_order,

@@ -28,7 +28,10 @@ class Sample:
 
 @dataclass(frozen=True)
 class Customer:
-    """A tenant of the demo: its slots, its login, and the data sets of its database."""
+    """A tenant of the demo: its slots, its login, and the data sets of its database.
+
+    username: "" for one without a login.
+    """
 
     name: str
     slug: str
@@ -150,3 +153,17 @@ FINCH = Customer(
 )
 
 CUSTOMERS = (PROVISIONS, MERIDIAN, FINCH)
+
+# More tenants, so that ten of them mail at once: each has one small report, and no login.
+SUBSCRIBERS = tuple(
+    Customer(
+        name=f"Harbour {town}",
+        slug=f"harbour-{town.lower()}",
+        slots=20,
+        username="",
+        source="Seattle weather",
+        datasets=("weather",),
+        samples=PROVISIONS.samples[:1],
+    )
+    for town in ("Astoria", "Bellingham", "Coos", "Everett", "Newport", "Olympia", "Tacoma")
+)

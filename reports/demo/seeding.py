@@ -26,8 +26,7 @@ def seed() -> Seeded:
     """Seed every customer and an administrator. Safe to repeat."""
     seeded = Seeded()
     for customer in CUSTOMERS:
-        tenant = _tenant(customer)
-        _reports(tenant, _source(tenant, customer), customer)
+        tenant = provided(customer)
         _login(customer.username, tenant)
         seeded.logins[customer.username] = f"{tenant.name} ({customer.slots} at a time)"
         if not tenant.jobs_api_keys.filter(name=KEY_NAME).exists():
@@ -35,6 +34,13 @@ def seed() -> Seeded:
     _login("admin", None)
     seeded.logins["admin"] = "the admin site"
     return seeded
+
+
+def provided(customer: Customer) -> Tenant:
+    """Return the customer's tenant, with its data and its reports. Safe to repeat."""
+    tenant = _tenant(customer)
+    _reports(tenant, _source(tenant, customer), customer)
+    return tenant
 
 
 def _tenant(customer: Customer) -> Tenant:

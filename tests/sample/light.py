@@ -48,7 +48,7 @@ async def count_things(times: int = 1) -> list[int]:
 
 def _session() -> int:
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_backend_pid()")
+        cursor.execute("SELECT pg_backend_pid(), pg_sleep(0.02)")
         return int(cursor.fetchone()[0])
 
 

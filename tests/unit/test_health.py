@@ -22,11 +22,13 @@ def worker(
     gone_ago: float | None = None,
     lost: bool = False,
     cut_off_at: datetime | None = None,
+    kind: str = "ordinary",
 ) -> Worker:
     """One that beats every five seconds."""
     gone_at = None if gone_ago is None else NOW - timedelta(seconds=gone_ago)
     beat_at = NOW - timedelta(seconds=beat_ago)
-    return Worker(uuid4(), "w", 1, pool, concurrency, 5.0, NOW, beat_at, cut_off_at, gone_at, lost=lost, leads=False)
+    what = (uuid4(), "w", 1, pool, kind, concurrency, 1, 5.0)
+    return Worker(*what, NOW, beat_at, cut_off_at, gone_at, lost=lost, leads=False)
 
 
 WAITING = lane(gate=Gate.SLOTS_FULL, waiting=9, since=NOW - timedelta(hours=9))
@@ -129,6 +131,16 @@ def test_at_its_bound_nothing_is_said(facts):
 def test_a_condition_holds_alone(code):
     [found] = conditions(BAD[code])
     assert found.code == code
+
+
+def test_a_light_pool_lacks_seats_and_has_an_idle_one():
+    light = [worker(kind="light")]
+    [short] = conditions(replace(pool(4, 4, late_for=60.1), workers=light))
+    assert short.text == "Pool default lacks seats: 2 jobs could start now; 2 more seats would be busy."
+    [stalled] = conditions(replace(pool(4, 3, late_for=10.1, idle_looks=3), workers=light))
+    assert "has an idle seat" in stalled.text
+    [short] = conditions(pool(4, 4, late_for=60.1))
+    assert short.text == "Pool default lacks processes: 2 jobs could start now; 2 more processes would be busy."
 
 
 @pytest.mark.parametrize("workers", [[], [worker(beat_ago=30.1, gone_ago=30.1)], [worker("other")]])

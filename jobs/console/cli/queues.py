@@ -12,6 +12,7 @@ from jobs.calls.refusals import InvalidRequest
 from jobs.console.cli import limits
 from jobs.console.cli.screen import Column, Screen, count, length, rate, utc
 from jobs.console.cli.subcommands import Options, Subcommand, argument
+from jobs.console.operations import pools
 from jobs.console.operations.limits import OF_QUEUE
 from jobs.console.operations.named import queue_named
 from jobs.models import Queue
@@ -92,6 +93,8 @@ def _add(options: Options, screen: Screen) -> None:
         queue = Queue(name=name)
         limits.change(queue, limits.given(options, SETTINGS))
     _show([queue], screen)
+    for sentence in pools.after_move(queue):
+        screen.say(sentence)
 
 
 def _set(options: Options, screen: Screen) -> None:
@@ -108,6 +111,8 @@ def _change(changes: dict[str, Any], options: Options, screen: Screen) -> None:
         raise CommandError(f"{refused}; to create it: manage.py queues add {options['name']}") from None
     limits.change(queue, changes)
     _show([queue], screen)
+    for sentence in pools.after_move(queue) if "pool" in changes else ():
+        screen.say(sentence)
 
 
 NAME = argument("name", help="The queue.")

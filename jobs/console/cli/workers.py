@@ -15,7 +15,9 @@ COLUMNS = [
     Column("POOL", "pool"),
     Column("STATE", "state"),
     Column("RUNS", "runs", right=True),
+    Column("KIND", "kind"),
     Column("PROCESSES", "processes", right=True),
+    Column("SEATS EACH", "seats", right=True),
     Column("STARTED (UTC)", "started_at", wide=True),
     Column("LAST BEAT (UTC)", "beat_at"),
 ]
@@ -40,7 +42,9 @@ def _show(workers: Iterable[tuple[Worker, int]], screen: Screen) -> None:
             **{name: getattr(worker, name) for name in ("name", "pool", "pid", "started_at", "beat_at", "gone_at")},
             "state": worker.state(now),
             "runs": runs,
-            "processes": worker.concurrency,
+            "kind": worker.kind,
+            "processes": worker.processes,
+            "seats": worker.seats,  # of each process
         }
         for worker, runs in workers
     ]

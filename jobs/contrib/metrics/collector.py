@@ -57,13 +57,23 @@ def _queues(facts: Facts) -> Iterator[Metric]:
 
 def _pools(facts: Facts) -> Iterator[Metric]:
     pools = facts.pools
-    yield gauge("pool_processes", "Processes of its live workers.", ["pool"], [([p.name], p.processes) for p in pools])
+    yield gauge(
+        "pool_processes",
+        "Processes of its live workers; in a light pool their seats.",
+        ["pool"],
+        [([p.name], p.processes) for p in pools],
+    )
     yield gauge("pool_slots_in_use", "Slots in use.", ["pool"], [([p.name], p.in_use) for p in pools])
     late = [([p.name], p.late) for p in pools]
     yield gauge("may_run_jobs", "Jobs that lacked only a process in both of two looks, of up to 200.", ["pool"], late)
     waits = [([p.name], p.late_seconds) for p in pools]
     yield gauge("may_run_seconds", "Longest time that one of them has lacked only a process.", ["pool"], waits)
-    yield gauge("pool_demand", "Processes that could be busy now.", ["pool"], [([p.name], p.demand) for p in pools])
+    yield gauge(
+        "pool_demand",
+        "Processes that could be busy now; in a light pool seats.",
+        ["pool"],
+        [([p.name], p.demand) for p in pools],
+    )
     workers = [([pool, state], count) for pool, state, count in facts.worker_states]
     yield gauge(
         "workers", "Workers: live, draining, cut off, silent, or lost in the last hour.", ["pool", "state"], workers

@@ -17,6 +17,7 @@ from jobs.authoring.decorator import FAILED
 from jobs.authoring.memory import MISSING
 from jobs.calls import registry, sources
 from jobs.calls.arguments import stats_as_json
+from jobs.calls.queries import Make
 from jobs.calls.refusals import InvalidRequest, UnknownTarget
 from jobs.calls.registry import Target
 from jobs.conf import settings
@@ -106,7 +107,7 @@ def run(job: Started, host: AttemptHost) -> Outcome:
     outcome, ask = Outcome(), user_code.Here(job, host)
     host.process.reset_peak()
     # The time limit is for the body alone: not for the wait for PostgreSQL, nor for the manager of the model.
-    look = partial(find, job, outcome, host)
+    look = partial(_look, job, outcome, host)
     found = ask.within(job.timeout + DATABASE_PATIENCE, look, late="not found within")
     if isinstance(found.error, StillAway):
         raise found.error
@@ -120,20 +121,32 @@ def run(job: Started, host: AttemptHost) -> Outcome:
     return outcome
 
 
-def find(job: Started, outcome: Outcome, host: AttemptHost) -> Found:
-    """Return the current job, its code and its object.
-
-    If the objects are in the database of the jobs, wait while that is away, as with an outcome: no body has begun.
-    """
+def _look(job: Started, outcome: Outcome, host: AttemptHost) -> Found:
     drop_cut_connections()  # a restart may have cut them since the last body: nothing else would notice it
+    return find(job, target_of(job), outcome, host)
+
+
+def target_of(job: Started) -> Target:
+    """Return the code of a job. Raises UnknownJobType."""
     try:
-        target = registry.resolve(job.source_type, job.source_method, of_a_job=True)
+        return registry.resolve(job.source_type, job.source_method, of_a_job=True)
     except UnknownTarget as refused:
         why = f"{refused.message}; if the code is newer than this worker, restart this worker"
         raise UnknownJobType(refused.field, why) from refused
+
+
+def find(job: Started, target: Target, outcome: Outcome, host: AttemptHost, make: Make | None = None) -> Found:
+    """Make this job the current one; return it, its code and its object.
+
+    make: makes the object, if it was found together with others.
+
+    If the objects are in the database of the jobs, wait while that is away, as with an outcome: no body has begun.
+    """
     running = _enter(job, target, outcome, host)
     if target.class_level:
         return running, target, None
+    if make is not None:
+        return running, target, make()
     look = partial(_find_object, running, target, job)
     try:
         instance = patiently(look) if sources.is_beside_jobs(target) else look()
@@ -174,7 +187,7 @@ def _enter(job: Started, target: Target, outcome: Outcome, host: AttemptHost) ->
         timeout=job.timeout,
         stats=outcome.stats,
         memory=memory,
-        object_memory=memory if target.class_level else memory.of_object(),
+        object_memory=memory if target.class_level else StoredMemory(Remembering(*held, of_object=True)),
         report_progress=partial(host.aside, store.progress, *held),
         find_batch=partial(ask, partial(batch_of, job.id)),
         find_results=partial(ask, partial(_results_of, job.id)),

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -52,9 +52,6 @@ class StoredMemory(Memory):
         self._user = user
         self._field = "object_memory" if user.of_object else "memory"
         self._read: str | None = None  # as JSON: each reader gets a copy of its own
-
-    def of_object(self) -> "StoredMemory":
-        return StoredMemory(replace(self._user, of_object=True))
 
     def as_dict(self) -> dict[str, Any]:
         return ask(self._recall)

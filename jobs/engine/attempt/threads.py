@@ -106,10 +106,10 @@ def _runs(thread: threading.Thread, frame: FrameType | None) -> bool:
     queue = pools._threads_queues.get(thread)  # of a ThreadPoolExecutor
     if isinstance(thread, threading.Timer) or (queue is not None and not queue.empty()):
         return thread.is_alive()
-    return any(_is_of_the_project(at.f_code.co_filename) for at, _ in walk_stack(frame)) if frame else False
+    return any(is_of_the_project(at.f_code.co_filename) for at, _ in walk_stack(frame)) if frame else False
 
 
-def _is_of_the_project(file: str) -> bool:
+def is_of_the_project(file: str) -> bool:
     return OF_PACKAGES not in file and not file.startswith(OF_PYTHON)
 
 

@@ -5,6 +5,7 @@ import decimal
 import math
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,6 +18,8 @@ from jobs.authoring.current import CurrentJob
 from jobs.authoring.exceptions import Cancelled
 from jobs.calls.arguments import stats_as_json
 from jobs.calls.registry import Target
+from jobs.calls.together import Call, makers_of
+from jobs.conf import settings
 from jobs.engine.attempt import body
 from jobs.engine.attempt.body import Outcome
 from jobs.engine.attempt.coroutines import awaited
@@ -67,17 +70,41 @@ class Attempt:
 
 def find(attempts: Sequence[Attempt]) -> None:
     """Find the code and the object of each attempt, in a database thread. An error is the outcome of its attempt."""
+    known = _Known(attempts)
     for attempt in attempts:
         try:
-            attempt.found = attempt.context.run(_find, attempt)
+            attempt.found = attempt.context.run(_find, attempt, known)
         except BaseException as error:
             attempt.outcome.error = error
 
 
-def _find(attempt: Attempt) -> tuple[CurrentJob, Target, Model | None]:
+class _Known:
+    """The code of each job type and the objects of attempts that begin together."""
+
+    def __init__(self, attempts: Sequence[Attempt]) -> None:
+        self._targets: dict[tuple[str, str], Target] = {}
+        calls: dict[tuple[int, int], Call] = {}
+        for attempt in attempts:
+            with suppress(Exception):  # `target` raises it again, where it is the outcome of the attempt
+                calls[attempt.key] = self.target(attempt.job), attempt.job.source_id, attempt.job.tenant_id
+        # The project may have a context for each look.
+        makers = {} if settings.JOBS_AROUND else makers_of([*calls.values()])
+        keys = [*calls]
+        self.makers = {keys[place]: make for place, make in makers.items()}
+
+    def target(self, job: Started) -> Target:
+        """Return the code of a job. Raises UnknownJobType."""
+        name = job.source_type, job.source_method
+        if name not in self._targets:
+            self._targets[name] = body.target_of(job)
+        return self._targets[name]
+
+
+def _find(attempt: Attempt, known: _Known) -> tuple[CurrentJob, Target, Model | None]:
     speak_as_the_caller()
     decimal.setcontext(decimal.getcontext().copy())  # else it would be changed in place
-    running, target, instance = body.find(attempt.job, attempt.outcome, attempt.host)
+    target, make = known.target(attempt.job), known.makers.get(attempt.key)
+    running, target, instance = body.find(attempt.job, target, attempt.outcome, attempt.host, make)
     if not target.is_async:
         raise NotACoroutine(f"{target} is not `async def`: make it so, or give its queue an ordinary pool")
     attempt.lane.around = partial(body.around, running)

@@ -26,18 +26,19 @@ from plumbing.connections import drop_cut_connections
 Around = Callable[[], AbstractContextManager[object]]
 
 
-@dataclass
 class Waits:
-    """How long calls have waited for a database thread: their number, the sum and the longest, in seconds."""
+    """The longest wait of a call for a database thread."""
 
-    calls: int = 0
-    seconds: float = 0.0
-    longest: float = 0.0
+    def __init__(self) -> None:
+        self._longest = 0.0
 
     def note(self, seconds: float) -> None:
-        self.calls += 1
-        self.seconds += seconds
-        self.longest = max(self.longest, seconds)
+        self._longest = max(self._longest, seconds)
+
+    def take_longest(self) -> float:
+        """Return the longest wait since the last call, in seconds."""
+        longest, self._longest = self._longest, 0.0
+        return longest
 
 
 class DatabaseThreads(Executor):
@@ -104,20 +105,23 @@ class Lane(Executor):
         with self._lock:
             future, call = self._calls.popleft() if self._calls else (None, None)
             self._sessions = [*connections.all()]
+        tell: Callable[[], None] = _nothing
         if future is not None and call is not None and future.set_running_or_notify_cancel():
             try:
                 with self.around():
-                    value = call()
+                    tell = partial(future.set_result, call())
             except BaseException as error:
-                future.set_exception(error)
-            else:
-                future.set_result(value)
+                tell = partial(future.set_exception, error)
         with self._lock:
             self._sessions = []
             if self._ended:  # a statement may have been cancelled just now: its session is of no more use
                 for session in connections.all(initialized_only=True):
                     session.close()
-            self._serving = bool(self._calls)
-            again = self._serving
+            again = self._serving = bool(self._calls)
+        tell()  # now: the coroutine that awaits this may end at once, and finds its lane idle
         if again:
             self.threads.submit(self._serve)
+
+
+def _nothing() -> None:
+    pass

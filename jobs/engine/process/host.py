@@ -4,7 +4,7 @@ import uuid
 from asyncio import AbstractEventLoop
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import InitVar, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -89,18 +89,14 @@ class ProcessHost:
 
 @dataclass(eq=False)
 class AttemptHost:
-    """A seat of a process. It holds one attempt at a time; a worker's seat (worker/children/child.py) tells its parent.
-
-    number: the number of the seat in its process, which makes this object.
-    """
+    """A seat of a process. It holds one attempt at a time; a worker's (worker/children/child.py) tells its parent."""
 
     process: ProcessHost
-    number: InitVar[int] = 0
     limit: TimeLimit = field(default_factory=TimeLimit)
     seat: Seat = field(init=False)
 
-    def __post_init__(self, number: int) -> None:
-        self.seat = Seat.here(self.process.worker, number)
+    def __post_init__(self) -> None:
+        self.seat = Seat.here(self.process.worker)
 
     def hold(self, job_id: int, attempt: int) -> None:
         """Tell the parent that this seat is about to start the attempt, or has got it; it holds no other.

@@ -11,8 +11,8 @@ from jobs.calls.arguments import check_text
 from jobs.calls.refusals import InvalidRequest, by_field
 from jobs.engine.schedules.call import request_of
 from jobs.engine.schedules.plan import first_due
-from jobs.engine.submitting.submit import unknown_queue
-from jobs.models import Queue, Schedule
+from jobs.engine.submitting.submit import check_queue
+from jobs.models import Schedule
 from plumbing.bounds import MAX_SECONDS
 
 EARLIEST, LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(3000, 1, 1, tzinfo=UTC)  # the calendar goes on beyond
@@ -26,9 +26,7 @@ def check(schedule: Schedule, *, call: bool) -> None:
     check_times(schedule)
     check_text(schedule.name, "name")
     if call:
-        queue = request_of(schedule).queue
-        if not Queue.objects.filter(name=queue).exists():
-            raise unknown_queue(queue)
+        check_queue(request_of(schedule))
     try:
         schedule.full_clean(exclude=["tenant", "args", "created_at", "starts_at"], validate_constraints=False)
     except ValidationError as error:

@@ -14,7 +14,7 @@ from jobs.calls.request import JobRequest
 from jobs.engine.door import dispatch
 from jobs.engine.submitting.identical_calls import IdenticalCalls
 from jobs.engine.verbs.audit import note_job
-from jobs.models import Queue
+from jobs.models import Pool, Queue
 from jobs.store import Answer, Edge
 from plumbing.bounds import MAX_SECONDS
 
@@ -180,8 +180,9 @@ def _refusal(answer: Answer, requests: Sequence[JobRequest], left: Sequence[int]
     index = left[answer.nth]
     if answer.refused == "tenant":
         return InvalidRequest("tenant", "does not exist", index)
-    if answer.refused == "queue":
-        return unknown_queue(requests[index].queue, index)
+    if answer.refused in ("queue", "light"):
+        request = requests[index]
+        return _not_async(request, index) if answer.refused == "light" else _unknown_queue(request.queue, index)
     if answer.refused == "expired":
         return InvalidRequest("expires", "must be later than now, and than the moment at which the job is due", index)
     at = requests[index].at
@@ -190,6 +191,26 @@ def _refusal(answer: Answer, requests: Sequence[JobRequest], left: Sequence[int]
     return InvalidRequest("at", f"must be within {MAX_SECONDS / 86400:.0f} days", index)
 
 
-def unknown_queue(name: str, index: int | None = None) -> InvalidRequest:
+def check_queue(request: JobRequest) -> None:
+    """Refuse a queue that a submit would refuse: an unknown one, or one of a light pool for what is not `async def`.
+
+    Raises InvalidRequest.
+    """
+    queue = Queue.objects.filter(name=request.queue).first()
+    if queue is None:
+        raise _unknown_queue(request.queue)
+    if not request.is_async and Pool.objects.filter(name=queue.pool, kind=Pool.Kind.LIGHT).exists():
+        raise _not_async(request)
+
+
+def _not_async(request: JobRequest, index: int | None = None) -> InvalidRequest:
+    pool = Queue.objects.values_list("pool", flat=True).filter(name=request.queue).first()
+    job_type = f"{request.source_type}.{request.source_method}"
+    why = f"{request.queue!r} is in the light pool {pool}, which runs only `async def`"
+    remedy = f"make {job_type} `async def`, or let it use a queue of an ordinary pool"
+    return InvalidRequest("queue", f"{why}: {remedy}", index)
+
+
+def _unknown_queue(name: str, index: int | None = None) -> InvalidRequest:
     known = ", ".join(Queue.objects.order_by("name").values_list("name", flat=True))
     return InvalidRequest("queue", f"{name!r} is unknown; known: {known}", index)

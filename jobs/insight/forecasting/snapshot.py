@@ -3,7 +3,7 @@
 All moments are seconds from the moment of the look.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from typing import Any
@@ -74,6 +74,7 @@ class Snapshot:
     """The state of the scheduler at the moment of the look.
 
     pools: the number of processes, by the name of the pool
+    light: the names of the light pools; their numbers are those of seats
     queues: each with the name of its pool
     lanes: the lanes in `waiting` that a dispatch knows
     waiting: about how many jobs each lane has in line
@@ -85,6 +86,7 @@ class Snapshot:
     """
 
     pools: Mapping[str, int]
+    light: Collection[str] = ()
     queues: Sequence[Row] = ()
     tenants: Sequence[Row] = ()
     lanes: Mapping[LaneId, Row] = field(default_factory=dict)
@@ -101,7 +103,7 @@ class Snapshot:
         positions += [queue[name] for queue in self.queues for name in ("head", "circle_end")]
         books = Books(max(map(_number_after, positions), default=0))
         for name, processes in self.pools.items():
-            books.pool(name, processes)
+            books.pool(name, processes, light=name in self.light)
         for queue in self.queues:
             books.add_queue(Queue(timed_at=0.0, **{**queue, "pool": books.pool(queue["pool"])}))
         for tenant in self.tenants:

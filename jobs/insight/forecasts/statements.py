@@ -73,11 +73,12 @@ def look_ahead() -> tuple[datetime, Snapshot]:
     bounds: dict[str, Any] = {"jobs": READ_JOBS, "near": READ_OF_A_LANE, "walked": WALKED, "deep": FARTHEST_PLACE}
     bounds |= {"marks": [*FIRST_MARKS, *MARKS], "arrivals": ARRIVALS, "window": WINDOW, "horizon": HORIZON}
     with reading_as_sets(PLANNER):
-        ((moment, window, pools, *parts),) = rows("look_ahead", tenants=None, **bounds)
+        ((moment, window, pools, light, *parts),) = rows("look_ahead", tenants=None, **bounds)
     queues, tenants, lines, in_line, holding, due, arrived = parts
     lanes = [((line["tenant_id"], line["queue_id"]), line) for line in json.loads(lines)]
     return moment, Snapshot(
         pools=json.loads(pools),
+        light=json.loads(light),
         queues=json.loads(queues),
         tenants=json.loads(tenants),
         lanes={lane: line["known"] for lane, line in lanes if line["known"]},

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from jobs.allocation import gates
 from jobs.allocation.gates import Gate
-from jobs.allocation.state import LimitBook, Pool, Tenant
+from jobs.allocation.state import LimitBook, Tenant
 from jobs.reading.explain.reads import JobFacts
 from plumbing.text import count_of_jobs
 
@@ -52,31 +52,33 @@ def _uses(job: JobFacts) -> dict[Gate, tuple[str, int | None, int | None]]:
     """Return the sentence, the use and the limit of each gate without tokens."""
     tenant, queue, pool = job.tenant, job.queue, job.queue.pool
     which = "no slots: they were never set" if tenant.num_slots is None else "0 slots"
+    units = "seats" if job.pool_is_light else "processes"
     user = f"User {job.user_key} has reached the slot limit of tenant {job.tenant_name} per user"
     return {
         Gate.TENANT_PAUSED: (f"Tenant {job.tenant_name} is paused", None, None),
         Gate.NO_SLOTS: (f"Tenant {job.tenant_name} has {which}", tenant.in_use, 0),
         Gate.SLOTS_FULL: (
-            f"All slots of tenant {job.tenant_name} are in use{_borrowing(tenant, pool)}",
+            f"All slots of tenant {job.tenant_name} are in use{_borrowing(job)}",
             *_slots(tenant),
         ),
         Gate.QUEUE_PAUSED: (f"Queue {job.queue_name} is paused", None, None),
         Gate.QUEUE_FULL: (f"Queue {job.queue_name} has reached its concurrency limit", queue.in_use, queue.concurrency),
         Gate.USER_FULL: (user, tenant.users.get(job.user_key), tenant.user_slots),
         Gate.NO_WORKER: (f"No live worker serves pool {pool.name}", pool.in_use, 0),
-        Gate.POOL_FULL: (f"All processes of pool {pool.name} are in use", pool.in_use, pool.processes),
+        Gate.POOL_FULL: (f"All {units} of pool {pool.name} are in use", pool.in_use, pool.processes),
     }
 
 
-def _borrowing(tenant: Tenant, pool: Pool) -> str:
+def _borrowing(job: JobFacts) -> str:
     """Return why the tenant does not borrow now; empty if it never may."""
+    tenant, pool = job.tenant, job.queue.pool
     if (tenant.burst_slots or 0) <= (tenant.num_slots or 0):
         return ""
     if tenant.in_use >= (tenant.burst_slots or 0):
         return ", with all that it may borrow"
     if not pool.free:
-        return f", and no process of pool {pool.name} is idle"
-    return f", and the idle processes of pool {pool.name} are for jobs of others"
+        return f", and no {'seat' if job.pool_is_light else 'process'} of pool {pool.name} is idle"
+    return f", and the idle {'seats' if job.pool_is_light else 'processes'} of pool {pool.name} are for jobs of others"
 
 
 def _slots(tenant: Tenant) -> tuple[int, int | None]:

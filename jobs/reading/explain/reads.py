@@ -61,6 +61,7 @@ class JobFacts:
     backoff_grows: bool
     tenant_name: str
     queue_name: str
+    pool_is_light: bool
     tenant: Tenant  # num_slots: None without a row in tenant_queues; users: only the job's
     queue: Queue  # the origin of its moments, and of the tenant's, is `now`
 

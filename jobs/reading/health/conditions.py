@@ -79,14 +79,14 @@ def _no_worker(facts: Facts) -> Iterator[str]:
 def _stalled(facts: Facts) -> Iterator[str]:
     for pool in facts.pools:
         if pool.processes > pool.in_use and pool.late and pool.idle_looks >= STALLED:
-            yield f"Pool {pool.name} has an idle process, and {count_of_jobs(pool.late)} may run but did not start."
+            yield f"Pool {pool.name} has an idle {pool.unit}, and {count_of_jobs(pool.late)} may run but did not start."
 
 
 def _pool_short(facts: Facts) -> Iterator[str]:
     for pool in facts.pools:
         if 0 < pool.processes <= pool.in_use and pool.late and pool.late_seconds > SHORT:
-            more = f"{pool.missing} more process{'' if pool.missing == 1 else 'es'} would be busy."
-            yield f"Pool {pool.name} lacks processes: {count_of_jobs(pool.may_run)} could start now; {more}"
+            more = f"{pool.missing} more {pool.unit if pool.missing == 1 else pool.units} would be busy."
+            yield f"Pool {pool.name} lacks {pool.units}: {count_of_jobs(pool.may_run)} could start now; {more}"
 
 
 def _tenant_starved(facts: Facts) -> Iterator[str]:

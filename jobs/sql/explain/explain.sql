@@ -29,6 +29,7 @@ SELECT
     ) AS behind,
     runner.name AS worker,
     q.default_max_retries, q.default_backoff, q.backoff_grows, tenant.name AS tenant_name, q.name AS queue_name,
+    EXISTS (SELECT FROM pools p WHERE p.name = q.pool AND p.kind = 'light') AS pool_is_light,
     json_build_object(
         'id', job.tenant_id, 'num_slots', tq.num_slots, 'burst_slots', tq.burst_slots, 'user_slots', tq.user_slots,
         'paused', coalesce(tq.paused, false), 'rate_limit', tq.rate_limit, 'rate_window', tq.rate_window,

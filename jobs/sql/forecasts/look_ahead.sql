@@ -76,6 +76,7 @@ SELECT
     clock.now,
     extract(epoch FROM clock.now - since.moment)::float8 AS window,
     (SELECT coalesce(json_object_agg(pool, processes), '{}') FROM live_pool)::text AS pools,
+    (SELECT coalesce(json_agg(pool), '[]') FROM live_pool WHERE light)::text AS light,
     (SELECT coalesce(json_agg(o), '[]') FROM (
         SELECT
             id, pool, weight, concurrency, paused, rate_limit, rate_window,

@@ -72,7 +72,8 @@ gone AS (
     LIMIT %(most)s
 )
 SELECT
-    w.id, w.name, w.pid, w.pool, w.concurrency, w.beat_interval, w.started_at, w.beat_at, w.cut_off_at, w.gone_at, w.lost,
+    w.id, w.name, w.pid, w.pool, w.kind, w.concurrency, w.seats, w.beat_interval, w.started_at, w.beat_at, w.cut_off_at, w.gone_at,
+    w.lost,
     EXISTS (
         SELECT
         -- include shared/clock_lock

@@ -15,6 +15,16 @@ LISTEN jobs_bell
 --         would otherwise wait for the lock that each NOTIFY takes. A lost ring costs a second: the feeders look then.
 SELECT set_config('synchronous_commit', 'off', true), pg_notify('jobs_bell', pool) FROM unnest(%(pools)s::text[]) AS pool
 
+-- name: ring_to_stop
+-- Change: ring for the light pools in which these jobs run: their feeders look which attempts were asked to stop. Who: the
+--         transaction that asked; the ring comes with its commit. Index: primary key.
+SELECT pg_notify('jobs_bell', %(prefix)s || pool || ' stop')
+FROM (
+    SELECT DISTINCT pool FROM workers
+    WHERE kind = 'light'
+      AND id = ANY(ARRAY(SELECT worker FROM jobs WHERE id = ANY(%(ids)s::bigint[])))
+) w
+
 -- name: send_message
 -- Change: send the text to every worker of this database. Who: the sender of a process, after the claim has committed.
 SELECT pg_notify('jobs_messages', %(text)s)

@@ -23,6 +23,11 @@ kind AS MATERIALIZED (
         CASE
             WHEN t.id IS NULL THEN 'tenant'  -- as its snapshot sees it: it does not wait for the deletion of a tenant
             WHEN q.id IS NULL THEN 'queue'
+            WHEN k.is_async IS NULL AND EXISTS (  -- one page at most, for each kind of request
+                SELECT FROM pools light
+                WHERE light.name = q.pool
+                  AND light.kind = 'light'  -- guard
+            ) THEN 'light'
             WHEN k.at <= clock.now THEN 'past'
             WHEN k.at > clock.now + %(longest)s * interval '1 second' THEN 'far'
             WHEN k.expires_at <= begins.at THEN 'expired'
@@ -36,7 +41,7 @@ kind AS MATERIALIZED (
     FROM jsonb_to_recordset((SELECT %(kinds)s::jsonb)) AS k (
         kind int, tenant_id bigint, queue text, priority smallint, user_key text, source_type text, source_method text,
         timeout float8, memory int, max_retries int, delay float8, at timestamptz,
-        expires float8, expires_at timestamptz, predecessors bigint[], batch_id bigint, identical text
+        expires float8, expires_at timestamptz, predecessors bigint[], batch_id bigint, identical text, is_async boolean
     )
     CROSS JOIN clock
     CROSS JOIN briefly

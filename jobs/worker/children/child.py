@@ -122,7 +122,7 @@ class Child(ProcessHost):
 
 
 class ChildSeat(AttemptHost):
-    """The seat of this process, whose entry in the running table tells the parent what it holds."""
+    """This process as the holder of an attempt: its entry in the running table tells the parent what it holds."""
 
     def __init__(self, process: Child, entry: OwnEntry) -> None:
         super().__init__(process, limit=Timer(entry))

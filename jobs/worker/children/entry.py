@@ -1,4 +1,4 @@
-"""An entry of the running table: what one seat of a process holds.
+"""An entry of the running table: what one process holds.
 
 A process may be preempted between any two words that it writes, so each entry has a version, which is odd while it is
 being written (a sequence lock, as in Linux: Documentation/locking/seqlock.rst). A word is stored whole: it is aligned,
@@ -15,11 +15,10 @@ _VERSION, PID, _JOB, _ATTEMPT, _DEADLINE, _MEMORY = range(WORDS)
 
 @dataclass(frozen=True)
 class Entry:
-    """The entry of one seat in the table.
+    """The entry of one process in the table.
 
     version: grows with each change; while it is odd, the entry is being written, and its other words mean nothing
-    pid: the process of the seat
-    seat: the number of the seat in its process
+    pid: the process
     job_id: the job of the attempt that it holds; 0: it holds none
     attempt: the number of that attempt
     deadline: when its user code must end, by time.monotonic(), one clock for all processes; infinite if none runs
@@ -28,7 +27,6 @@ class Entry:
 
     version: int
     pid: int
-    seat: int
     job_id: int
     attempt: int
     deadline: float
@@ -40,12 +38,12 @@ class Entry:
 
     @property
     def runs(self) -> bool:
-        """Return whether user code runs. If not, the seat starts or settles the attempt, or holds none."""
+        """Return whether user code runs. If not, the process starts or settles the attempt, or holds none."""
         return self.deadline != math.inf
 
 
 class OwnEntry:
-    """The entry of a seat, as the process of the seat writes it."""
+    """The entry of a process, as it writes it."""
 
     def __init__(self, words: "memoryview[int]", moments: "memoryview[float]", place: int, pid: int) -> None:
         """Take the entry, and hold no attempt.
@@ -57,15 +55,15 @@ class OwnEntry:
         self.let_go()
 
     def hold(self, job_id: int, attempt: int) -> None:
-        """Write that this seat is about to start the attempt, or has got it; it holds no other."""
+        """Write that this process is about to start the attempt, or has got it; it holds no other."""
         self._write(job_id, attempt, math.inf, 0)
 
     def let_go(self) -> None:
-        """Write that this seat holds no attempt any more."""
+        """Write that this process holds no attempt any more."""
         self._write(0, 0, math.inf, 0)
 
     def limit(self, seconds: float, memory: int) -> None:
-        """Limit the user code that this seat runs from now on, in the attempt that it holds.
+        """Limit the user code that this process runs from now on, in the attempt that it holds.
 
         seconds: until its deadline
         memory: MiB; 0: no limit
@@ -91,10 +89,10 @@ class OwnEntry:
         self._words[self._place + _VERSION] = odd + 1
 
 
-def read(words: "memoryview[int]", moments: "memoryview[float]", place: int, seat: int) -> Entry:
-    """Read the entry of a seat. It is torn if it changes meanwhile."""
+def read(words: "memoryview[int]", moments: "memoryview[float]", place: int) -> Entry:
+    """Read the entry of a process. It is torn if it changes meanwhile."""
     version = words[place + _VERSION]
     pid, job_id, attempt = words[place + PID], words[place + _JOB], words[place + _ATTEMPT]
     deadline, memory = moments[place + _DEADLINE], words[place + _MEMORY]
     version |= words[place + _VERSION] != version
-    return Entry(version, pid, seat, job_id, attempt, deadline, memory)
+    return Entry(version, pid, job_id, attempt, deadline, memory)

@@ -29,7 +29,7 @@ class Pool:
         return processes._processes if processes else 0
 
 
-_kills: dict[tuple[int, int, int], Kill] = {}  # by process, job and attempt: each seat may exceed a limit of its own
+_kills: dict[tuple[int, int, int], Kill] = {}  # by process, job and attempt: of several in a light one
 _stopped: set[int] = set()  # processes that were ended because their worker stops
 # Several threads put deaths here, and none of them may wait for PostgreSQL: reports.py repeats each until it has it.
 deaths: queue.SimpleQueue[Death] = queue.SimpleQueue()

@@ -47,7 +47,7 @@ class Limits:
             self.look()
 
     def look(self) -> None:
-        """Check every seat once."""
+        """Check every process once."""
         self._look_at_waits()
         running = self._table.running()
         self._over_limit.intersection_update(running)

@@ -1,7 +1,7 @@
 """Reconcile: each second, compare the rows that say `running` in this worker with its running table.
 
 * A body that was asked to stop and still runs after JOBS_CANCEL_GRACE seconds is ended.
-* A row that no seat of its process holds is taken back: PostgreSQL has lost the end that this process had recorded.
+* A row that its process does not hold is taken back: PostgreSQL has lost the end that this process had recorded.
   That happens by a failover to a standby that lacked it, or by a restore, and nothing else would ever end that row.
 
 The row names its worker and its process, so this needs no broker, and works in a draining worker.
@@ -9,7 +9,6 @@ The row names its worker and its process, so this needs no broker, and works in 
 
 import threading
 import uuid
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from jobs import store, telemetry
@@ -30,13 +29,13 @@ CONFIRMING_LOOKS = 2  # further looks that must find the same before a row is ta
 
 @dataclass(frozen=True)
 class _Suspicion:
-    """The suspicion that no seat of a row's process holds its attempt.
+    """The suspicion that a row's process does not hold its attempt.
 
-    versions: the version of each entry of the process when the row was first seen, by the number of the seat
-    looks: how many further looks have confirmed it
+    version: that of the entry of the process when the row was first seen; None: it had none.
+    looks: how many further looks have confirmed it.
     """
 
-    versions: Mapping[int, int]
+    version: int | None
     looks: int = 0
 
 
@@ -60,7 +59,7 @@ class Reconciler:
                 self.look()
 
     def look(self) -> None:
-        """Compare once. The rows are read first: so a seat may be ahead of its row, but never behind it."""
+        """Compare once. The rows are read first: so a process may be ahead of its row, but never behind it."""
         rows = store.running_here(self._worker, settings.JOBS_CANCEL_GRACE)
         entries = self._table.entries() if rows else []
         held = {(entry.pid, entry.job_id, entry.attempt): entry for entry in entries}
@@ -69,8 +68,8 @@ class Reconciler:
         for row, overdue in rows:
             entry = held.get((row.pid, row.id, row.attempt)) if row.pid in alive else None
             if entry is None:
-                seats = [entry for entry in entries if entry.pid == row.pid] if row.pid in alive else []
-                suspected[row] = self._suspect(row, seats)
+                other = next((entry for entry in entries if entry.pid == row.pid), None) if row.pid in alive else None
+                suspected[row] = self._suspect(row, other)
             elif overdue and entry.runs and not entry.is_torn:
                 self._stop_body(row)
         self._suspected = suspected
@@ -78,11 +77,11 @@ class Reconciler:
             if suspicion.looks >= CONFIRMING_LOOKS:
                 self._take_back(row, suspicion, lives=row.pid in alive)
 
-    def _suspect(self, row: RunningHere, seats: Sequence[Entry]) -> _Suspicion:
+    def _suspect(self, row: RunningHere, entry: Entry | None) -> _Suspicion:
         suspicion = self._suspected.get(row)
         if suspicion is None:
-            return _Suspicion({entry.seat: entry.version for entry in seats})
-        if any(_may_hold(entry, suspicion) for entry in seats):
+            return _Suspicion(None if entry is None else entry.version)
+        if entry is not None and _may_hold(entry, suspicion):
             return suspicion
         return replace(suspicion, looks=suspicion.looks + 1)
 
@@ -100,12 +99,12 @@ class Reconciler:
 
 
 def _may_hold(entry: Entry, suspicion: _Suspicion) -> bool:
-    """Return whether this seat may have got the attempt, while its entry does not say so yet.
+    """Return whether this process may have got the attempt, while its entry does not say so yet.
 
     Two statements start a job before the entry says so: one that settles an attempt and starts the next job of the
-    lane; and a dispatch that starts the job which the seat keeps. Until the answer, the entry holds the job before.
-    A statement that began after the row was first seen has not started it. A seat that has settled the attempt has let
-    it go.
+    lane; and a dispatch that starts the job which the process keeps. Until the answer, the entry holds the job before.
+    A statement that began after the row was first seen has not started it. A process that has settled the attempt has
+    let it go.
     """
-    under_way = entry.job_id != 0 and not entry.runs and entry.version == suspicion.versions.get(entry.seat)
+    under_way = entry.job_id != 0 and not entry.runs and entry.version == suspicion.version
     return entry.is_torn or under_way

@@ -1,9 +1,8 @@
-"""The running table of a worker: what each seat holds, in memory that the parent and its children share.
+"""The running table of a worker: what each process holds, in memory that the parent and its children share.
 
-Each seat of a process has an entry, by the number of the process in the pool. There the process writes the attempt that
-the seat holds, from before the statement that starts it until after the one that settles it, and the limits of the user
-code that runs meanwhile. The parent reads the table to enforce limits, and to compare it with PostgreSQL's rows
-(reconcile.py).
+Each process of an ordinary pool has an entry, by its number in the pool. There it writes the attempt that it holds,
+from before the statement that starts it until after the one that settles it, and the limits of the user code that runs
+meanwhile. The parent reads the table to enforce limits, and to compare it with PostgreSQL's rows (reconcile.py).
 """
 
 import mmap
@@ -19,25 +18,24 @@ class RunningTable:
     """The running table. The parent creates it before its pool forks.
 
     processes: the most processes of the pool.
-    seats: the seats of each process.
     """
 
-    def __init__(self, processes: int = MAX_PROCESSES, seats: int = 1) -> None:
-        self._processes, self.seats = processes, seats
-        shared = memoryview(mmap.mmap(-1, (_HEADER + processes * seats * WORDS) * _WORD))
+    def __init__(self, processes: int = MAX_PROCESSES) -> None:
+        self._processes = processes
+        shared = memoryview(mmap.mmap(-1, (_HEADER + processes * WORDS) * _WORD))
         self._words = shared.cast("q")
         self._moments = shared.cast("d")  # the same memory
 
     # --- in a process of the pool
 
-    def take_entry(self, index: int, pid: int, seat: int = 0) -> OwnEntry:
-        """Take the entry of a seat of this process. Raises IndexError if it does not exist.
+    def take_entry(self, index: int, pid: int) -> OwnEntry:
+        """Take the entry of this process. Raises IndexError if it does not exist.
 
         index: the number of this process in the pool.
         """
-        if not (0 <= index < self._processes and 0 <= seat < self.seats):
-            raise IndexError(f"a worker has at most {self._processes} processes of {self.seats} seats")
-        place = _HEADER + (index * self.seats + seat) * WORDS
+        if not 0 <= index < self._processes:
+            raise IndexError(f"a worker has at most {self._processes} processes")
+        place = _HEADER + index * WORDS
         return OwnEntry(self._words, self._moments, place, pid)
 
     @property
@@ -60,14 +58,13 @@ class RunningTable:
         self._words[1] = cut_off
 
     def holding(self) -> int:
-        """Return how many seats hold an attempt."""
+        """Return how many processes hold an attempt."""
         return sum(entry.job_id > 0 for entry in self.entries())
 
     def entries(self) -> list[Entry]:
         """Return the entries that processes have ever taken."""
-        places = range(_HEADER, _HEADER + self._processes * self.seats * WORDS, WORDS)
-        taken = [place for place in places if self._words[place + PID]]
-        return [read(self._words, self._moments, place, (place - _HEADER) // WORDS % self.seats) for place in taken]
+        places = range(_HEADER, _HEADER + self._processes * WORDS, WORDS)
+        return [read(self._words, self._moments, place) for place in places if self._words[place + PID]]
 
     def running(self) -> list[Entry]:
         """Return the entries whose user code runs now. A torn entry is left out until the next look."""

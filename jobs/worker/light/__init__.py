@@ -15,6 +15,7 @@ class LightPool:
     seats: of each process.
     called: attempts of messages, for the feeder: of a dispatch that took the pool for an ordinary one, or of a repair.
     wake: wakes the feeder.
+    database_wait: returns the longest wait of a body for a database thread since the last call, in seconds.
     """
 
     seats: int
@@ -22,6 +23,7 @@ class LightPool:
     listener: Listener = field(default_factory=Listener)
     called: deque[tuple[int, int]] = field(default_factory=deque)
     wake: Callable[[], object] = lambda: None
+    database_wait: Callable[[], float] = lambda: 0.0
 
     def call(self, job_id: int, attempt: int) -> None:
         """Give the attempt of a message to the feeder."""

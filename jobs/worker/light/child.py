@@ -8,12 +8,14 @@ import threading
 import time
 import traceback
 from concurrent.futures import ThreadPoolExecutor
+from types import FrameType
 from typing import Any
 
 from asgiref.sync import SyncToAsync
 from celery import signals
 
 from jobs.conf import settings
+from jobs.engine.attempt.threads import is_of_the_project
 from jobs.engine.light.coroutine import Attempt
 from jobs.engine.light.database import DatabaseThreads
 from jobs.engine.light.host import LightProcess
@@ -28,7 +30,6 @@ from jobs.worker.message import WORKER_ID
 from jobs.worker.threads.wakeup import wakeup
 
 LATE = 0.25  # seconds beyond TICK after which a loop counts as blocked
-MAX_STACK = 4_000  # characters
 
 
 class LightChild:
@@ -37,7 +38,8 @@ class LightChild:
     def __init__(self, listener: Listener, rounds: Rounds, index: int) -> None:
         self._listener, self._rounds, self._index = listener, rounds, index
         self._database = DatabaseThreads(settings.JOBS_LIGHT_DATABASE_THREADS)
-        SyncToAsync.single_thread_executor = self._database  # type: ignore[assignment]  # calls outside an attempt
+        # For what a body asks without `await`, such as its tenant: the loop waits for that, and not for other bodies.
+        SyncToAsync.single_thread_executor = DatabaseThreads(1)  # type: ignore[assignment]
         self._reporter = ThreadPoolExecutor(1, thread_name_prefix="reporter")
         self._process = LightProcess(WORKER_ID, submit=self._reporter.submit)
         self._ended: list[tuple[Any, ...]] = []
@@ -99,14 +101,22 @@ class LightChild:
         wire.send("watch", os.getpid(), self._index)
         while True:
             time.sleep(TICK)
+            if (waited := self._database.waits.take_longest()) > 0:
+                wire.send("waited", waited)
             last = self._rounds.last(self._index)
             if time.monotonic() - last < TICK + LATE or last == told:
                 continue
             told = last
             attempt = self._seats.now_running()
             frame = sys._current_frames().get(self._process.loop_thread)
-            stack = "".join(traceback.format_stack(frame))[-MAX_STACK:] if frame else ""
-            wire.send("blocked", None if attempt is None else attempt.key, stack)
+            wire.send("blocked", None if attempt is None else attempt.key, _place(frame))
+
+
+def _place(frame: FrameType | None) -> str:
+    """Return where a thread is: the file, the line and the function; of the project's code, if there is some."""
+    frames = traceback.extract_stack(frame)
+    own = [place for place in frames if is_of_the_project(place.filename)]
+    return "".join(f"{place.filename}:{place.lineno} {place.name}" for place in (own or frames)[-1:])
 
 
 def serve_here(pool: LightPool, index: int) -> None:

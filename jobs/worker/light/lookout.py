@@ -11,7 +11,7 @@ The feeder's thread looks, between two trips, so both are known exactly:
 import uuid
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from time import monotonic
 
 from jobs import store
@@ -45,7 +45,7 @@ class Lookout:
     def __init__(self, worker: uuid.UUID, processes: Processes) -> None:
         self._worker, self._processes = worker, processes
         self._looked = 0.0
-        self._latest: datetime | None = None
+        self._latest = datetime.min.replace(tzinfo=UTC)  # the start of the latest attempt, by PostgreSQL's clock
         self.lost = False
 
     def until_next(self, interval: float) -> float:
@@ -53,18 +53,18 @@ class Lookout:
         return 0.0 if self.lost else max(self._looked + interval - monotonic(), 0.0)
 
     def hurry(self) -> None:
-        """Look soon: somebody asked an attempt to stop, or there is other news."""
+        """Look soon: an attempt was asked to stop."""
         self._looked = 0.0
 
     def note(self, started: Collection[Started]) -> None:
         """Note attempts that the feeder knows to have started."""
         for job in started:
-            self._latest = job.start_time if self._latest is None else max(self._latest, job.start_time)
+            self._latest = max(self._latest, job.start_time)
 
     def look(self, in_hand: Collection[Key], dying: Collection[int]) -> Found:
         """Look once.
 
-        in_hand: attempts that no seat holds any more, but somebody here settles.
+        in_hand: attempts that no seat holds any more, and that are settled one by one.
         dying: processes whose end is about to be reported.
         """
         found = Found()
@@ -72,7 +72,7 @@ class Lookout:
             return found  # the server may still execute the statements of the lost trip
         by_pid, begun = self._processes.by_pid, {}
         if self.lost:
-            begun = {(job.id, job.attempt): job for job in store.started_after(self._worker, [*by_pid], self._latest)}
+            begun = {(job.id, job.attempt): job for job in store.running_in_all(self._worker, [*by_pid], self._latest)}
         for row, stop in store.running_here(self._worker, 0):
             process, key = by_pid.get(row.pid), (row.id, row.attempt)
             if process is None:

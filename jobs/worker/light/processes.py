@@ -31,7 +31,8 @@ class Held:
 class LightProcess:
     """A process, and what its seats hold: from the answer that started an attempt to the one that settled it.
 
-    blocked: the attempt that blocks its loop, if that is known, and where.
+    blocked: the attempt that blocks its loop, if that is known, and where; None: its loop was not blocked, or is not
+        known to be.
     stuck: attempts that did not end although they were cancelled.
     leaves: since when it gets no more jobs, by time.monotonic(); None: it does.
     """

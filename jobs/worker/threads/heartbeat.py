@@ -21,6 +21,7 @@ class Heartbeat:
     seats: of each of its processes
     kind: of the pool
     capacity: returns how many attempts it may run at once now; 0 while it drains, so that it gets no more jobs
+    database_wait: returns how long a body of a light pool has waited for a database thread, in seconds; None: ordinary
     cut_off: returns whether no message reaches the worker
     registered: called when the worker is registered and may get jobs
     drain: called once, when an operator has asked the worker to stop in good order
@@ -37,6 +38,7 @@ class Heartbeat:
         seats: int,
         kind: str,
         capacity: Callable[[], int],
+        database_wait: Callable[[], float | None],
         cut_off: Callable[[], bool],
         registered: Callable[[], object],
         drain: Callable[[], object],
@@ -45,6 +47,7 @@ class Heartbeat:
         self._worker, self._name, self._pool = worker, name, pool
         self._stop = stop
         self._seats, self._kind, self._capacity, self._cut_off = seats, kind, capacity, cut_off
+        self._database_wait = database_wait
         self._registered = registered
         self._drain: Callable[[], object] | None = drain
         self._gone = gone
@@ -75,6 +78,7 @@ class Heartbeat:
             capacity=capacity,
             seats=self._seats,
             kind=self._kind,
+            database_wait=self._database_wait(),
             cut_off=self._cut_off(),
         )
         if beat is None:

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from jobs import Undecided
-from jobs.models import Job
+from jobs.models import Job, Pool, Queue
 from tenants.models import TenantQueue
 from tests.factories import QueueFactory
 
@@ -114,6 +114,21 @@ def test_a_full_backlog_is_answered_429_with_when_to_ask_again(owner, stranger, 
     assert Job.objects.count() == 1
     assert submit(owner, call(report)).json()["id"] == first.json()["id"], "what is there can be asked for"
     assert submit(stranger, call(foreign_report)).status_code == 202, "it is no other tenant's backlog"
+
+
+def test_a_plain_method_is_refused_at_the_queue_of_a_light_pool_to_everybody(owner, stranger, report, foreign_report):
+    Pool.objects.create(name="mail", kind="light", seats=200)
+    Queue.objects.filter(name="reports").update(pool="mail")
+    for caller, theirs in ((owner, report), (stranger, foreign_report)):
+        response = submit(caller, call(theirs))
+        assert response.status_code == 422
+        [error] = response.json()["errors"]
+        assert error["field"] == "queue"
+        assert error["message"].endswith(
+            "make reports.datareport.execute `async def`, or let it use a queue of an ordinary pool"
+        )
+    Pool.objects.update(kind="ordinary", seats=1)
+    assert submit(owner, call(report)).status_code == 202
 
 
 def test_where_it_cannot_be_decided_the_client_is_asked_to_come_again(owner, report, monkeypatch):

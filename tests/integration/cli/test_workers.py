@@ -39,6 +39,13 @@ def test_workers_are_listed_with_their_state_and_those_that_went_with_how(regist
     assert "draining" not in run("workers")
 
 
+def test_a_light_worker_is_listed_with_its_kind_and_the_seats_of_each_process(register):
+    light, ordinary = register(concurrency=400, pool="mail", kind="light", seats=200), register(concurrency=2)
+    workers = {one["name"]: one for one in json.loads(run("workers", "--json"))["workers"]}
+    assert [workers[name(light)][key] for key in ("kind", "processes", "seats")] == ["light", 2, 200]
+    assert [workers[name(ordinary)][key] for key in ("kind", "processes", "seats")] == ["ordinary", 2, 1]
+
+
 def test_a_worker_is_drained_once_by_its_name_and_no_other(register):
     worker, other = register(concurrency=2), register(concurrency=3)
     assert listed("drain", name(worker)) == {name(worker): ("draining", 0, 0)}

@@ -10,7 +10,7 @@ from jobs.engine.door.dispatch import dispatch
 from jobs.engine.submitting.submit import submit_all
 from jobs.engine.upkeep import recover
 from jobs.engine.verbs import cancel, limits, pause
-from jobs.models import HELD_UNTIL, Job, Worker
+from jobs.models import HELD_UNTIL, Job, Pool, Worker
 from jobs.reading.explain.explanation import Explanation, Gate, explain
 from jobs.reading.explain.reads import places
 from jobs.store import EVERY_TENANT, Failure, Seat
@@ -189,6 +189,16 @@ class TestThePool:
         register(concurrency=1)
         dispatch()
         assert_claimed(third)
+
+    def test_a_light_pool_is_full_when_its_seats_are(self, tenant, register):
+        Pool.objects.create(name="default", kind="light", seats=2)
+        register(concurrency=1)
+        change(tenant.jobs_queue, num_slots=9)
+        submit(tenant, is_async=True)
+        (job,) = submit(tenant, priority=6, is_async=True)
+        assert explained(job).sentence == "All seats of pool default are in use: 1 of 1."
+        Pool.objects.update(kind="ordinary", seats=1)
+        assert explained(job).sentence == "All processes of pool default are in use: 1 of 1."
 
 
 class TestSeveral:

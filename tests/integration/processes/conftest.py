@@ -46,17 +46,15 @@ def nothing_told() -> Iterator[None]:
 
 @pytest.fixture
 def table() -> RunningTable:
-    return RunningTable(8, seats=2)
+    return RunningTable(8)
 
 
 @pytest.fixture
 def lay(table):
-    """Let a seat run this attempt: `lay(index, pid, job_id=1, seconds=HOUR, memory=0, seat=0)`; None: hold it only."""
+    """Let a process run this attempt: `lay(index, pid, job_id=1, seconds=HOUR, memory=0)`; None: hold it only."""
 
-    def lay(
-        index: int, pid: int, job_id: int = 1, seconds: float | None = HOUR, memory: int = 0, *, seat: int = 0
-    ) -> None:
-        entry = table.take_entry(index, pid, seat)
+    def lay(index: int, pid: int, job_id: int = 1, seconds: float | None = HOUR, memory: int = 0) -> None:
+        entry = table.take_entry(index, pid)
         entry.hold(job_id, 1)
         if seconds is not None:
             entry.limit(seconds, memory)

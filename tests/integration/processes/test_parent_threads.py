@@ -310,7 +310,9 @@ class TestPresence:
             "default",
             stop,
             seats=2,
+            kind="light",
             capacity=lambda: 4,
+            database_wait=lambda: 0.5,
             cut_off=lambda: False,
             registered=lambda: called.append("registered"),
             drain=lambda: called.append("drain"),
@@ -332,7 +334,7 @@ class TestPresence:
         wait_until(Worker.objects.exists, "it registers")
         first = Worker.objects.get()
         assert (first.name, first.pool, first.beat_interval) == ("one", "default", 0.1)
-        assert (first.concurrency, first.seats) == (4, 2)
+        assert (first.concurrency, first.seats, first.kind, first.database_wait) == (4, 2, "light", 0.5)
         wait_until(lambda: Worker.objects.get().beat_at > first.beat_at, "it beats")
         with monkeypatch.context() as away:
             away.setattr(store, "beat", Mock(side_effect=OperationalError("no route to db\nIs it running?")))

@@ -177,53 +177,17 @@ class TestARowThatNobodyHolds:
             reconciler.look()
         assert status(job) == Status.RUNNING
 
-
-class TestAProcessOfSeveralSeats:
-    """Each row names the process alone; one of its seats holds the attempt."""
-
-    @pytest.fixture
-    def two(self, lay, runs) -> tuple[Job, Job]:
-        """Two jobs that run in two seats of this process."""
-        jobs = runs(MINE), runs(MINE)
-        for seat, job in enumerate(jobs):
-            lay(0, MINE, job.pk, seat=seat)
-        return jobs
-
-    def test_no_row_that_a_seat_holds_is_taken_back(self, two, looks):
-        reconciler = looks(MINE)
-        for _ in range(CONFIRMING_LOOKS + 2):
-            reconciler.look()
-        assert [status(job) for job in two] == [Status.RUNNING, Status.RUNNING]
-
-    @pytest.mark.parametrize("lost", [0, 1])
-    def test_a_row_that_no_seat_holds_is_taken_back_beside_one_that_a_seat_holds(self, two, lay, looks, lost):
-        lay(0, MINE, two[lost].pk + 2, seat=lost)
-        reconciler = looks(MINE)
-        for _ in range(CONFIRMING_LOOKS + 1):
-            reconciler.look()
-        assert (status(two[lost]), status(two[1 - lost])) == (Status.SCHEDULED, Status.RUNNING)
-
-    @pytest.mark.parametrize("seat", [0, 1])
-    def test_a_seat_whose_statement_is_under_way_may_have_started_it(self, two, lay, looks, runs, seat):
-        third = runs(MINE)
-        lay(0, MINE, two[seat].pk, seconds=None, seat=seat)
+    def test_a_process_whose_statement_is_under_way_may_have_started_it(self, lay, looks, runs):
+        held, third = runs(MINE), runs(MINE)
+        lay(0, MINE, held.pk, seconds=None)
         reconciler = looks(MINE)
         for _ in range(CONFIRMING_LOOKS + 3):
             reconciler.look()
         assert status(third) == Status.RUNNING
-        lay(0, MINE, two[seat].pk, seat=seat)  # the answer is there, and it is another job
+        lay(0, MINE, held.pk)  # the answer is there, and it is another job
         for _ in range(CONFIRMING_LOOKS):
             reconciler.look()
         assert status(third) == Status.SCHEDULED
-
-    def test_a_body_that_does_not_stop_is_ended_whichever_seat_runs_it(self, start, lay, look, runs, settings):
-        settings.JOBS_CANCEL_GRACE = 0
-        pid = start()
-        other, asked = runs(pid), runs(pid, cancel_requested_at=timezone.now())
-        lay(0, pid, other.pk)
-        lay(0, pid, asked.pk, seat=1)
-        look(pid)
-        assert [(kill.job_id, kill.reason.error_class) for kill in kills.kills_of(pid)] == [(asked.pk, "Cancelled")]
 
 
 class TestAskedToStop:

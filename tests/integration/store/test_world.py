@@ -6,12 +6,13 @@ Left out, since memory cannot know it: rows that others have locked, the bound o
 import random
 from collections import Counter
 from contextlib import nullcontext
+from functools import partial
 
 import pytest
 from django.db import transaction
 
 from jobs import store
-from jobs.allocation import fold, line, order, state
+from jobs.allocation import fold, line, order, passes, state
 from jobs.allocation.fold import LANES_TO_OPEN
 from jobs.allocation.order import USERS_OF_A_FRONT
 from jobs.allocation.state import Queue, Tenant
@@ -38,6 +39,7 @@ MUTANTS = [  # the constants that memory has of its own, and another value of ea
     (fold, "PRICE_OF_A_PROCESS", 1.2),
     (fold, "FORGOTTEN", 0.85),
     (state, "FORGIVEN", 0.0),
+    (passes.WorkerSeats, "withholds", lambda feeder: max(feeder.pool.free - feeder.seats, 0)),  # it takes no share
 ]
 BOUNDS = [  # of a pass; low ones are met
     ("batch", "JOBS_OF_A_PASS", 4),
@@ -51,7 +53,8 @@ class History:
     """Drawn at random, step by step."""
 
     def __init__(self, seed: int) -> None:
-        self.draw = random.Random(seed)
+        self.draw, self.draw_light = random.Random(seed), random.Random(-1 - seed)
+        self.has_light = seed % 3 == 1
         self.twin = Twin()
         for name in ["a", "b", "c"]:
             pool = self.draw.choice(["one", "one", "two"])
@@ -61,7 +64,7 @@ class History:
         self.users = [f"user{n:02}" for n in range(self.draw.choice(USERS))] or [""]
         self.short = self.draw.random() < 0.5  # ticks or seconds
         for pool in ["one", "two"]:
-            self.twin.staff(pool, self.draw.choice([1, 3, 8]))
+            self._staff(pool, self.draw.choice([1, 3, 8]))
         if len(self.users) > USERS_OF_A_FRONT:
             self._crowd(next(iter(self.twin.books.tenants.values())), next(iter(self.twin.books.queues.values())))
 
@@ -84,7 +87,12 @@ class History:
             twin.end(held, draw.choice(["follow", "follow", "succeed", "succeed", "fail", "retry", "lose"]))
         self._change(draw.choice(tenants), draw.choice(queues))
         twin.promote()
-        twin.dispatch(before_it_lends=lambda: self._submit(draw.choice([0, 0, 1])))
+        seats = partial(self.draw_light.choice, [1, 2, 3, 5, 6, 8, 13])
+        twin.dispatch(before_it_lends=lambda: self._submit(draw.choice([0, 0, 1])), seats=seats)
+
+    def _staff(self, pool: str, processes: int) -> None:
+        light = self.has_light and self.draw_light.random() < 0.7
+        self.twin.staff(pool, processes * 3 if light else processes, light=light)
 
     def _submit(self, jobs: int) -> None:
         draw, books = self.draw, self.twin.books
@@ -105,7 +113,7 @@ class History:
             case 5:
                 twin.limit_queue(queue, pool=draw.choice(["one", "two"]))
             case 6:
-                twin.staff(draw.choice(["one", "two"]), draw.choice([0, 1, 3, 8]))
+                self._staff(draw.choice(["one", "two"]), draw.choice([0, 1, 3, 8]))
             case 7:
                 twin.stir(lambda: draw.choice(TIMES))
             case 8:
@@ -158,7 +166,7 @@ def test_through_any_history_memory_decides_what_the_claim_decides(monkeypatch, 
                 bounds.setattr(order, name, low)
                 bounds.setitem(claiming.RULES, rule, low)
             seen += play(seed)
-    assert min(seen[what] for what in ("claims", "more", "uncounted", "follows", "lent")) >= 5
+    assert min(seen[what] for what in ("claims", "more", "uncounted", "follows", "lent", "fed")) >= 5
 
 
 @pytest.mark.long("the histories compare what the constants decide; this shows that they would tell another one")

@@ -16,8 +16,8 @@ from jobs import models, store
 from jobs.allocation.books import Books
 from jobs.allocation.follow import follow
 from jobs.allocation.line import BookedJob
-from jobs.allocation.passes import make_pass
-from jobs.allocation.state import Lane, Queue, Tenant
+from jobs.allocation.passes import WorkerSeats, make_pass
+from jobs.allocation.state import Lane, Pool, Queue, Tenant
 from jobs.models import QueueTurn, TenantBook
 from jobs.store import Failure, Holder
 from jobs.store.attempts import most_time
@@ -30,6 +30,7 @@ from tests.sql import value
 
 TICK = 1 / 64  # seconds; whole microseconds and whole in binary, so both sides compute the same
 WORKERS = {"one": uuid4(), "two": uuid4()}  # by pool
+OTHERS = {"one": uuid4(), "two": uuid4()}  # by light pool: of the same, but never rung
 RESTS = 9999  # the year in which a lane opens that waits for a pass that lends
 BY_NUMBER = (1 << 58) - 1  # of a place
 LANE = ["state", "virtual_time", "head", "last_user", "opens_at", "in_use", "tickets"]
@@ -101,13 +102,15 @@ class Twin:
         models.Queue.objects.filter(pk=queue.id).update(**limits)
         self.books.limit_queue(queue, **limits)
 
-    def staff(self, pool: str, processes: int) -> None:
-        """Give a pool so many processes."""
+    def staff(self, pool: str, processes: int, *, light: bool = False) -> None:
+        """Give a pool so many processes; or make it light, with so many seats in two workers."""
         models.Worker.objects.filter(pool=pool).delete()
-        if processes:
-            facts = {"name": pool, "pid": 1, "pool": pool, "concurrency": processes, "beat_interval": 1e9}
-            models.Worker.objects.create(id=WORKERS[pool], **facts)
-        self.books.pool(pool, processes)
+        others = 2 * processes // 3 if light else 0
+        for worker, concurrency in ((WORKERS[pool], processes - others), (OTHERS[pool], others)):
+            if concurrency:
+                facts = {"name": pool, "pid": 1, "pool": pool, "concurrency": concurrency, "beat_interval": 1e9}
+                models.Worker.objects.create(id=worker, kind="light" if light else "ordinary", **facts)
+        self.books.pool(pool, processes, light=light and processes > 0)
 
     def submit(self, tenant: Tenant, queue: Queue, priority: int, user: str, jobs: int) -> None:
         options = {"queue": self._names[queue.id], "priority": priority, "user_key": user, "timeout": LONGEST}
@@ -157,13 +160,28 @@ class Twin:
                         setattr(queue, name, value)
             pool.time = max((queue.pool_time for queue in pool.queues), default=0.0)
 
-    def dispatch(self, before_it_lends: Callable[[], object] = lambda: None) -> None:
-        """Pass after pass, compared after each. Queues that sleep change nothing."""
+    def dispatch(
+        self, before_it_lends: Callable[[], object] = lambda: None, seats: Callable[[], int] = lambda: 100
+    ) -> None:
+        """Pass after pass, compared after each; then those of the feeders. Queues that sleep change nothing.
+
+        seats: how many are free, as a feeder believes.
+        """
         call_at(self.moment, store.tidy_turns, idle=-1)
+        self._dispatch(before_it_lends)
+        for pool in self.books.pools.values():
+            if pool.light:
+                self._dispatch(before_it_lends, pool, seats())
+
+    def _dispatch(self, before_it_lends: Callable[[], object], pool: Pool | None = None, seats: int = 0) -> None:
         borrow = False
         for _ in range(200):
-            claimed = call_at(self.moment, store.claim_within, borrow=borrow)
-            done = make_pass(self.books, self.now, borrow=borrow)
+            ours, theirs = self._feeders(pool, seats)
+            claimed = call_at(self.moment, store.claim_within, borrow=borrow, feeder=theirs)
+            done = make_pass(self.books, self.now, borrow=borrow, feeder=ours)
+            fed = sum(pool is not None and job.pool == pool.name for job in claimed)
+            seats -= fed
+            self.seen["fed"] += fed
             self.seen.update(passes=1, claims=len(claimed), more=claimed.more, uncounted=claimed.uncounted)
             self.seen["lent"] += borrow and len(claimed)
             assert [job.id for job in claimed] == [choice.job.place & BY_NUMBER for choice in done]
@@ -185,6 +203,14 @@ class Twin:
             else:
                 return
         pytest.fail("no end of passes")
+
+    def _feeders(self, pool: Pool | None, seats: int) -> tuple[WorkerSeats | None, store.FreeSeats | None]:
+        if pool is None or not seats:
+            return None, None
+        return (
+            WorkerSeats(pool, pool.processes - 2 * pool.processes // 3, seats),
+            store.FreeSeats(WORKERS[pool.name], pool.name, seats),
+        )
 
     def compare(self) -> None:
         """The books, as far as they decide anything. Places in a circle are told by their order."""

@@ -101,18 +101,3 @@ def test_an_entry_that_nobody_took_says_nothing():
     assert len(table.entries()) == 1
     with pytest.raises(IndexError, match="at most 3 processes"):
         table.take_entry(3, os.getpid())
-
-
-def test_each_seat_of_a_process_has_an_entry_of_its_own():
-    table = RunningTable(2, seats=3)
-    first, last = table.take_entry(1, 4711), table.take_entry(1, 4711, seat=2)
-    first.hold(7, 1)
-    last.hold(8, 2)
-    last.limit(LONG, 0)
-    held = [(entry.pid, entry.seat, entry.job_id, entry.attempt, entry.runs) for entry in table.entries()]
-    assert held == [(4711, 0, 7, 1, False), (4711, 2, 8, 2, True)]
-    assert table.holding() == 2
-    first.let_go()
-    assert [(entry.seat, entry.job_id) for entry in table.running()] == [(2, 8)]
-    with pytest.raises(IndexError, match="at most 2 processes of 3 seats"):
-        table.take_entry(1, 4711, seat=3)

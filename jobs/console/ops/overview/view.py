@@ -42,13 +42,15 @@ def show(request: HttpRequest) -> HttpResponse:
 class NumberTiles:
     """The numbers at the top.
 
-    processes: the processes of all pools
+    processes: the processes of all pools, or the seats of a light one
+    units: the word for these: a process of an ordinary pool is one seat
     under_way: the slots in use
     may_run: the jobs that only lack a process
     is_short: whether a pool has too few processes
     """
 
     processes: int
+    units: str
     under_way: int
     may_run: int
     is_short: bool
@@ -58,6 +60,7 @@ def _numbers(present: Snapshot) -> NumberTiles:
     pools = present.pools
     return NumberTiles(
         processes=sum(pool.processes for pool in pools),
+        units="seats" if any(pool.is_light for pool in pools) else "processes",
         under_way=sum(use.slots for use in present.in_use),
         may_run=sum(pool.may_run for pool in pools),
         is_short=any(pool.is_short for pool in pools),
