@@ -47,4 +47,4 @@ def _asked(side: Ours, method: str, bodies: int, processes: int, directory: Path
 
 def _ends() -> list[list[str]]:
     """Of each job that has ended: its number, and its sessions."""
-    return [(*words,) for _, (what, _, *words) in bells.heard() if what == "end"]
+    return [words for _, (what, _, *words) in bells.heard() if what == "end"]
