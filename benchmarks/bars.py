@@ -10,22 +10,30 @@ OURS = "ours"
 
 @dataclass(frozen=True)
 class Bar:
-    """The bounds of `of`, divided by `to` if that is given."""
+    """The bounds of `of`, divided by `to` if that is given.
+
+    goal: a further bound in the same direction, which need not be reached.
+    """
 
     of: Figure
     to: Figure | None = None
     at_least: float | None = None
     at_most: float | None = None
+    goal: float | None = None
 
     def verdict(self, figures: Figures) -> dict[str, Any]:
-        """Its words, the value, and whether it passes; a missing figure misses its bar."""
+        """Its words, the value, and whether it passes, and reaches its goal; a missing figure misses its bar."""
         value = self._value(figures)
         passed = value is not None
         if value is not None and self.at_least is not None:
             passed = value >= self.at_least
         if value is not None and self.at_most is not None:
             passed = passed and value <= self.at_most
-        return {"bar": self.words, "value": value, "wanted": self.wanted, "passed": passed}
+        goals = {} if self.goal is None else {"goal": self.goal, "reached": passed and self._reaches(value, self.goal)}
+        return {"bar": self.words, "value": value, "wanted": self.wanted, "passed": passed, **goals}
+
+    def _reaches(self, value: float | None, goal: float) -> bool:
+        return value is not None and (value >= goal if self.at_least is not None else value <= goal)
 
     @property
     def words(self) -> str:

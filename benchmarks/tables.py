@@ -18,7 +18,7 @@ def show(figures: Figures, verdicts: list[dict[str, Any]]) -> None:
         ratios = [_number(_ratio(line, other)) for other in others]
         _line(what, [*(_number(line.get(name)) for name in names), *ratios], widths)
     for verdict in verdicts:
-        mark = "PASS" if verdict["passed"] else "MISS"
+        mark = "GOAL" if verdict.get("reached") else "PASS" if verdict["passed"] else "MISS"
         print(f"  {mark}  {verdict['bar']:<49}{_number(verdict['value']):>8}  {verdict['wanted']}")  # noqa: T201
 
 

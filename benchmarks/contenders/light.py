@@ -19,5 +19,5 @@ class Light(Ours):
         super().prepare(tenants or self._tenants, slots or self._slots, weights)
         Pool.objects.update_or_create(name=fill.POOL, defaults={"kind": Pool.Kind.LIGHT, "seats": self._seats})
 
-    def fill(self, count: int, first: int = 0) -> None:
-        self.store("aecho", count, first)
+    def fill_with_nothing(self, count: int) -> None:
+        self.store("anothing", range(count))

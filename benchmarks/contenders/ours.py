@@ -25,15 +25,19 @@ class Ours:
         self.things[n % len(self.things)].async_.echo(n)
 
     def fill(self, count: int, first: int = 0) -> None:
-        self.store("echo", count, first)
+        self.store("echo", range(first, first + count))
 
-    def store(self, method: str, count: int, first: int = 0, **options: Any) -> None:
-        """Submit so many jobs of a method, for the tenants in turn, numbered from `first`."""
-        from jobs import submit_many
+    def store(self, method: str, numbers: range, timeout: float | None = None, **arguments: Any) -> list[int]:
+        """Submit a job of a method for each number, for the tenants in turn; return their ids."""
+        from jobs import async_, submit_many
 
-        for begin in range(first, first + count, BATCH):
-            places = range(begin, min(begin + BATCH, first + count))
-            submit_many(getattr(self.things[n % len(self.things)].async_, method).request(n, **options) for n in places)
+        options = {} if timeout is None else {"timeout": timeout}
+        calls = [async_(getattr(thing, method), **options) for thing in self.things]
+        ids: list[int] = []
+        for begin in range(0, len(numbers), BATCH):
+            batch = numbers[begin : begin + BATCH]
+            ids += submit_many(calls[n % len(calls)].request(n, **arguments) for n in batch)
+        return ids
 
     def open(self, tenants: int, slots: int) -> None:
         from jobs import dispatch_in_background

@@ -2,7 +2,7 @@
 
 import time
 
-from benchmarks.bells import ring
+from benchmarks.bells import ring, tally
 from benchmarks.contenders import celery_app
 from benchmarks.contenders.contender import PROCESSES, purge
 from embedded.fleet import Command
@@ -14,6 +14,11 @@ app = celery_app.app(QUEUE)
 @app.task
 def echo(n: int) -> None:
     ring(n)
+
+
+@app.task
+def nothing(n: int) -> None:
+    tally()
 
 
 @app.task
@@ -38,6 +43,10 @@ class Plain:
     def fill(self, count: int) -> None:
         for n in range(count):
             self.submit(n)
+
+    def fill_with_nothing(self, count: int) -> None:
+        for n in range(count):
+            nothing.apply_async((n,))
 
     def begin(self) -> None:
         """Nothing to do: the messages are in the broker."""

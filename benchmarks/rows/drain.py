@@ -33,15 +33,14 @@ def measure(directory: Path) -> Figures:
     """Each contender in turn."""
     figures: Figures = {RATE: {}, WORKERS: {}, DATABASE: {}, CPU: {}, DEAD: {}}
     for contender in (Ours(), Plain(), Seed()):
-        for what, value in drained(contender, directory).items():
+        for what, value in _drain(contender, directory).items():
             figures[what][contender.name] = value
     for what in (DATABASE, DEAD):
         figures[what].pop(Plain.name, None)  # it has no database: the figure is PostgreSQL at rest
     return figures
 
 
-def drained(contender: Contender, directory: Path) -> dict[str, float]:
-    """The figures of one contender."""
+def _drain(contender: Contender, directory: Path) -> dict[str, float]:
     contender.prepare()
     contender.fill(BACKLOG)
     bells.forget()

@@ -2,11 +2,15 @@
 
 import asyncio
 import time
+from typing import Any
 
 from django.db import models
+from django.db.models import Func, Value
 
-from benchmarks.bells import ring
+from benchmarks.bells import ring, tally
 from jobs import Asynchronous, job
+
+CALLS, SECONDS = 10, 0.005  # of a body that asks the database: its calls, and the time of each
 
 
 class Thing(Asynchronous, models.Model):
@@ -35,12 +39,40 @@ class Thing(Asynchronous, models.Model):
         ring("end", tenant, n)
 
     @job
-    async def aecho(self, n: int) -> None:
-        ring(n)
+    def ask(self, n: int) -> None:
+        """Asks the database CALLS times, which takes it SECONDS each."""
+        ring("begin", self.tenant_id, n)
+        ring("end", self.tenant_id, n, *{self._sleeps().get().session for _ in range(CALLS)})
+
+    @job
+    async def anothing(self, n: int) -> None:
+        tally()
 
     @job
     async def arest(self, n: int, *, seconds: float) -> None:
-        """Keeps its seat for so long."""
+        """Keeps its seat for so long, or until it is cancelled."""
         ring("begin", self.tenant_id, n)
-        await asyncio.sleep(seconds)
+        try:
+            await asyncio.sleep(seconds)
+        finally:
+            ring("end", self.tenant_id, n)
+
+    @job
+    async def ablock(self, n: int, *, seconds: float) -> None:
+        """Lets no other coroutine of its process run for so long."""
+        ring("begin", self.tenant_id, n)
+        time.sleep(seconds)
         ring("end", self.tenant_id, n)
+
+    @job
+    async def aask(self, n: int) -> None:
+        """`ask` as a coroutine."""
+        ring("begin", self.tenant_id, n)
+        sessions = {(await self._sleeps().aget()).session for _ in range(CALLS)}
+        ring("end", self.tenant_id, n, *sessions)
+
+    def _sleeps(self) -> "models.QuerySet[Any]":
+        """A query for this row that takes the database SECONDS, and tells the number of the session."""
+        session = Func(function="pg_backend_pid", output_field=models.IntegerField())
+        slept = Func(Value(SECONDS), function="pg_sleep", output_field=models.TextField())
+        return Thing.objects.filter(pk=self.pk).annotate(session=session, slept=slept)

@@ -38,9 +38,11 @@ def run(body: Coroutine[Any, Any, Value], job_id: int, host: AttemptHost, left: 
         finally:
             if os.getpid() == process:  # a process that the body forked shares what the loop waits with
                 left.append("an event loop")  # unless it ends here
-                left[:] = loop.run_until_complete(_end_tasks(job_id, task))
-                loop.set_exception_handler(partial(_tell_late, job_id))
-                loop.close()
+                try:
+                    left[:] = loop.run_until_complete(_end_tasks(job_id, task))
+                finally:
+                    loop.set_exception_handler(partial(_tell_late, job_id))
+                    loop.close()
 
 
 def _cancel(task: asyncio.Task[Any], host: AttemptHost) -> None:
@@ -99,6 +101,6 @@ def _names(tasks: Iterable[asyncio.Task[Any]]) -> str:
 
 
 def _tell_late(job_id: int, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Log what asyncio tells of an ended loop, perhaps while the next body runs, under the job that it belongs to."""
+    """Log what asyncio tells about an ended loop, perhaps while the next body runs, with the job that the loop had."""
     error = context.get("exception")
     telemetry.noticed("task of an ended body failed", job=job_id, error=type(error).__name__ if error else None)

@@ -24,6 +24,7 @@ from jobs.engine.light.coroutine import CANCEL, LIMIT, Attempt
 from jobs.engine.light.database import DatabaseThreads, Lane
 from jobs.engine.light.host import LightProcess, LightSeat
 from jobs.engine.process.interrupt import CANCEL_PATIENCE
+from jobs.engine.process.patience import DATABASE_PATIENCE
 from jobs.engine.process.user_code import in_a_thread
 from jobs.store import Started
 from jobs.telemetry import traces
@@ -63,7 +64,9 @@ class Seats:
 
     def begin(self, jobs: Sequence[Started]) -> None:
         """Begin these attempts, which have started by their rows."""
-        attempts = [self._seat(job) for job in jobs]
+        attempts, now = [self._seat(job) for job in jobs], time.monotonic()
+        for attempt in attempts:  # the look-up of its object may take no longer than in an ordinary process
+            attempt.last = now + attempt.job.timeout + DATABASE_PATIENCE
         self._attempts |= {attempt.key: attempt for attempt in attempts}
         found = self._loop.run_in_executor(self._database, coroutine.find, attempts)
         found.add_done_callback(lambda _: self._run_all(attempts))
@@ -89,7 +92,7 @@ class Seats:
     def _run_all(self, attempts: Sequence[Attempt]) -> None:
         now = time.monotonic()
         for attempt in attempts:
-            attempt.due = now + attempt.job.timeout
+            attempt.due, attempt.last = now + attempt.job.timeout, math.inf
             attempt.context.run(_attempt.set, attempt)
             attempt.task = self._loop.create_task(self._run(attempt), context=attempt.context)
 
