@@ -70,7 +70,7 @@ class TestJob:
         assert f"{sentence} <code>{PLACE}</code>." in page
         assert "its body blocked" not in plain(client.get(f"/ops/jobs/{other.pk}/"))
 
-    def test_one_that_a_neighbour_took_along_is_told_to_be_innocent(self, client, light):
+    def test_a_job_that_a_neighbour_took_along_is_told_to_be_innocent(self, client, light):
         error = {"error_class": "NeighbourEnded", "error": "its process was ended because of another job in it"}
         last = f"{error['error_class']}: {error['error']}"
         due = timezone.now() + timedelta(hours=1)
@@ -104,7 +104,7 @@ class TestWorkers:
         register(concurrency=4)
         assert "database thread" not in plain(client.get("/ops/workers/"))
 
-    def test_of_many_attempts_the_types_are_counted_and_the_longest_listed(self, client, register, light, monkeypatch):
+    def test_the_types_of_many_attempts_are_counted_and_the_longest_listed(self, client, register, light, monkeypatch):
         monkeypatch.setattr(reads, "MAX_LISTED", 3)
         first, now = Job.objects.get(), timezone.now()
         tenants = [TenantFactory(), TenantFactory()]
