@@ -1,6 +1,5 @@
 """A real body that blocks the event loop of a real light worker: seen at once, and told afterwards, of no other job."""
 
-import os
 import re
 
 import pytest
@@ -36,6 +35,6 @@ def test_a_blocked_loop_is_seen_while_it_lasts_and_told_of_its_job_alone(start_w
     assert blocks.now() == []
     [one] = blocks.of_job(guilty)
     assert re.search(r"its body blocked the other seat of its process for \d\.\d s$", one.sentence)
-    assert os.path.join("tests", "sample", "light.py") in one.place
+    assert "/sample/light.py:" in one.place
     assert one.place.endswith(" block")
     assert blocks.of_job(other) == []
