@@ -29,7 +29,7 @@ class Held:
 
 @dataclass(frozen=True)
 class Blocked:
-    """What a thread of a process tells of its blocked loop.
+    """A message from a process: its loop is blocked.
 
     since: the last round of the loop, by time.monotonic(), which tells one block from another.
     key: the attempt that blocks it; None: not known.
