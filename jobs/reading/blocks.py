@@ -15,7 +15,7 @@ MAX_OF_JOB = 5  # attempts and places
 class BlockNow:
     """An event loop that is blocked.
 
-    job_type: "" if nobody could tell which job blocks it; job_id is None then.
+    job_type: "" if it is not known which job blocks it; job_id is None then.
     others: the other seats of the process that hold an attempt.
     seconds: since when, at least.
     """
@@ -31,7 +31,7 @@ class BlockNow:
 
 @dataclass(frozen=True)
 class BlocksOfType:
-    """Blocks that are over, of a pool and a job type ("" if nobody could tell).
+    """Blocks that are over, of a pool and a job type ("": unknown).
 
     seconds: of all of them together.
     job_id, place: of the last one.

@@ -169,17 +169,17 @@ def test_a_light_pool_lacks_seats_and_has_an_idle_one():
     assert short.text == "Pool default lacks processes: 2 jobs could start now; 2 more processes would be busy."
 
 
-def test_who_blocks_a_loop_is_named_with_the_seats_that_wait():
+def test_the_job_that_blocks_a_loop_is_named_with_the_seats_that_wait():
     named, unknown = BLOCK, replace(BLOCK, job_id=None, job_type="", place="", others=1, seconds=0.4)
     told = [one.text for one in conditions(replace(GOOD, blocked=[named, unknown]))]
     assert told == [
         "Job 12 (mail.letter.send) has blocked an event loop of pool mail for 3.2 s: 42 other attempts stand still."
         " It is at /srv/app/mail.py:31 send.",
-        "A body that nobody could name has blocked an event loop of pool mail for 0.4 s: 1 other attempt stands still.",
+        "An unknown body has blocked an event loop of pool mail for 0.4 s: 1 other attempt stands still.",
     ]
 
 
-def test_of_many_blocked_loops_the_first_are_named_and_the_others_counted():
+def test_the_first_of_many_blocked_loops_are_named_and_the_others_counted():
     told = [one.text for one in conditions(replace(GOOD, blocked=[BLOCK] * 5))]
     assert (len(told), told[-1]) == (4, "2 more event loops are blocked.")
 

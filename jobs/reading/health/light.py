@@ -27,19 +27,19 @@ def database_threads(facts: Facts) -> Iterator[str]:
 
 
 def _blocks(block: BlockNow) -> str:
-    who = f"Job {block.job_id} ({block.job_type})" if block.job_id else "A body that nobody could name"
+    who = f"Job {block.job_id} ({block.job_type})" if block.job_id else "An unknown body"
     others = "1 other attempt stands" if block.others == 1 else f"{block.others:,} other attempts stand"
     at = f" It is at {printable(block.place)}." if block.place else ""
     return f"{who} has blocked an event loop of pool {block.pool} for {duration(block.seconds)}: {others} still.{at}"
 
 
 def _blocked_often(pool: str, of_types: list[BlocksOfType]) -> Iterator[str]:
-    """Tell how often the bodies of a pool did so, and which did most often, if it was more than BLOCKS times."""
+    """Tell how often the bodies of a pool did so, and which did most often, if it was BLOCKS times or more."""
     times, most = sum(one.times for one in of_types), of_types[0]
     if times < BLOCKS:
         return
     length = duration(sum(one.seconds for one in of_types))
     at = f" at {printable(most.place)}" if most.place else ""
     last = f", last as job {most.job_id}{at}" if most.job_id else ""
-    which = f"most often {most.job_type or 'by a body that nobody could name'} ({most.times:,}){last}"
+    which = f"most often {most.job_type or 'unknown bodies'} ({most.times:,}){last}"
     yield f"Bodies blocked event loops of pool {pool} {times:,} times in {MINUTES} minutes, {length} in all; {which}."

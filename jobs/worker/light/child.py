@@ -109,7 +109,7 @@ class LightChild:
             told = last
             attempt = self._seats.now_running()
             frame = sys._current_frames().get(self._process.loop_thread)
-            wire.send("blocked", None if attempt is None else attempt.key, _place(frame))
+            wire.send("blocked", last, None if attempt is None else attempt.key, _place(frame))
 
 
 def _place(frame: FrameType | None) -> str:

@@ -27,7 +27,7 @@ from jobs.worker.light.departures import Departures
 from jobs.worker.light.ends import End, Ends
 from jobs.worker.light.lookout import Lookout
 from jobs.worker.light.passes import Passes
-from jobs.worker.light.processes import Key, LightProcess, Processes
+from jobs.worker.light.processes import Blocked, Key, LightProcess, Processes
 from jobs.worker.light.wire import Sent
 from jobs.worker.threads.watchdog import Progress
 
@@ -118,8 +118,8 @@ class Feeder:
             case ("stuck", key):
                 process.leave()
                 process.stuck |= {key} - {None}
-            case ("blocked", key, place):
-                process.blocked = (key, place)
+            case ("blocked", since, key, place):
+                process.blocked = Blocked(since, key, place)
             case ("waited", seconds):
                 self._database_wait = max(self._database_wait, seconds)
 

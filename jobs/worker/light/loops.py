@@ -78,14 +78,14 @@ class Loops:
                 self._end(self._blocks.pop(process.pid), now)
 
     def _begin(self, process: LightProcess, last: float) -> _Block:
-        process.blocked = None  # of an earlier time
         block = self._blocks[process.pid] = _Block(process, last)
         telemetry.noticed("loop blocked", pid=process.pid, seats=len(process.held))
         return block
 
     def _look_at(self, block: _Block, now: float) -> None:
-        if block.process.blocked is not None and block.row is None:
-            block.blamed, place = block.process.blocked
+        told = block.process.blocked  # perhaps before this thread saw it, or of an earlier block
+        if told is not None and told.since == block.since and block.row is None:
+            block.blamed, place = told.key, told.place
             job_id, attempt = block.blamed or UNKNOWN
             telemetry.noticed("loop blocked by", pid=block.process.pid, job=job_id, attempt=attempt, at=place)
             seats = len(block.process.held)

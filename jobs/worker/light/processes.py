@@ -27,12 +27,25 @@ class Held:
     slice_since: float
 
 
+@dataclass(frozen=True)
+class Blocked:
+    """A message from a process: its loop is blocked.
+
+    since: the last round of the loop, by time.monotonic(), which tells one block from another.
+    key: the attempt that blocks it; None: not known.
+    place: where, in its code.
+    """
+
+    since: float
+    key: Key | None
+    place: str
+
+
 @dataclass(eq=False)
 class LightProcess:
     """A process, and what its seats hold: from the answer that started an attempt to the one that settled it.
 
-    blocked: the attempt that blocks its loop, if that is known, and where; None: its loop was not blocked, or is not
-        known to be.
+    blocked: what it has told last of a blocked loop, perhaps of one that goes round again; None: nothing.
     stuck: attempts that did not end although they were cancelled.
     leaves: since when it gets no more jobs, by time.monotonic(); None: it does.
     """
@@ -41,7 +54,7 @@ class LightProcess:
     index: int
     wire: Wire
     held: dict[Key, Held] = field(default_factory=dict)
-    blocked: tuple[Key | None, str] | None = None
+    blocked: Blocked | None = None
     stuck: set[Key] = field(default_factory=set)
     leaves: float | None = None
 

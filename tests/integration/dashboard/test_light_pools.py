@@ -3,7 +3,6 @@
 from datetime import timedelta
 
 import pytest
-
 from django.utils import timezone
 
 from jobs.console.ops.workers import reads
@@ -71,7 +70,7 @@ class TestJob:
         assert f"{sentence} <code>{PLACE}</code>." in page
         assert "its body blocked" not in plain(client.get(f"/ops/jobs/{other.pk}/"))
 
-    def test_one_that_a_neighbour_took_along_is_told_to_be_innocent(self, client, light):
+    def test_a_job_that_a_neighbour_took_along_is_told_to_be_innocent(self, client, light):
         error = {"error_class": "NeighbourEnded", "error": "its process was ended because of another job in it"}
         last = f"{error['error_class']}: {error['error']}"
         due = timezone.now() + timedelta(hours=1)
@@ -105,7 +104,7 @@ class TestWorkers:
         register(concurrency=4)
         assert "database thread" not in plain(client.get("/ops/workers/"))
 
-    def test_of_many_attempts_the_types_are_counted_and_the_longest_listed(self, client, register, light, monkeypatch):
+    def test_the_types_of_many_attempts_are_counted_and_the_longest_listed(self, client, register, light, monkeypatch):
         monkeypatch.setattr(reads, "MAX_LISTED", 3)
         first, now = Job.objects.get(), timezone.now()
         tenants = [TenantFactory(), TenantFactory()]
@@ -115,7 +114,7 @@ class TestWorkers:
             make_job(tenants[number % 2], Status.RUNNING, **facts, **kind)
         other = make_job(tenants[0], Status.RUNNING, worker=register(concurrency=1, pool="z"))
         page = plain(client.get("/ops/workers/"))
-        assert "<summary>7 jobs</summary>" in page
+        assert '<summary> 7 jobs of <span class="name">' in page
         name = Worker.objects.get(pk=light).name.replace("@", "%40")
         search = f"/ops/jobs/?q=status%3Arunning%20worker%3A{name}%20type%3Amail.letter.send"
         assert f'<a href="{search}">5</a> <span title="mail.letter.send">' in page
@@ -144,6 +143,6 @@ class TestWorkers:
             Job(**same, **kind, slot=number, source_method=f"send{number % 50}") for number in range(2, 1002)
         )
         page = client.get("/ops/workers/")
-        assert "<summary>1,001 jobs</summary>" in plain(page)
+        assert '<summary> 1,001 jobs of <span class="name">' in plain(page)
         assert "and 46 more job types" in plain(page)
         assert len(page.content) < few + 10_000

@@ -46,7 +46,7 @@ class TestNow:
         block(light, running)
         assert blocked() == [blocks.BlockNow(light, "mail", "reports.datareport.execute", running.pk, PLACE, 42, 3.0)]
 
-    def test_one_that_nobody_could_name_is_found_too(self, light):
+    def test_a_block_without_a_job_is_found_too(self, light):
         block(light)
         assert blocked() == [blocks.BlockNow(light, "mail", "", None, "", 42, 3.0)]
 
@@ -55,20 +55,20 @@ class TestNow:
             block(light, began_at=NOW - timedelta(seconds=seconds))
         assert [one.seconds for one in blocked()] == [9.0, 1.0]
 
-    def test_it_goes_round_again(self, light, running):
+    def test_a_block_that_is_over_is_not_found(self, light, running):
         block(light, running, seconds=0.4)
         assert blocked() == []
 
-    def test_what_began_more_than_an_hour_ago_counts_no_more(self, light):
+    def test_a_block_that_began_more_than_an_hour_ago_is_not_found(self, light):
         block(light, began_at=NOW - timedelta(minutes=61))
         assert blocked() == []
 
-    def test_of_a_worker_that_is_gone_nothing_is_blocked(self, light, running):
+    def test_a_worker_that_is_gone_has_no_blocked_loop(self, light, running):
         block(light, running)
         store.leave(light)
         assert blocked() == []
 
-    def test_of_a_worker_that_is_silent_nothing_is_known(self, light, running):
+    def test_a_silent_worker_has_no_blocked_loop(self, light, running):
         block(light, running)
         Worker.objects.update(beat_at=NOW - timedelta(hours=2))
         assert blocked() == []
@@ -82,7 +82,7 @@ class TestNow:
 
 
 class TestLately:
-    def test_they_are_counted_by_pool_and_type_with_the_last_job(self, light, running):
+    def test_blocks_are_counted_by_pool_and_type_with_the_last_job(self, light, running):
         other = make_job(TenantFactory(), Status.SUCCESS, source_method="send")
         for seconds, job, ago in ((1.0, running, 60), (0.5, running, 9), (4.0, other, 5)):
             block(light, job, seconds=seconds, began_at=NOW - timedelta(seconds=ago))

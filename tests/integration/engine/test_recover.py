@@ -327,6 +327,7 @@ class TestAProcessThatIsNoMore:
         assert recover.process_ended(process.worker, Death(process.pid, other.pk, 1, "signal 9", (kill,)))
         kept = dict(FailedAttempt.objects.values_list("job_id", "error_class"))
         assert kept == {guilty.pk: "MemoryExceeded", other.pk: "NeighbourEnded"}
+        assert now_is(other) == ("scheduled", 1, 0)
 
     def test_each_attempt_ends_by_the_kill_that_names_it(self, tenant, process):
         late, large, other = (self.left(tenant, process) for _ in range(3))

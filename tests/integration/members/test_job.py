@@ -97,7 +97,7 @@ def test_the_log_of_a_job_is_for_operators_alone(mate, tenant):
     assert "db-7" not in mate.get(f"{LIST}{job.pk}/").content.decode()
 
 
-def test_what_a_body_did_to_its_neighbours_is_for_operators_and_its_own_innocence_is_told(mate, foreign_mate, tenant):
+def test_a_block_of_a_loop_is_for_operators_alone_and_a_neighbour_that_it_ended_reads_why(mate, foreign_mate, tenant):
     job = make_job(tenant, Status.SCHEDULED, attempt=1, last_error=NEIGHBOUR)
     BlockedLoop.objects.create(
         worker=uuid.uuid4(), pid=1, pool="mail", seats=9, job_id=job.pk, attempt=1, place="/srv/m.py"
