@@ -33,8 +33,10 @@ CLAIM = (
     "tests/integration/store/test_claim.py",
     "tests/concurrency/test_door.py",
     "tests/integration/engine/test_burst.py",
+    "tests/integration/store/test_trips_claim.py",
 )
 SLICES = ("tests/integration/engine/test_slices.py",)
+TRIPS = tuple(f"tests/integration/store/test_trips{part}.py" for part in ("", "_claim", "_follow"))
 LAST_DAY = ("tests/integration/api/test_last_day.py",)
 LOOKING = ("tests/integration/store/test_looking.py",)
 RECOVER = ("tests/integration/engine/test_recover.py",)
@@ -67,6 +69,7 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     "claim": CLAIM,
     "follow": (*SLICES, EXPIRES),
     **dict.fromkeys(("running_in", "start_kept"), (*SLICES, EXPIRES)),
+    **dict.fromkeys(("succeed_many", "start_many", "cancels_of"), TRIPS),
     **dict.fromkeys(("fenced", "retry", "stop"), (*VERBS, *SLICES, NEWEST)),
     **dict.fromkeys(("left_behind", "end_sessions"), RECOVER),
     "take_back": (

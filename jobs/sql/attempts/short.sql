@@ -10,9 +10,9 @@ WHERE id = %(id)s
 
 -- name: cancels_of
 -- Reads:  the running attempts of a worker that were asked to stop. Who: its feeder. Index: jobs_one_job_per_slot.
+-- A row with a slot and a worker is that of a running attempt.
 SELECT id, attempt, worker_pid FROM jobs
 WHERE slot IS NOT NULL
-  AND status = 'running'  -- guard I3
   AND worker = %(worker)s::uuid  -- guard I3
   AND cancel_requested_at IS NOT NULL  -- guard
 ORDER BY id

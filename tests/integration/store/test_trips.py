@@ -92,7 +92,7 @@ def test_a_batch_with_an_end_that_postgresql_refuses_settles_nothing(worker, run
     assert trip(worker, ended=ends(others)).settled == names(others)
 
 
-def test_what_was_settled_is_known_even_if_the_session_is_lost_at_the_door(
+def test_the_settled_ends_are_known_even_if_the_session_is_lost_at_the_door(
     worker, running, onlooker, elsewhere, blocked
 ):
     submit(TenantFactory(), 2)
@@ -146,7 +146,7 @@ class TestCalled:
         assert len(told.started) == 3
 
     @pytest.mark.parametrize("why", ["attempt", "paused", "expired", "gone", "locked", "running"])
-    def test_one_that_may_not_start_does_not_beside_the_others(self, queued, worker, onlooker, why):
+    def test_an_attempt_that_may_not_start_does_not_beside_the_others(self, queued, worker, onlooker, why):
         (number, _), other = queued
         called = list(queued)
         job = Job.objects.filter(pk=number)
@@ -181,7 +181,7 @@ class TestCalled:
         assert {job.id for job in trip(worker, called=queued, free=[7, 8, 9]).started} == {queued[0][0], queued[1][0]}
 
 
-def test_what_the_processes_run_since_a_moment_is_told_after_a_lost_answer(worker, running, register):
+def test_the_attempts_that_processes_run_since_a_moment_are_told_after_a_lost_answer(worker, running, register):
     stranger = register(concurrency=1, kind="light")
     [(early,)] = sql("SELECT min(start_time) - interval '1 s' FROM jobs")
     [(late,)] = sql("SELECT max(start_time) FROM jobs")

@@ -1,0 +1,84 @@
+"""Feeders at once, and a feeder beside others who write the same rows: slots, seats and books hold."""
+
+import threading
+
+import pytest
+
+from jobs import store
+from jobs.models import Job
+from jobs.store import Trip
+from tests.factories import TenantFactory, statuses
+from tests.light import begin, ends, submit, trip
+from tests.sql import sql
+from tests.waiting import wait_until
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]
+
+SEATS, JOBS = 6, 40  # of a worker; of a tenant
+
+
+def test_feeders_at_once_never_exceed_slots_or_seats_and_every_job_runs_once(register, elsewhere):
+    workers = [register(concurrency=SEATS, kind="light") for _ in range(3)]
+    tenants = {TenantFactory(queue__num_slots=slots).pk: slots for slots in (2, 5, 9)}
+    owners = list(Job._meta.get_field("tenant").related_model.objects.order_by("pk"))
+    for owner in owners:
+        submit(owner, JOBS)
+    ran: list[tuple[int, int]] = []
+    excesses: list[object] = []
+    begins = threading.Barrier(len(workers))
+
+    def feed(worker) -> None:
+        held: list[store.Started] = []
+        begins.wait(30)
+        for turn in range(200):
+            ended, claims = ends(held, goes_on=turn % 2 == 0), turn % 2 == 1
+            made = trip(worker, ended=ended, free=[1] * SEATS, claims=claims)
+            assert made.settled == {(job.id, job.attempt) for job in held}
+            held = [*made.followed.values(), *made.started]
+            ran.extend((job.id, job.attempt) for job in held)
+            excesses.extend(over_their_slots(tenants))
+            excesses.extend([held] if len(held) > SEATS else [])
+            if claims and not held and not Job.objects.exclude(status="success").exists():
+                return
+        pytest.fail("no end")
+
+    for feeder in [elsewhere(feed, worker) for worker in workers]:
+        feeder.result(120)
+    assert excesses == []
+    assert len(ran) == len(set(ran)) == len(owners) * JOBS
+    assert set(statuses()) == {"success"}
+    assert not store.recount_books()
+
+
+def over_their_slots(tenants: dict[int, int]) -> list[tuple[int, int]]:
+    """Tenants that hold more slots than they have."""
+    held = sql("SELECT tenant_id, count(*) FROM jobs WHERE slot IS NOT NULL GROUP BY tenant_id")
+    return [(tenant, slots) for tenant, slots in held if slots > tenants[tenant]]
+
+
+def test_ends_wait_for_somebody_who_writes_one_of_their_rows_and_settle_what_is_still_held(register, race):
+    worker = register(concurrency=4, kind="light")
+    submit(TenantFactory(queue__num_slots=2), 2)
+    submit(TenantFactory(queue__num_slots=2), 1)
+    first, *others = jobs = begin(worker)
+    race.begin("UPDATE jobs SET attempt = attempt + 1 WHERE id = %s", first.id)
+    made = Trip(worker, "default", ended=ends(jobs))
+    race.run(made.make).result()
+    settled = others if race.lost else jobs
+    assert made.settled == {(job.id, job.attempt) for job in settled}
+    assert Job.objects.filter(status="success").count() == len(settled)
+
+
+def test_a_trip_locks_its_rows_in_the_order_of_their_numbers(register, onlooker, elsewhere, blocked):
+    """As others do who write several: who holds the first of them never waits for a trip that holds the last."""
+    worker = register(concurrency=4, kind="light")
+    submit(TenantFactory(queue__num_slots=4), 4)
+    jobs = sorted(begin(worker), key=lambda job: -job.id)
+    made = Trip(worker, "default", ended=ends(jobs))
+    with onlooker.transaction():
+        onlooker.execute("SELECT FROM jobs WHERE id = %s FOR UPDATE", [jobs[-1].id])
+        making = elsewhere(made.make)
+        wait_until(lambda: blocked() == 1, "it waits for the first")
+        onlooker.execute("SELECT FROM jobs WHERE id = %s FOR UPDATE NOWAIT", [jobs[0].id])
+    making.result(60)
+    assert len(made.settled) == 4
