@@ -61,7 +61,7 @@ class Feeder:
         self._dying: list[LightProcess] = []
         self._ends, self._passes = Ends(), Passes(name)
         self._bell, self._lookout = Bell(name), Lookout(worker, self.processes)
-        self._alone, self._in_hand = Alone(self.processes.wake), set[Key]()
+        self._alone, self._in_hand = Alone(self.processes.wake), dict[Key, LightProcess]()
         self._paused_until = 0.0
         self._database_wait = 0.0
 
@@ -100,7 +100,7 @@ class Feeder:
         if stop:
             self._lookout.hurry()
         for end in self._alone.done():
-            self._in_hand.discard(end.key)
+            self._in_hand.pop(end.key, None)
             self._passes.ask()
 
     def _take(self, process: LightProcess, message: Sent) -> None:
@@ -108,9 +108,9 @@ class Feeder:
             case ("ended", ended):
                 for job_id, attempt, success in ended:
                     self._take_end(process, (job_id, attempt), success)
-            case ("stuck", key):
+            case ("stuck", key, why):
                 process.leave()
-                process.stuck |= {key} - {None}
+                process.stuck[key] = why
             case ("blocked", key, place):
                 process.blocked = (key, place)
             case ("waited", seconds):
@@ -151,7 +151,7 @@ class Feeder:
         try:
             if self._lookout.until_next(LOOK_INTERVAL) == 0:
                 progress.asking(self._look)
-            if self._is_due():
+            if self._is_due() and not self._lookout.lost:  # else seats may hold what nobody knows
                 progress.asking(self._turn)
         except (DatabaseError, InterfaceError) as error:
             self._paused_until = monotonic() + PAUSE
@@ -171,13 +171,14 @@ class Feeder:
     def _end_what_leaves(self) -> None:
         """End the processes that are to leave and are empty; report those that have ended, and are settled."""
         for process in [*self.processes.by_pid.values()]:
-            others = process.held.keys() - process.stuck
+            others = process.held.keys() - process.stuck.keys()
             late = process.leaves is not None and monotonic() - process.leaves > LAST_PATIENCE
             if process.leaves is not None and (late or not others):
                 self._end(process)
-        for process in [process for process in self._dying if not self._ends.of(process)]:
-            self._dying.remove(process)
-            self._died(process.pid)
+        for process in [*self._dying]:
+            if not self._ends.of(process) and process not in self._in_hand.values():
+                self._dying.remove(process)
+                self._died(process.pid)
         busy = self._ends or self._in_hand or self._dying or self._lookout.lost
         if self._drains() and not busy and not any(process.held for process in self.processes.by_pid.values()):
             self.idle.set()
@@ -234,7 +235,7 @@ class Feeder:
             self._take_settled(trip, ends)
         elif isinstance(error, DataError):
             for end in ends:
-                self._in_hand.add(end.key)
+                self._in_hand[end.key] = end.process
                 end.process.held.pop(end.key, None)
             self._alone.settle(ends)
         else:
