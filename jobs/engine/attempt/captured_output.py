@@ -110,7 +110,7 @@ def listening_here() -> Iterator[Tail]:
 
 
 def listen_by_context() -> None:
-    """From now on keep what is logged and printed in this process for the context in which that happens.
+    """Keep, from now on, what is logged and printed in this process for the context in which that happens.
 
     For a process with many attempts at once, each in a context of its own, which its tasks and its threads copy.
     """

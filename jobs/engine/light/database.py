@@ -95,9 +95,9 @@ class Lane(Executor):
     threads: DatabaseThreads
     around: Around = nullcontext
     _calls: deque[Call] = field(default_factory=deque)
-    _lock: threading.Lock = field(default_factory=threading.Lock)  # the loop waits for it, so nobody keeps it
+    _lock: threading.Lock = field(default_factory=threading.Lock)  # the loop waits for it, so it is never kept
     _serving: bool = False
-    _interrupting: threading.Lock = field(default_factory=threading.Lock)  # held by who uses the sessions of the call
+    _interrupting: threading.Lock = field(default_factory=threading.Lock)  # of the sessions of the call
     _current: Call | None = None  # that runs now
     _sessions: list[Any] = field(default_factory=list)  # of its thread
     _interrupted: bool = False

@@ -1,4 +1,4 @@
-"""The environment of a light process: what one body changes of it, all others see, and nobody puts it back."""
+"""The environment of a light process: all bodies see what one changes, and it stays."""
 
 import os
 

@@ -15,7 +15,7 @@ from jobs.store import OwnSession
 
 
 class _OfThisThread(threading.local):
-    """A session of the engine for each thread: who closes a broken one closes nobody else's."""
+    """A session of the engine for each thread: a broken one is closed for its own thread alone."""
 
     def __init__(self) -> None:
         self.session = OwnSession()  # it connects at its first use
@@ -45,7 +45,7 @@ class LightProcess(ProcessHost):
 class LightSeat(AttemptHost):
     """A seat on the loop.
 
-    is_cancelled: returns whether the attempt was asked to stop: the parent tells, so nobody asks the database.
+    is_cancelled: returns whether the attempt was asked to stop: the parent tells, so the database is not asked.
     """
 
     process: LightProcess

@@ -1,4 +1,4 @@
-"""What the body of an attempt starts beside its coroutine: tasks of the loop, and calls in threads.
+"""Note what the body of an attempt starts beside its coroutine: tasks of the loop, and calls in threads.
 
 Each is noted for the attempt, so that it can be ended with the body. A thread that a body starts by itself is not.
 """

@@ -9,14 +9,12 @@ from jobs import store
 from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job
 from jobs.store import Trip
-from jobs.worker.light import LightPool, ends, feeder
-from jobs.worker.light.bell import Bell
+from jobs.worker.light import LightPool, ends
 from jobs.worker.light.feeder import Feeder
 from jobs.worker.light.rounds import Rounds
 from jobs.worker.threads.watchdog import Progress
 from tests.conftest import request_for
 from tests.factories import NO_PID, QueueFactory, TenantFactory
-from tests.sql import sql
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -178,23 +176,6 @@ def test_one_end_that_postgresql_refuses_fails_alone(fed):
     wait_until(lambda: fed.died, "its end is reported")
     assert [status(one) for one in (bad, good, stranger)] == ["error", "success", "success"]
     assert FailedAttempt.objects.get().job_id == bad
-
-
-def test_a_bell_whose_session_was_cut_hears_again(fed, monkeypatch):
-    process, bell, tenant = LightProcess(fed, NO_PID), fed.feeder._bell, TenantFactory(queue__num_slots=3)
-    submit(tenant, 1)
-    process.got(1)
-    monkeypatch.setattr(feeder, "LOOK_INTERVAL", 3600.0)  # the bell alone brings it
-    sql("SELECT pg_terminate_backend(%s)", [backend_of(bell)])
-    wait_until(lambda: bell._file < 0, "it has noticed")
-    wait_until(lambda: fed.feeder.wake() or bell._file >= 0, "it listens again")
-    wait_until(lambda: not fed.feeder._passes.asked, "it waits")
-    submit(tenant, 1)
-    process.got(2)
-
-
-def backend_of(bell: Bell) -> int:
-    return bell._hearing._own._connection.connection.info.backend_pid
 
 
 def test_a_blocked_process_gets_no_jobs_and_another_one_does(fed):
