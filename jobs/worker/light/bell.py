@@ -46,7 +46,7 @@ class Bell:
     def close(self) -> None:
         """End the session; `file` begins another one, but not at once.
 
-        It must say None before: the next session may get the same descriptor, and nobody would listen to it.
+        It must say None before: the next session may get the same descriptor, and the feeder would not watch it.
         """
         self._file, self._tried = -1, monotonic()
         self._hearing.close()

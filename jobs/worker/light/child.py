@@ -66,7 +66,7 @@ class LightChild:
             telemetry.noticed("loop stopped, and goes on", pid=self._pid)
 
     def _become_a_bodys_process(self) -> None:
-        """In a process that a body forks: run nothing of the loop, and let the parent see the end of this process."""
+        """Run nothing of the loop in a process that a body forks, and let the parent see the end of this process."""
         self._loop.stop()
         self._loop._ready.clear()  # type: ignore[attr-defined]  # the tasks of others: they run in the process itself
         self._wire.close()

@@ -192,8 +192,8 @@ def test_a_process_whose_attempt_does_not_stop_is_ended_when_the_others_have_end
     submit(TenantFactory(queue__num_slots=2), 2)
     stuck, other = process.got(2)
     process.wire.send("stuck", (stuck.id, stuck.attempt), "cancel")
-    submit(TenantFactory(), 1)
     wait_until(lambda: fed.feeder.processes.by_pid[NO_PID].leaves, "it gets no more jobs")
+    submit(TenantFactory(), 1)
     assert not fed.ended
     process.end(other)
     wait_until(lambda: fed.ended, "it is ended")
