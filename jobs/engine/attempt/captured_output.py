@@ -6,8 +6,9 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextvars import ContextVar
 from typing import Any
 
 from plumbing.text import storable
@@ -46,9 +47,9 @@ class Tail:
 
 
 class _Lines(logging.Handler):
-    """Adds the records of all loggers but NOT_ITS_OWN to the tail."""
+    """Adds the records of all loggers but NOT_ITS_OWN to the tail, if there is one."""
 
-    def __init__(self, tail: Tail) -> None:
+    def __init__(self, tail: Callable[[], Tail | None]) -> None:
         super().__init__()
         self._tail = tail
         formatter = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s", "%H:%M:%S")
@@ -56,22 +57,24 @@ class _Lines(logging.Handler):
         self.setFormatter(formatter)
 
     def emit(self, record: logging.LogRecord) -> None:
-        if record.name in NOT_ITS_OWN:
+        tail = self._tail()
+        if tail is None or record.name in NOT_ITS_OWN:
             return
         try:
-            self._tail.add(f"{self.format(record)}\n")
+            tail.add(f"{self.format(record)}\n")
         except Exception:  # a record that cannot be formatted, as with every handler
             self.handleError(record)
 
 
 class _Tee:
-    """A stream whose text is added to the tail, too."""
+    """A stream whose text is added to the tail, too, if there is one."""
 
-    def __init__(self, stream: Any, tail: Tail) -> None:
+    def __init__(self, stream: Any, tail: Callable[[], Tail | None]) -> None:
         self._stream, self._tail = stream, tail
 
     def write(self, text: str) -> Any:
-        self._tail.add(text)
+        if (tail := self._tail()) is not None:
+            tail.add(text)
         return self._stream.write(text)
 
     def __getattr__(self, name: str) -> Any:
@@ -82,11 +85,39 @@ class _Tee:
 def listening() -> Iterator[Tail]:
     """Keep the end of what is logged and printed in this process during the block."""
     tail = Tail()
-    handler = _Lines(tail)
+    handler = _Lines(lambda: tail)
     logging.getLogger().addHandler(handler)
     try:
-        out, err = (_Tee(stream or io.StringIO(), tail) for stream in (sys.stdout, sys.stderr))  # None: of a daemon
+        out, err = _tees(lambda: tail)
         with redirect_stdout(out), redirect_stderr(err):
             yield tail
     finally:
         logging.getLogger().removeHandler(handler)
+
+
+_tail_here: ContextVar[Tail | None] = ContextVar("tail", default=None)
+
+
+@contextmanager
+def listening_here() -> Iterator[Tail]:
+    """Keep the end of what is logged and printed in this context, if this process does `listen_by_context`."""
+    tail = Tail()
+    token = _tail_here.set(tail)
+    try:
+        yield tail
+    finally:
+        _tail_here.reset(token)
+
+
+def listen_by_context() -> None:
+    """Keep, from now on, what is logged and printed in this process for the context in which that happens.
+
+    For a process with many attempts at once, each in a context of its own, which its tasks and its threads copy.
+    """
+    logging.getLogger().addHandler(_Lines(_tail_here.get))
+    sys.stdout, sys.stderr = _tees(_tail_here.get)
+
+
+def _tees(tail: Callable[[], Tail | None]) -> tuple[Any, Any]:
+    out, err = (_Tee(stream or io.StringIO(), tail) for stream in (sys.stdout, sys.stderr))  # None: of a daemon
+    return out, err

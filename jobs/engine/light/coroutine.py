@@ -3,9 +3,11 @@
 import asyncio
 import decimal
 import math
+import os
 import time
 from collections.abc import Sequence
-from contextlib import suppress
+from concurrent.futures import Future
+from contextlib import nullcontext, suppress
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,10 +23,12 @@ from jobs.calls.registry import Target
 from jobs.calls.together import Call, makers_of
 from jobs.conf import settings
 from jobs.engine.attempt import body
-from jobs.engine.attempt.body import Outcome
+from jobs.engine.attempt.body import Outcome, StillAway
+from jobs.engine.attempt.captured_output import listening_here
 from jobs.engine.attempt.coroutines import awaited
 from jobs.engine.light.database import Lane
 from jobs.engine.process.host import AttemptHost
+from jobs.engine.process.user_code import end_copy_of
 from jobs.store import Started, results, speak_as_the_caller
 
 LIMIT, CANCEL = "limit", "cancel"  # why the engine cancels a coroutine
@@ -43,6 +47,8 @@ class Attempt:
     ends: why the engine has cancelled it: LIMIT or CANCEL; "": it has not.
     last: when it must have ended after that, by time.monotonic().
     tasks: what the body has started by `asyncio.create_task`.
+    calls: what it has started by `asyncio.to_thread`.
+    is_over: whether the outcome says how the body has ended.
     """
 
     job: Started
@@ -55,11 +61,17 @@ class Attempt:
     last: float = math.inf
     task: asyncio.Task[None] | None = None
     tasks: set[asyncio.Task[Any]] = field(default_factory=set)
+    calls: set[Future[Any]] = field(default_factory=set)
     found: tuple[CurrentJob, Target, Model | None] | None = None
+    is_over: bool = False
 
     @property
     def key(self) -> tuple[int, int]:
         return self.job.id, self.job.attempt
+
+    def has_rest(self) -> bool:
+        """Return whether anything that the body has started still runs."""
+        return bool(self.tasks or self.calls) or not self.lane.is_idle()
 
     def cancel(self, why: str, grace: float) -> None:
         """Cancel the coroutine, for the first reason that there is. It must have ended after `grace` seconds."""
@@ -115,7 +127,10 @@ async def run(attempt: Attempt) -> None:
     """Run the body, and record how it ends. Every exception is an outcome, even SystemExit."""
     outcome = attempt.outcome
     if attempt.found is None:
+        outcome.error = outcome.error or StillAway("it was not found")
+        attempt.is_over = True
         return
+    process = os.getpid()
     try:
         async with ThreadSensitiveContext(executor=attempt.lane):
             await _call(attempt, *attempt.found)
@@ -123,6 +138,7 @@ async def run(attempt: Attempt) -> None:
         outcome.error = Cancelled("stopped on request") if attempt.ends == CANCEL else error
     except BaseException as error:
         outcome.error = error
+    end_copy_of(process, outcome.error)
     if attempt.ends == LIMIT:  # a later answer does not count
         late = TimeoutError(f"timed out after {attempt.job.timeout:.15g} s")
         late.__cause__ = None if isinstance(outcome.error, asyncio.CancelledError) else outcome.error
@@ -132,12 +148,14 @@ async def run(attempt: Attempt) -> None:
             outcome.stats = stats_as_json(outcome.stats)
         except Exception:
             outcome.stats = {}
+    attempt.is_over = True
 
 
 async def _call(attempt: Attempt, running: CurrentJob, target: Target, instance: Model | None) -> None:
     job, outcome = attempt.job, attempt.outcome
     body.take_options(job, outcome, running, target)
-    with running.here():
+    listened = listening_here() if target.spec.log else nullcontext()
+    with running.here(), listened as outcome.log:
         outcome.value = await awaited(target.on(instance)(**job.args))
     outcome.stats = stats_as_json(outcome.stats)
     outcome.text = results.as_text(outcome.value)

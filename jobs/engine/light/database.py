@@ -23,6 +23,7 @@ from jobs.engine.attempt import session_reset
 from jobs.engine.process.interrupt import interrupt
 from plumbing.connections import drop_cut_connections
 
+INTERRUPTERS = 2  # threads
 Around = Callable[[], AbstractContextManager[object]]
 
 
@@ -41,11 +42,25 @@ class Waits:
         return longest
 
 
+def in_clean_sessions(call: Callable[[], Any]) -> Any:
+    """Call with Django's sessions of this thread, and reset them."""
+    drop_cut_connections()
+    try:
+        return call()
+    finally:
+        if not session_reset.clean():
+            telemetry.noticed("a call left a transaction open: its session was closed")
+
+
 class DatabaseThreads(Executor):
-    """The threads. Each call gets whichever is free first."""
+    """The threads. Each call gets whichever is free first.
+
+    interrupters: threads that cancel statements on the server, which may take its time.
+    """
 
     def __init__(self, threads: int) -> None:
         self.waits = Waits()
+        self.interrupters = ThreadPoolExecutor(INTERRUPTERS, thread_name_prefix="interrupter")
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="database")
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
@@ -53,12 +68,21 @@ class DatabaseThreads(Executor):
 
     def _call(self, since: float, call: Callable[[], Any]) -> Any:
         self.waits.note(time.monotonic() - since)
-        drop_cut_connections()
-        try:
-            return call()
-        finally:
-            if not session_reset.clean():
-                telemetry.noticed("a call left a transaction open: its session was closed")
+        return in_clean_sessions(call)
+
+
+class Call(Future[Any]):
+    """A call of a lane. Who cancels it while it runs cancels its statement on the server, too."""
+
+    def __init__(self, lane: "Lane", call: Callable[[], Any]) -> None:
+        super().__init__()
+        self._lane, self.call = lane, call
+
+    def cancel(self) -> bool:
+        if super().cancel():
+            return True
+        self._lane.interrupt(self)
+        return False
 
 
 @dataclass
@@ -70,53 +94,81 @@ class Lane(Executor):
 
     threads: DatabaseThreads
     around: Around = nullcontext
-    _calls: deque[tuple[Future[Any], Callable[[], Any]]] = field(default_factory=deque)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _calls: deque[Call] = field(default_factory=deque)
+    _lock: threading.Lock = field(default_factory=threading.Lock)  # the loop waits for it, so it is never kept
     _serving: bool = False
-    _sessions: list[Any] = field(default_factory=list)  # of the call that runs now
-    _ended: bool = False
+    _interrupting: threading.Lock = field(default_factory=threading.Lock)  # of the sessions of the call
+    _current: Call | None = None  # that runs now
+    _sessions: list[Any] = field(default_factory=list)  # of its thread
+    _interrupted: bool = False
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        future: Future[Any] = Future()
+        call = Call(self, self._with_around(partial(function, *args, **kwargs)))
         with self._lock:
-            self._calls.append((future, partial(function, *args, **kwargs)))
+            self._calls.append(call)
             begins, self._serving = not self._serving, True
         if begins:
             self.threads.submit(self._serve)
-        return future
+        return call
 
-    def end(self) -> bool:
-        """Cancel what the attempt has left here, also on the server. Return whether no call runs any more."""
+    def interrupt(self, call: Call) -> None:
+        """Cancel the statement of this call if it runs, from another thread: the loop must not wait for the server."""
+        self.threads.interrupters.submit(self._interrupt, call)
+
+    def end(self) -> None:
+        """Cancel what the attempt has left here, also on the server."""
         with self._lock:
-            self._ended = True
-            while self._calls:
-                self._calls.popleft()[0].cancel()
-            for session in self._sessions:
-                interrupt(session)
-            return not self._serving
+            left = [self._calls.popleft() for _ in range(len(self._calls))]
+        for call in left:
+            call.cancel()
+        if running := self._current:
+            self.interrupt(running)
 
     def is_idle(self) -> bool:
         """Return whether no call runs."""
         with self._lock:
             return not self._serving
 
+    def _with_around(self, call: partial[Any]) -> Callable[[], Any]:
+        """Return the call with the context of the project, inside the context variables of the call.
+
+        The last argument of asgiref is what it calls with these.
+        """
+        *before, inner = call.args or (call,)
+        if not callable(inner):
+            return call
+        inside = partial(self._call_inside, inner)
+        return partial(call.func, *before, inside, **call.keywords) if call.args else inside
+
+    def _call_inside(self, inner: Callable[[], Any]) -> Any:
+        with self.around():
+            return inner()
+
+    def _interrupt(self, call: Call) -> None:
+        with self._interrupting:
+            if call is self._current:  # guard: else the next call would be cut off
+                self._interrupted = True
+                for session in self._sessions:
+                    interrupt(session)
+
     def _serve(self) -> None:
         """Serve one call; another one waits for its turn at the threads, as the calls of other attempts do."""
         with self._lock:
-            future, call = self._calls.popleft() if self._calls else (None, None)
-            self._sessions = [*connections.all()]
+            call = self._calls.popleft() if self._calls else None
+        with self._interrupting:
+            self._current, self._sessions, self._interrupted = call, [*connections.all()], False
         tell: Callable[[], None] = _nothing
-        if future is not None and call is not None and future.set_running_or_notify_cancel():
+        if call is not None and call.set_running_or_notify_cancel():
             try:
-                with self.around():
-                    tell = partial(future.set_result, call())
+                tell = partial(call.set_result, call.call())
             except BaseException as error:
-                tell = partial(future.set_exception, error)
-        with self._lock:
-            self._sessions = []
-            if self._ended:  # a statement may have been cancelled just now: its session is of no more use
+                tell = partial(call.set_exception, error)
+        with self._interrupting:
+            self._current = None
+            if self._interrupted:  # a statement may have been cancelled just now: its session is of no more use
                 for session in connections.all(initialized_only=True):
                     session.close()
+        with self._lock:
             again = self._serving = bool(self._calls)
         tell()  # now: the coroutine that awaits this may end at once, and finds its lane idle
         if again:

@@ -14,19 +14,26 @@ from jobs.engine.process.host import AttemptHost, ProcessHost
 from jobs.store import OwnSession
 
 
+class _OfThisThread(threading.local):
+    """A session of the engine for each thread: a broken one is closed for its own thread alone."""
+
+    def __init__(self) -> None:
+        self.session = OwnSession()  # it connects at its first use
+
+
 @dataclass(eq=False)
 class LightProcess(ProcessHost):
-    """A process with many seats. Its threads share one session of the engine's: psycopg serialises them.
+    """A process with many seats.
 
-    submit: runs a call in a thread, soon.
+    submit: runs a call in a thread, soon; always the same one, so that reports keep their order and share a session.
     """
 
-    submit: Callable[..., object] = field(default=lambda call: call())
+    submit: Callable[..., Any] = field(default=lambda call: call())
     loop_thread: int = 0
-    _session: OwnSession = field(default_factory=OwnSession)
+    _threads: _OfThisThread = field(default_factory=_OfThisThread)
 
     def own_session(self) -> AbstractContextManager[None]:
-        return self._session.speaking()
+        return self._threads.session.speaking()
 
     def in_own_session(self, call: Callable[..., Any], *parameters: Any) -> Any:
         """Call with the engine's session."""
@@ -41,17 +48,23 @@ class LightSeat(AttemptHost):
     is_cancelled: returns whether the attempt was asked to stop, as the parent has told: the database is not asked.
     """
 
+    process: LightProcess
     is_cancelled: Callable[[], bool] = lambda: False
+    _latest: Callable[[], bool] | None = None  # the report that is still to be made
 
     def aside(self, statement: Callable[..., bool], *parameters: Any) -> bool:
-        """Report progress without waiting, if this is the thread of the loop; answer at once whether to stop."""
+        """Report progress in the thread of the reports. On the loop, do not wait for it, and answer at once."""
         if statement is store.cancel_requested:
             return self.is_cancelled()
-        if threading.get_ident() != self.process.loop_thread:  # type: ignore[attr-defined]
-            return super().aside(statement, *parameters)
-        self.process.submit(partial(self._report, statement, *parameters))  # type: ignore[attr-defined]
+        is_waiting, self._latest = self._latest is not None, partial(super().aside, statement, *parameters)
+        if threading.get_ident() != self.process.loop_thread:
+            return bool(self.process.submit(self._report).result())
+        if not is_waiting:  # else the later report takes the place of the one that waits
+            self.process.submit(self._report)
         return True
 
-    def _report(self, statement: Callable[..., bool], *parameters: Any) -> None:
-        with suppress(Error), self.process.own_session():
-            statement(*parameters)
+    def _report(self) -> bool:
+        report, self._latest = self._latest, None
+        with suppress(Error):
+            return report is not None and report()
+        return False

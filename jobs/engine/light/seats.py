@@ -7,9 +7,9 @@ whose time is up. Nothing here waits: what asks the database, the cache or code 
 import asyncio
 import math
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextvars import ContextVar
+from functools import partial
 from typing import Any
 
 from django.db import Error
@@ -23,10 +23,11 @@ from jobs.engine.light import coroutine
 from jobs.engine.light.coroutine import CANCEL, LIMIT, Attempt
 from jobs.engine.light.database import DatabaseThreads, Lane
 from jobs.engine.light.host import LightProcess, LightSeat
+from jobs.engine.light.rest import make_task, note_body
 from jobs.engine.process.interrupt import CANCEL_PATIENCE
 from jobs.engine.process.patience import DATABASE_PATIENCE
 from jobs.engine.process.user_code import in_a_thread
-from jobs.store import Started
+from jobs.store import Started, may_pass
 from jobs.telemetry import traces
 
 TICK = 0.05  # seconds
@@ -34,15 +35,13 @@ LOOK_AGAIN = 0.01  # seconds
 SETTLERS = 4  # threads that keep results, and settle what did not succeed
 DATABASE_PAUSE = 1.0  # seconds between two tries to settle while the database is away
 
-_attempt: ContextVar[Attempt | None] = ContextVar("attempt", default=None)
-
 
 class Seats:
     """The seats of this process.
 
     tick: called each TICK seconds.
     ended: gets the attempts that have ended: a success is still to be settled, all others are.
-    stuck: called with an attempt that did not end although it was cancelled; with None for what an attempt has left.
+    stuck: called with an attempt that did not end although it was cancelled, or that has left what does not end.
     """
 
     def __init__(
@@ -52,14 +51,15 @@ class Seats:
         *,
         tick: Callable[[], object],
         ended: Callable[[Attempt], object],
-        stuck: Callable[[Attempt | None], object],
+        stuck: Callable[[Attempt], object],
     ) -> None:
         self._process, self._database = process, database
         self._tick, self._ended, self._stuck = tick, ended, stuck
         self._attempts: dict[tuple[int, int], Attempt] = {}
+        self._ending: set[asyncio.Task[None]] = set()
         self._settlers = ThreadPoolExecutor(SETTLERS, thread_name_prefix="settler")
         self._loop = asyncio.get_running_loop()
-        self._loop.set_task_factory(_note_tasks)  # type: ignore[arg-type]
+        self._loop.set_task_factory(make_task)  # type: ignore[arg-type]
         self._go_round()
 
     def begin(self, jobs: Sequence[Started]) -> None:
@@ -68,8 +68,12 @@ class Seats:
         for attempt in attempts:  # the look-up of its object may take no longer than in an ordinary process
             attempt.last = now + attempt.job.timeout + DATABASE_PATIENCE
         self._attempts |= {attempt.key: attempt for attempt in attempts}
-        found = self._loop.run_in_executor(self._database, coroutine.find, attempts)
-        found.add_done_callback(lambda _: self._run_all(attempts))
+        by_type: dict[str, list[Attempt]] = {}  # one whose objects take long to find must not hold up the others
+        for attempt in attempts:
+            by_type.setdefault(attempt.job.source_type, []).append(attempt)
+        for alike in by_type.values():
+            found = self._loop.run_in_executor(self._database, coroutine.find, alike)
+            found.add_done_callback(partial(self._run_all, alike))
 
     def cancel(self, keys: Sequence[tuple[int, int]]) -> None:
         """Cancel these attempts, which were asked to stop."""
@@ -89,45 +93,57 @@ class Seats:
         seat.is_cancelled = lambda: attempt.ends == CANCEL
         return attempt
 
-    def _run_all(self, attempts: Sequence[Attempt]) -> None:
-        now = time.monotonic()
+    def _run_all(self, attempts: Sequence[Attempt], found: asyncio.Future[None]) -> None:
+        if found.exception() is not None:
+            telemetry.noticed("objects not found", error=type(found.exception()).__name__)
         for attempt in attempts:
-            attempt.due, attempt.last = now + attempt.job.timeout, math.inf
-            attempt.context.run(_attempt.set, attempt)
-            attempt.task = self._loop.create_task(self._run(attempt), context=attempt.context)
+            attempt.last = math.inf  # its object is found
+            note_body(attempt)
+            attempt.task = self._loop.create_task(_run(attempt), context=attempt.context)
+            attempt.task.add_done_callback(partial(self._body_ended, attempt))
 
-    async def _run(self, attempt: Attempt) -> None:
-        try:
-            with attempt_context(attempt.job) as span:
-                await coroutine.run(attempt)
-                if attempt.outcome.error is not None:
-                    traces.failed(span, attempt.outcome.error)
-        finally:
-            attempt.due, attempt.last = None, math.inf
-        attempt.tasks.discard(attempt.task)
-        if attempt.tasks or not attempt.lane.is_idle():
-            await self._end_rest(attempt)
-        if attempt.outcome.error is None and attempt.outcome.text is None and attempt.outcome.log is None:
-            attempt.outcome.keep_result(attempt.job)  # None, which costs no trip to the cache
-        elif isinstance(attempt.outcome.error, StillAway):
-            pass  # its body has not begun: the parent takes it back
+    def _body_ended(self, attempt: Attempt, task: asyncio.Task[None]) -> None:
+        """End the attempt, not in the task of the body: the body's own code may have cancelled that once more."""
+        attempt.due, attempt.last = None, math.inf
+        outcome = attempt.outcome
+        error = asyncio.CancelledError() if task.cancelled() else task.exception()
+        if not attempt.is_over:
+            outcome.error = error
+        attempt.tasks.discard(task)
+        if attempt.has_rest() or outcome.error is not None or outcome.text is not None or outcome.log is not None:
+            ending = self._loop.create_task(self._end(attempt))
+            self._ending.add(ending)  # the loop itself would not keep it
+            ending.add_done_callback(self._ending.discard)
         else:
-            await self._loop.run_in_executor(self._settlers, self._process.in_own_session, self._finish, attempt)
+            outcome.keep_result(attempt.job)  # None, which costs no trip to the cache
+            self._let_go(attempt)
+
+    async def _end(self, attempt: Attempt) -> None:
+        await self._end_rest(attempt)
+        if not isinstance(attempt.outcome.error, StillAway):  # else its body has not begun: the parent takes it back
+            try:
+                await self._loop.run_in_executor(self._settlers, self._process.in_own_session, self._finish, attempt)
+            except Exception as error:  # its row runs, and no seat holds it: the parent takes it back
+                telemetry.noticed("outcome was lost", job=attempt.job.id, error=type(error).__name__)
+                attempt.outcome.error = error
+        self._let_go(attempt)
+
+    def _let_go(self, attempt: Attempt) -> None:
         del self._attempts[attempt.key]
         self._ended(attempt)
 
     async def _end_rest(self, attempt: Attempt) -> None:
         """Cancel the tasks and the database calls that the body has left behind. If they stay, the process drains."""
-        left = [task for task in attempt.tasks if not task.done()]
-        for task in left:
-            telemetry.noticed("task left behind, cancelled", job=attempt.job.id, task=task.get_name())
-            task.cancel()
-        attempt.lane.end()
-        give_up = time.monotonic() + CANCEL_PATIENCE
-        while not (all(task.done() for task in left) and attempt.lane.is_idle()):
+        give_up, cancelled = time.monotonic() + CANCEL_PATIENCE, set[asyncio.Task[Any]]()
+        while attempt.has_rest():
+            for task in attempt.tasks - cancelled:  # in its end, a task may start others
+                telemetry.noticed("task left behind, cancelled", job=attempt.job.id, task=task.get_name())
+                cancelled.add(task)
+                task.cancel()
+            attempt.lane.end()
             if time.monotonic() > give_up:
                 telemetry.noticed("process drains: what a body has started still runs", job=attempt.job.id)
-                self._stuck(None)
+                self._stuck(attempt)
                 return
             await asyncio.sleep(LOOK_AGAIN)
 
@@ -142,11 +158,14 @@ class Seats:
                     settle(job, outcome, in_a_thread)
                 return
             except Error as error:
+                if not may_pass(error):
+                    raise
                 telemetry.noticed("outcome waits for the database", job=job.id, error=type(error).__name__)
                 time.sleep(DATABASE_PAUSE)
 
     def _go_round(self) -> None:
         """Note that the loop goes round; cancel what is due; tell of what has not ended after its grace."""
+        self._loop.call_later(TICK, self._go_round)  # first: to cancel a task may run code of its author, and raise
         self._tick()
         now = time.monotonic()
         for attempt in list(self._attempts.values()):
@@ -155,15 +174,11 @@ class Seats:
             if now >= attempt.last:
                 attempt.last = math.inf
                 self._stuck(attempt)
-        self._loop.call_later(TICK, self._go_round)
 
 
-def _note_tasks(loop: asyncio.AbstractEventLoop, body: Coroutine[Any, Any, Any], **options: Any) -> asyncio.Task[Any]:
-    """Make a task, and note it for the attempt whose body starts it."""
-    task: asyncio.Task[Any] = asyncio.Task(body, loop=loop, **options)
-    context = options.get("context")
-    attempt = _attempt.get() if context is None else context.get(_attempt)
-    if attempt is not None:
-        attempt.tasks.add(task)
-        task.add_done_callback(attempt.tasks.discard)
-    return task
+async def _run(attempt: Attempt) -> None:
+    attempt.due = time.monotonic() + attempt.job.timeout  # now: who is cancelled before it begins would have no end
+    with attempt_context(attempt.job) as span:
+        await coroutine.run(attempt)
+        if attempt.outcome.error is not None:
+            traces.failed(span, attempt.outcome.error)

@@ -87,13 +87,13 @@ def _to_the_end(question: Question) -> Any:
         value = question()
     except BaseException as error:
         traceback.clear_frames(error.__traceback__)  # ends generators, and the transactions in them
-        _end_copy_of(process, error)
+        end_copy_of(process, error)
         raise
-    _end_copy_of(process)
+    end_copy_of(process)
     return value
 
 
-def _end_copy_of(process: int, error: BaseException | None = None) -> None:
+def end_copy_of(process: int, error: BaseException | None = None) -> None:
     """End this process if user code forked it, and has returned in it. The exit status is that of a script.
 
     It has copies of the sessions and pipes of `process`: it would settle the job, and take the next message.

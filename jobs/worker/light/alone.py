@@ -1,4 +1,4 @@
-"""Settle ends one by one, in a thread of its own: PostgreSQL refused the batch, because it cannot store one of them.
+"""Settle ends one by one, in threads of their own: PostgreSQL refused the batch, because it cannot store one of them.
 
 For that one, its author's code is asked, which may take its time.
 """
@@ -6,6 +6,7 @@ For that one, its author's code is asked, which may take its time.
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from django.db import DatabaseError, InterfaceError
 
@@ -14,6 +15,8 @@ from jobs.engine.attempt.body import Outcome
 from jobs.engine.attempt.settle import settle
 from jobs.engine.process.user_code import in_a_thread
 from jobs.worker.light.ends import End
+
+THREADS = 4  # one row may be locked, or one policy hang
 
 
 class Alone:
@@ -24,25 +27,40 @@ class Alone:
 
     def __init__(self, settled: Callable[[], object]) -> None:
         self._settled = settled
+        self._ends: deque[End] = deque()
         self._done: deque[End] = deque()
 
     def settle(self, ends: Sequence[End]) -> None:
         """Begin to settle these ends."""
-        threading.Thread(target=self._settle, args=[ends], name="alone", daemon=True).start()
+        self._ends.extend(ends)
+        for _ in range(min(THREADS, len(ends))):
+            threading.Thread(target=self._settle_all, name="alone", daemon=True).start()
 
     def done(self) -> list[End]:
         """Return the ends that have been settled since the last call."""
         return [self._done.popleft() for _ in range(len(self._done))]
 
-    def _settle(self, ends: Sequence[End]) -> None:
-        with store.OwnSession().speaking():
-            for end in ends:
-                success = end.success
-                outcome = Outcome(stats=success.stats, result_ttl=success.result_ttl, result_bytes=success.result_bytes)
+    def _settle_all(self) -> None:
+        with store.OwnSession().speaking(), suppress(IndexError):
+            while True:
+                end = self._ends.popleft()
                 try:
-                    settle(success.job, outcome, in_a_thread)
-                except (DatabaseError, InterfaceError) as error:  # its row runs, and no seat holds it: taken back
-                    telemetry.noticed("outcome was lost", job=success.job.id, error=type(error).__name__)
+                    _settle(end)
+                except Exception as error:  # its row runs, and no seat holds it: taken back
+                    telemetry.noticed("outcome was lost", job=end.success.job.id, error=type(error).__name__)
                 self._done.append(end)
                 self._settled()
-            store.session().close()
+        store.session().close()
+
+
+def _settle(end: End) -> None:
+    """Settle an end, however long the database is away. Raises other errors."""
+    success = end.success
+    outcome = Outcome(stats=success.stats, result_ttl=success.result_ttl, result_bytes=success.result_bytes)
+    while True:
+        try:
+            settle(success.job, outcome, in_a_thread)
+            return
+        except (DatabaseError, InterfaceError) as error:
+            if not store.may_pass(error):
+                raise

@@ -44,6 +44,9 @@ class Bell:
         return self._work in heard, self._stop in heard
 
     def close(self) -> None:
-        """End the session; `file` begins another one, a second later: by then the file is not watched any more."""
+        """End the session; `file` begins another one, but not at once.
+
+        It must say None before: the next session may get the same descriptor, and the feeder would not watch it.
+        """
         self._file, self._tried = -1, monotonic()
         self._hearing.close()

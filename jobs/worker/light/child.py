@@ -8,17 +8,22 @@ import threading
 import time
 import traceback
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from types import FrameType
 from typing import Any
 
 from asgiref.sync import SyncToAsync
 from celery import signals
 
+from jobs import telemetry
 from jobs.conf import settings
+from jobs.engine.attempt.captured_output import listen_by_context
 from jobs.engine.attempt.threads import is_of_the_project
 from jobs.engine.light.coroutine import Attempt
 from jobs.engine.light.database import DatabaseThreads
+from jobs.engine.light.environment import Environment
 from jobs.engine.light.host import LightProcess
+from jobs.engine.light.rest import OtherThreads
 from jobs.engine.light.seats import TICK, Seats
 from jobs.engine.process import runtime
 from jobs.engine.process.runtime import Runtime
@@ -43,26 +48,49 @@ class LightChild:
         self._reporter = ThreadPoolExecutor(1, thread_name_prefix="reporter")
         self._process = LightProcess(WORKER_ID, submit=self._reporter.submit)
         self._ended: list[tuple[Any, ...]] = []
+        self._pid, self._loop, self._wire = os.getpid(), asyncio.new_event_loop(), self._listener.call()
+        self._environment = Environment()
+        listen_by_context()
         runtime.start(Runtime(relay=wakeup.request))
-        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), name="loop", daemon=True)
-        self._thread.start()
+        os.register_at_fork(after_in_child=self._become_a_bodys_process)
+        self._loop.call_soon(self._serve)
+        threading.Thread(target=self._go_round, name="loop", daemon=True).start()
 
-    async def _serve(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._loop.set_default_executor(ThreadPoolExecutor(settings.JOBS_LIGHT_DATABASE_THREADS))  # asyncio.to_thread
+    def _go_round(self) -> None:
+        """Run the loop for ever, although asyncio ends it for SystemExit of a task, or a body may stop it."""
+        asyncio.set_event_loop(self._loop)
+        while True:
+            with suppress(BaseException):
+                self._loop.run_forever()
+            if os.getpid() != self._pid:
+                os._exit(1)  # a process that a body forked has awaited: the seats are not its own
+            telemetry.noticed("loop stopped, and goes on", pid=self._pid)
+
+    def _become_a_bodys_process(self) -> None:
+        """Run nothing of the loop in a process that a body forks, and let the parent see the end of this process."""
+        self._loop.stop()
+        self._loop._ready.clear()  # type: ignore[attr-defined]  # the tasks of others: they run in the process itself
+        self._wire.close()
+        self._watch_wire.close()
+
+    def _serve(self) -> None:
+        self._loop.set_default_executor(OtherThreads(settings.JOBS_LIGHT_DATABASE_THREADS))
         self._process.loop_thread = threading.get_ident()
-        self._wire = self._listener.call()
         self._seats = Seats(
             self._process,
             self._database,
-            tick=lambda: self._rounds.note(self._index),
+            tick=self._tick,
             ended=self._note_end,
-            stuck=lambda attempt: self._send("stuck", None if attempt is None else attempt.key),
+            stuck=lambda attempt: self._send("stuck", attempt.key, attempt.ends),
         )
         self._send("seats", os.getpid(), self._index)
         self._loop.add_reader(self._wire, self._read)
+        self._watch_wire = self._listener.call()
         threading.Thread(target=self._watch, name="watch", daemon=True).start()
-        await asyncio.Event().wait()
+
+    def _tick(self) -> None:
+        self._rounds.note(self._index)
+        self._environment.warn_if_changed()
 
     def _read(self) -> None:
         try:
@@ -97,7 +125,7 @@ class LightChild:
 
     def _watch(self) -> None:
         """Tell the parent, on a wire of its own, which body blocks the loop, and where. It sees each block once."""
-        wire, told = self._listener.call(), 0.0
+        wire, told = self._watch_wire, 0.0
         wire.send("watch", os.getpid(), self._index)
         while True:
             time.sleep(TICK)
@@ -106,10 +134,11 @@ class LightChild:
             last = self._rounds.last(self._index)
             if time.monotonic() - last < TICK + LATE or last == told:
                 continue
-            told = last
             attempt = self._seats.now_running()
-            frame = sys._current_frames().get(self._process.loop_thread)
-            wire.send("blocked", last, None if attempt is None else attempt.key, _place(frame))
+            place = _place(sys._current_frames().get(self._process.loop_thread))
+            if self._rounds.last(self._index) == last:  # else it went round meanwhile, and another one is there now
+                told = last
+                wire.send("blocked", last, None if attempt is None else attempt.key, place)
 
 
 def _place(frame: FrameType | None) -> str:

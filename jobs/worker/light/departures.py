@@ -1,7 +1,7 @@
 """The departures of a light worker's processes: those that have to end, and those that have ended."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from time import monotonic
 
 from jobs.worker.light.ends import Ends
@@ -36,15 +36,20 @@ class Departures:
         """Note that a process has ended. It is reported when its last ends are settled."""
         self._ended.append(process)
 
-    def look(self, ends: Ends) -> None:
-        """End what has to end, and report what has ended."""
+    def look(self, ends: Ends, in_hand: Collection[LightProcess]) -> None:
+        """End what has to end, and report what has ended.
+
+        in_hand: the processes of which ends are settled one by one.
+        """
         now = monotonic()
         for process in [*self._processes.by_pid.values()]:
             if process.leaves is None:
                 continue
-            if now - process.leaves > LAST_PATIENCE or not process.held.keys() - process.stuck:
+            if now - process.leaves > LAST_PATIENCE or not process.held.keys() - process.stuck.keys():
                 self._end(process)
-        for process in [process for process in self._ended if not ends.of(process)]:
+        for process in [*self._ended]:
+            if ends.of(process) or process in in_hand:
+                continue
             self._ended.remove(process)
             self.report(process.pid)
 

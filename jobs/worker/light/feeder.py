@@ -63,7 +63,7 @@ class Feeder:
         self._departures = Departures(self.processes, end, died)
         self._ends, self._passes = Ends(), Passes(name)
         self._bell, self._lookout = Bell(name), Lookout(worker, self.processes)
-        self._alone, self._in_hand = Alone(self.processes.wake), set[Key]()
+        self._alone, self._in_hand = Alone(self.processes.wake), dict[Key, LightProcess]()
         self._paused_until, self._away_since = 0.0, math.inf
         self._database_wait = 0.0
 
@@ -89,7 +89,7 @@ class Feeder:
                 self._hear()
                 if monotonic() >= self._paused_until:
                     self._speak(progress)
-                self._departures.look(self._ends)
+                self._departures.look(self._ends, self._in_hand.values())
                 self._note_idle()
             self._bell.close()
             store.session().close()
@@ -107,7 +107,7 @@ class Feeder:
         if stop:
             self._lookout.hurry()
         for end in self._alone.done():
-            self._in_hand.discard(end.key)
+            self._in_hand.pop(end.key, None)
             self._passes.ask()
 
     def _take(self, process: LightProcess, message: Sent) -> None:
@@ -115,9 +115,9 @@ class Feeder:
             case ("ended", ended):
                 for job_id, attempt, success in ended:
                     self._take_end(process, (job_id, attempt), success)
-            case ("stuck", key):
+            case ("stuck", key, why):
                 process.leave()
-                process.stuck |= {key} - {None}
+                process.stuck[key] = why
             case ("blocked", since, key, place):
                 process.blocked = Blocked(since, key, place)
             case ("waited", seconds):
@@ -158,7 +158,7 @@ class Feeder:
         try:
             if self._lookout.until_next(LOOK_INTERVAL) == 0:
                 progress.asking(self._look)
-            if self._is_due():
+            if self._is_due() and not self._lookout.lost:  # else seats may hold what nobody knows
                 progress.asking(self._turn)
             self._away_since = math.inf
         except (DatabaseError, InterfaceError) as error:
@@ -236,7 +236,7 @@ class Feeder:
             self._take_settled(trip, ends)
         elif isinstance(error, DataError):
             for end in ends:
-                self._in_hand.add(end.key)
+                self._in_hand[end.key] = end.process
                 end.process.held.pop(end.key, None)
             self._alone.settle(ends)
         else:

@@ -78,6 +78,7 @@ class Loops:
                 self._end(self._blocks.pop(process.pid), now)
 
     def _begin(self, process: LightProcess, last: float) -> _Block:
+        process.is_blocked = True
         block = self._blocks[process.pid] = _Block(process, last)
         telemetry.noticed("loop blocked", pid=process.pid, seats=len(process.held))
         return block
@@ -105,6 +106,7 @@ class Loops:
             kills.kill(Kill(process.pid, job_id, attempt, None))
 
     def _end(self, block: _Block, now: float) -> None:
+        block.process.is_blocked = False
         seconds = round(now - block.since, 3)
         telemetry.noticed("loop goes round again", pid=block.process.pid, seconds=seconds)
         if block.row is not None:

@@ -6,7 +6,10 @@ from time import sleep
 
 from celery import bootsteps
 
+from jobs.conf import settings
+from jobs.engine.light.coroutine import CANCEL
 from jobs.engine.upkeep.recover import Kill
+from jobs.store import Failure
 from jobs.worker import light
 from jobs.worker.children import kills
 from jobs.worker.children.limits import death_of
@@ -51,9 +54,13 @@ class LetSeatsEnd(bootsteps.StartStopStep):
 
 
 def _end(process: LightProcess) -> None:
-    """End a process, because of what does not end in it; if there is nothing, because it is to be replaced."""
-    for job_id, attempt in process.stuck & process.held.keys():
-        kills.kill(Kill(process.pid, job_id, attempt, None))
+    """End a process, because of what does not end in it. Those that have ended meanwhile are named for the others."""
+    for (job_id, attempt), why in process.stuck.items():
+        reason = None
+        if why == CANCEL:
+            error = f"did not stop within {settings.JOBS_CANCEL_GRACE:.15g} s and was killed"
+            reason = Failure("Cancelled", error)
+        kills.kill(Kill(process.pid, job_id, attempt, reason))
     kills.end(process.pid)
 
 

@@ -46,7 +46,8 @@ class LightProcess:
     """A process, and what its seats hold: from the answer that started an attempt to the one that settled it.
 
     blocked: what it has told last of a blocked loop, perhaps of one that goes round again; None: nothing.
-    stuck: attempts that did not end although they were cancelled.
+    stuck: attempts that did not end although they were cancelled, or left what does not end; and why they were.
+    is_blocked: whether its loop stands still, by the thread that watches it.
     leaves: since when it gets no more jobs, by time.monotonic(); None: it does.
     """
 
@@ -55,12 +56,13 @@ class LightProcess:
     wire: Wire
     held: dict[Key, Held] = field(default_factory=dict)
     blocked: Blocked | None = None
-    stuck: set[Key] = field(default_factory=set)
+    stuck: dict[Key, str] = field(default_factory=dict)
+    is_blocked: bool = False
     leaves: float | None = None
 
     def free(self, seats: int) -> int:
         """Return how many of its seats may get an attempt."""
-        return 0 if self.leaves is not None else max(seats - len(self.held), 0)
+        return 0 if self.is_blocked or self.leaves is not None else max(seats - len(self.held), 0)
 
     def run(self, jobs: list[Started], follows: dict[Key, float]) -> None:
         """Give it attempts that have started.
@@ -148,6 +150,7 @@ class Processes:
         self._select.unregister(caller.wire)
         caller.wire.close()
         if caller.process is not None:
+            caller.process.leave()  # nothing follows in it
             self.by_pid.pop(caller.process.pid, None)
             self._heard.append((caller.process, None))
 

@@ -52,18 +52,22 @@ class Wire:
 
     def receive(self) -> list[Sent]:
         """Return the messages that have arrived. Raises Cut after the last one of a side that has ended."""
+        is_cut = False
         try:
             while piece := self._socket.recv(PIECE):
                 self._received += piece
                 if len(piece) < PIECE:
                     break
             else:
-                raise Cut
+                is_cut = True
         except BlockingIOError:
             pass
-        except OSError as error:
-            raise Cut from error
-        return self._complete()
+        except OSError:
+            is_cut = True
+        messages = self._complete()
+        if is_cut and not messages:  # otherwise the next call raises it
+            raise Cut
+        return messages
 
     def close(self) -> None:
         self._socket.close()

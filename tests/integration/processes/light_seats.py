@@ -1,0 +1,85 @@
+"""The seats of a light process, on an event loop in a thread of the test."""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+from django.db import connections
+
+from jobs import store
+from jobs.engine.light.coroutine import Attempt
+from jobs.engine.light.database import DatabaseThreads
+from jobs.engine.light.host import LightProcess
+from jobs.engine.light.rest import OtherThreads
+from jobs.engine.light.seats import Seats
+from jobs.models import Job
+from tests.waiting import wait_until
+
+THREADS = 3
+
+
+class SeatsHere:
+    """Seats whose ends and complaints are kept.
+
+    ended, stuck: attempts, in their order.
+    """
+
+    def __init__(self, worker: object) -> None:
+        self.worker, self.ended, self.stuck = worker, list[Attempt](), list[Attempt]()
+        self.database, self.others = DatabaseThreads(THREADS), OtherThreads(THREADS)
+        self.reporter = ThreadPoolExecutor(1)
+        self.process = LightProcess(worker, submit=self.reporter.submit)
+        self.loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+        self.seats: Seats = self.on_loop(self._make)
+
+    def on_loop(self, call: Callable[..., Any], *args: Any) -> Any:
+        """Call in the thread of the loop."""
+        answer: Future[Any] = Future()
+        self.loop.call_soon_threadsafe(lambda: answer.set_result(call(*args)))
+        return answer.result(10)
+
+    def begin(self, *job_ids: int) -> list[Job]:
+        """Start these jobs by their rows, and begin them in seats."""
+        started = [store.start(job_id, 1, store.Seat.here(self.worker)) for job_id in job_ids]
+        self.on_loop(self.seats.begin, started)
+        return started
+
+    def outcome(self, job_id: int) -> Any:
+        """Wait until the attempt has ended; its outcome."""
+        wait_until(lambda: [one for one in self.ended if one.job.id == job_id], "the attempt has ended")
+        (attempt,) = [one for one in self.ended if one.job.id == job_id]
+        return attempt.outcome
+
+    def close(self) -> None:
+        for threads in (self.database._pool, self.others, self.seats._settlers, self.reporter):
+            self._close(threads)
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self._thread.join()
+        self.loop.close()
+
+    def _run(self) -> None:
+        self.loop.set_default_executor(self.others)
+        self.loop.run_forever()
+
+    def _make(self) -> Seats:
+        self.process.loop_thread = threading.get_ident()
+        return Seats(self.process, self.database, tick=lambda: None, ended=self.ended.append, stuck=self.stuck.append)
+
+    def _close(self, threads: ThreadPoolExecutor) -> None:
+        """Close the sessions of all its threads, and end them."""
+        number = len(threads._threads)
+        together = threading.Barrier(number) if number else None
+
+        def close() -> None:
+            together.wait(10)
+            connections.close_all()
+            with self.process.own_session():
+                store.session().close()
+
+        for done in [ThreadPoolExecutor.submit(threads, close) for _ in range(number)]:
+            done.result(10)
+        threads.shutdown()

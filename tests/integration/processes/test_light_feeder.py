@@ -1,0 +1,226 @@
+"""The feeder of a light worker with real PostgreSQL; its processes are wires of the test."""
+
+import threading
+
+import pytest
+from django.db import OperationalError, connection
+
+from jobs import store
+from jobs.lifecycle import Status
+from jobs.models import FailedAttempt, Job
+from jobs.store import Trip
+from jobs.worker.light import LightPool, ends
+from jobs.worker.light.feeder import Feeder
+from jobs.worker.light.rounds import Rounds
+from jobs.worker.threads.watchdog import Progress
+from tests.conftest import request_for
+from tests.factories import NO_PID, QueueFactory, TenantFactory
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+SEATS = 10
+
+
+class Fed:
+    """A feeder in a thread.
+
+    ended, died: the processes that it ended, and the pids that it reported.
+    drains: whether its worker drains.
+    """
+
+    def __init__(self, worker) -> None:
+        self.pool, self.stop, self.drains = LightPool(SEATS, Rounds(4)), threading.Event(), False
+        self.ended, self.died, self.wires = [], [], []
+        self.feeder = Feeder(
+            worker,
+            "default",
+            self.pool,
+            stop=self.stop,
+            drains=lambda: self.drains,
+            end=self.ended.append,
+            died=self.died.append,
+        )
+        self.thread = threading.Thread(target=self._run, daemon=True)
+        self.thread.start()
+
+    def _run(self) -> None:
+        self.feeder.run(Progress())
+        connection.close()
+
+    def close(self) -> None:
+        self.stop.set()
+        self.feeder.wake()
+        self.thread.join()
+        for wire in self.wires:
+            wire.close()
+        self.pool.listener.close()
+
+
+class LightProcess:
+    """A process that has called; `runs` are the attempts that it got, `cancels` those that it shall cancel."""
+
+    def __init__(self, fed: Fed, pid: int) -> None:
+        self.fed, self.pid, self.runs, self.cancels = fed, pid, [], []
+        self.wire = fed.pool.listener.call()
+        fed.wires.append(self.wire)
+        self.wire.send("seats", pid, 0)
+        wait_until(lambda: pid in fed.feeder.processes.by_pid, "it is known")
+
+    def got(self, number: int) -> list:
+        """Wait until it got so many attempts."""
+        wait_until(lambda: self._hear() or len(self.runs) >= number, f"{number} attempts")
+        return self.runs
+
+    def end(self, *jobs, stats=()) -> None:
+        self.wire.send("ended", [(job.id, job.attempt, (dict(stats), None, None)) for job in jobs])
+
+    def _hear(self) -> None:
+        for name, said in self.wire.receive():
+            (self.runs if name == "run" else self.cancels).extend(said)
+
+
+@pytest.fixture
+def fed(register, settings):
+    QueueFactory(name="default")
+    fed = Fed(register(concurrency=2 * SEATS, kind="light"))
+    yield fed
+    fed.close()
+
+
+def submit(tenant, jobs: int) -> list[int]:
+    ids = [answer.id for answer in store.insert([request_for(tenant, n) for n in range(jobs)])]
+    store.ring(["default"])
+    return ids
+
+
+def status(job_id: int) -> str:
+    return Job.objects.get(pk=job_id).status
+
+
+def test_the_end_of_a_dead_process_is_settled_and_no_job_follows_in_it(fed, monkeypatch):
+    """Each lane has a job more, which would follow in its seat."""
+    make = Trip.make
+
+    def be_away_until_it_is_dead(trip: Trip) -> None:
+        if trip._ended and not fed.feeder._dying:
+            raise OperationalError("the database is away")
+        make(trip)
+
+    first, second = submit(TenantFactory(queue__num_slots=1), 2)
+    stranger, further = submit(TenantFactory(queue__num_slots=1), 2)
+    process = LightProcess(fed, NO_PID)
+    jobs = process.got(2)
+    monkeypatch.setattr(Trip, "make", be_away_until_it_is_dead)
+    monkeypatch.setattr(ends, "MAX_SLICE", 3600.0)
+    process.end(*jobs)
+    process.wire.close()
+    wait_until(lambda: fed.died, "its end is reported")
+    assert (status(first), status(stranger)) == ("success", "success")
+    other = LightProcess(fed, NO_PID + 1)
+    assert {(job.id, job.attempt) for job in other.got(2)} == {(second, 1), (further, 1)}
+
+
+def test_attempts_of_a_trip_whose_answer_was_lost_begin_once(fed, monkeypatch):
+    make, lost = Trip.make, []
+
+    def lose(trip: Trip) -> None:
+        make(trip)
+        if trip.started and not lost:
+            lost.extend(job.id for job in trip.started)
+            raise OperationalError("the answer was lost")
+
+    monkeypatch.setattr(Trip, "make", lose)
+    ids = submit(TenantFactory(queue__num_slots=3), 3) + submit(TenantFactory(queue__num_slots=1), 1)
+    process = LightProcess(fed, NO_PID)
+    jobs = process.got(4)
+    assert lost
+    assert sorted(job.id for job in jobs) == sorted(ids)
+    process.end(*jobs)
+    wait_until(lambda: {status(one) for one in ids} == {"success"}, "all are settled")
+    assert set(Job.objects.values_list("attempt", flat=True)) == {1}
+
+
+def test_no_trip_is_made_while_the_statements_of_a_lost_one_may_go_on(fed, monkeypatch):
+    make, made, may_end = Trip.make, [], threading.Event()
+
+    def lose(trip: Trip) -> None:
+        make(trip)
+        made.append(trip)
+        if len(made) == 1:
+            raise OperationalError("the answer was lost")
+
+    looks = []
+
+    def end_sessions(*_, **__) -> bool:
+        looks.append(len(made))
+        return may_end.is_set()
+
+    monkeypatch.setattr(store, "end_sessions", end_sessions)
+    monkeypatch.setattr(Trip, "make", lose)
+    (first,) = submit(TenantFactory(), 1)
+    process = LightProcess(fed, NO_PID)
+    wait_until(lambda: len(looks) > 5, "it looks again and again")
+    assert set(looks) == {1}
+    may_end.set()
+    assert [job.id for job in process.got(1)] == [first]
+
+
+def test_one_end_that_postgresql_refuses_fails_alone(fed):
+    bad, good = submit(TenantFactory(queue__num_slots=2), 2)
+    (stranger,) = submit(TenantFactory(), 1)
+    process = LightProcess(fed, NO_PID)
+    jobs = {job.id: job for job in process.got(3)}
+    ended = [(job.id, 1, ({"text": "\0"} if job.id == bad else {}, None, None)) for job in jobs.values()]
+    process.wire.send("ended", ended)
+    process.wire.close()  # and the process dies: all that arrived is settled first
+    wait_until(lambda: fed.died, "its end is reported")
+    assert [status(one) for one in (bad, good, stranger)] == ["error", "success", "success"]
+    assert FailedAttempt.objects.get().job_id == bad
+
+
+def test_a_blocked_process_gets_no_jobs_and_another_one_does(fed):
+    blocked, free = LightProcess(fed, NO_PID), LightProcess(fed, NO_PID + 1)
+    fed.feeder.processes.by_pid[NO_PID].is_blocked = True
+    ids = submit(TenantFactory(queue__num_slots=4), 4)
+    assert sorted(job.id for job in free.got(4)) == ids
+    blocked._hear()
+    assert blocked.runs == []
+
+
+def test_a_process_whose_attempt_does_not_stop_is_ended_when_the_others_have_ended(fed):
+    process = LightProcess(fed, NO_PID)
+    submit(TenantFactory(queue__num_slots=2), 2)
+    stuck, other = process.got(2)
+    process.wire.send("stuck", (stuck.id, stuck.attempt), "cancel")
+    wait_until(lambda: fed.feeder.processes.by_pid[NO_PID].leaves, "it gets no more jobs")
+    submit(TenantFactory(), 1)
+    assert not fed.ended
+    process.end(other)
+    wait_until(lambda: fed.ended, "it is ended")
+    assert fed.ended[0].stuck == {(stuck.id, stuck.attempt): "cancel"}
+    assert (status(stuck.id), status(other.id)) == (Status.RUNNING, Status.SUCCESS)
+    assert len(process.got(2)) == 2
+
+
+def test_a_draining_worker_is_idle_when_its_last_end_is_settled(fed, monkeypatch):
+    process = LightProcess(fed, NO_PID)
+    first, *_ = submit(TenantFactory(queue__num_slots=1), 2)
+    jobs = process.got(1)
+    make = Trip.make
+    away = [OperationalError("the database is away")] * 3
+
+    def be_away(trip: Trip) -> None:
+        if away:
+            raise away.pop()
+        make(trip)
+
+    monkeypatch.setattr(Trip, "make", be_away)
+    fed.drains = True
+    fed.feeder.wake()
+    assert not fed.feeder.idle.is_set()
+    process.end(*jobs)
+    assert fed.feeder.idle.wait(20)
+    assert status(first) == "success"
+    assert not away
+    process._hear()
+    assert len(process.runs) == 1

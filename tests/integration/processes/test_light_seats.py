@@ -1,0 +1,302 @@
+"""The seats of a light process: whatever a body does, its attempt ends once, and nothing of it reaches another."""
+
+import asyncio
+import logging
+import sys
+import threading
+from contextlib import contextmanager
+from contextvars import Context, ContextVar
+from decimal import Decimal, getcontext
+
+import pytest
+from asgiref.sync import async_to_sync, sync_to_async
+from django.utils import translation
+
+from jobs import current_job, in_thread, job, store
+from jobs.engine.attempt import captured_output
+from jobs.engine.attempt.body import StillAway
+from jobs.engine.light import coroutine, seats
+from jobs.engine.light.coroutine import Attempt
+from jobs.engine.light.database import Lane
+from jobs.engine.light.host import LightSeat
+from jobs.models import Job
+from jobs.store import session
+from tests.factories import TenantFactory, ThingFactory
+from tests.integration.processes.light_seats import SeatsHere
+from tests.sample.models import Thing
+from tests.sql import sql, value
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+scope: ContextVar[int] = ContextVar("scope", default=0)
+
+
+@contextmanager
+def in_scope(running):
+    token = scope.set(running.tenant.pk)
+    sql("SELECT set_config('app.around', %s, false)", [str(running.tenant.pk)])
+    try:
+        yield
+    finally:
+        scope.reset(token)
+
+
+@pytest.fixture
+def here(register):
+    here = SeatsHere(register())
+    yield here
+    here.close()
+
+
+@pytest.fixture
+def submit(sent, monkeypatch):
+    """Submit this body as a job of a tenant of its own: `submit(body, **options)`."""
+
+    def submit(body, /, *args, **options) -> int:
+        monkeypatch.setattr(Thing, "echo", job(dedup=False, **options)(body))
+        return ThingFactory(tenant=TenantFactory()).async_.echo(*args)
+
+    return submit
+
+
+@pytest.fixture
+def runs(here, submit):
+    """Run this body in a seat: its outcome."""
+
+    def runs(body, /, **options):
+        job_id = submit(body, **options)
+        here.begin(job_id)
+        return here.outcome(job_id)
+
+    return runs
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    monkeypatch.setattr(seats, "CANCEL_PATIENCE", 0.2)
+
+
+def answer(outcome) -> object:
+    assert outcome.error is None, repr(outcome.error)
+    return outcome.value
+
+
+class TestTheEnd:
+    def test_a_body_that_cancels_its_own_task_at_its_end_has_an_end(self, runs):
+        async def cancel_itself(self):
+            asyncio.current_task().cancel()
+            return "a result that is kept by a thread"
+
+        assert answer(runs(cancel_itself)) == "a result that is kept by a thread"
+
+    def test_an_attempt_that_is_cancelled_before_its_body_begins_is_no_success(self, here, submit):
+        async def nothing(self):
+            pass
+
+        started = store.start(submit(nothing), 1, store.Seat.here(here.worker))
+        attempt = Attempt(started, LightSeat(here.process), Lane(here.database))
+
+        def begin() -> None:
+            here.seats._attempts[attempt.key] = attempt
+            found = here.loop.create_future()
+            found.set_result(None)
+            here.seats._run_all([attempt], found)
+            attempt.task.cancel()
+
+        coroutine.find([attempt])
+        here.on_loop(begin)
+        assert isinstance(here.outcome(started.id).error, asyncio.CancelledError)
+
+    def test_an_attempt_whose_object_nobody_could_look_for_is_no_success(self, here, submit, monkeypatch):
+        async def nothing(self):
+            pass
+
+        def fail(attempts):
+            raise RuntimeError("a thread that fails")
+
+        monkeypatch.setattr(coroutine, "find", fail)
+        job_id = submit(nothing)
+        here.begin(job_id)
+        assert isinstance(here.outcome(job_id).error, StillAway)
+        assert Job.objects.get(pk=job_id).status == "running"  # its parent takes it back
+
+    def test_an_outcome_that_cannot_be_stored_frees_its_seat(self, here, runs, monkeypatch):
+        async def fail(self):
+            raise ValueError
+
+        monkeypatch.setattr(seats, "settle", lambda *_: {}["no such key"])
+        assert isinstance(runs(fail).error, KeyError)
+        assert not here.seats._attempts
+
+    @pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt, GeneratorExit, BaseException])
+    def test_every_exception_of_a_body_is_its_outcome(self, runs, error):
+        async def leave(self):
+            raise error
+
+        assert isinstance(runs(leave).error, error)
+
+
+class TestTheRest:
+    def test_a_task_that_a_task_starts_in_its_end_is_cancelled_and_named_too(self, runs, caplog):
+        ends, tasks = [], []
+
+        async def wait():
+            try:
+                await asyncio.sleep(3600)
+            finally:
+                ends.append("second")
+
+        async def start_another():
+            try:
+                await asyncio.sleep(3600)
+            finally:
+                tasks.append(asyncio.create_task(wait(), name="second"))
+                ends.append("first")
+
+        async def leave(self):
+            tasks.append(asyncio.create_task(start_another(), name="first"))
+            await asyncio.sleep(0)
+
+        assert answer(runs(leave)) is None
+        assert ends == ["first", "second"]
+        assert [one.facts["task"] for one in caplog.records if one.event == "task left behind, cancelled"] == [
+            "first",
+            "second",
+        ]
+
+    def test_a_task_in_an_empty_context_is_ended_too(self, runs):
+        ends = []
+
+        async def wait():
+            try:
+                await asyncio.sleep(3600)
+            finally:
+                ends.append(True)
+
+        async def leave(self):
+            asyncio.get_running_loop().create_task(wait(), context=Context())
+            await asyncio.sleep(0)
+
+        assert answer(runs(leave)) is None
+        assert ends == [True]
+
+    def test_a_thread_of_a_call_that_goes_on_after_the_limit_drains_the_process(self, here, submit, impatient):
+        go_on = threading.Event()
+
+        async def wait(self):
+            await asyncio.to_thread(go_on.wait, 60)
+
+        job_id = submit(wait, timeout=0.1)
+        here.begin(job_id)
+        wait_until(lambda: here.stuck, "it is told")
+        go_on.set()
+        assert isinstance(here.outcome(job_id).error, TimeoutError)
+        assert [attempt.job.id for attempt in here.stuck] == [job_id]
+
+    def test_a_session_that_such_a_thread_has_used_is_reset(self, here, runs):
+        async def leave(self):
+            await asyncio.to_thread(sql, "SELECT set_config('app.tenant', 'a stranger', false)")
+
+        async def look(self):
+            return await asyncio.to_thread(value, "SELECT coalesce(current_setting('app.tenant', true), '')")
+
+        runs(leave)
+        assert answer(runs(look)) == ""
+
+
+class TestDatabaseCalls:
+    def test_a_call_that_its_body_cancels_is_cancelled_on_the_server_and_its_session_thrown_away(self, runs):
+        pids = []
+
+        async def give_up(self):
+            backend = sync_to_async(lambda: pids.append(value("SELECT pg_backend_pid()")) or sql("SELECT pg_sleep(60)"))
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.3):
+                    await backend()
+            return await in_thread(value, "SELECT pg_backend_pid()")  # in the same lane: soon
+
+        assert answer(runs(give_up, timeout=20)) not in pids
+        wait_until(lambda: not value("SELECT count(*) FROM pg_stat_activity WHERE pid = ANY(%s)", [pids]), "it is gone")
+
+    def test_the_context_of_the_project_is_in_each_call_and_nowhere_else(self, here, submit, settings):
+        settings.JOBS_AROUND = f"{__name__}.in_scope"
+
+        async def ask(self):
+            said = sync_to_async(lambda: [scope.get(), value("SELECT current_setting('app.around', true)")])
+            return [await said(), scope.get()]
+
+        ids = [submit(ask), submit(ask)]
+        here.begin(*ids)
+        for job_id in ids:
+            tenant = Job.objects.get(pk=job_id).tenant_id
+            assert answer(here.outcome(job_id)) == [[tenant, str(tenant)], 0]
+
+    def test_a_function_in_a_thread_may_await_a_coroutine_that_calls_the_database(self, runs):
+        async def inner():
+            return await Thing.objects.acount()
+
+        async def nest(self):
+            return await sync_to_async(async_to_sync(inner))()
+
+        assert answer(runs(nest)) == 1
+
+
+class TestTheContext:
+    def test_language_decimals_and_the_job_are_those_of_the_attempt(self, here, submit):
+        async def change(self):
+            translation.activate("de")
+            getcontext().prec = 3
+            await asyncio.sleep(0.05)
+            return [translation.get_language(), str(Decimal(1) / 3), current_job().id]
+
+        async def look(self):
+            await asyncio.sleep(0.02)
+            return [translation.get_language(), len(str(Decimal(1) / 3)), current_job().id]
+
+        changes, looks = submit(change), submit(look)
+        here.begin(changes)
+        here.begin(looks)
+        assert answer(here.outcome(looks)) == [translation.get_language(), 30, looks]
+
+    def test_the_log_of_an_attempt_has_its_own_lines_alone(self, here, sent, monkeypatch):
+        captured_output.listen_by_context()
+        logger = logging.getLogger("shop")
+
+        async def speak(self, word):
+            logger.warning(word)
+            await asyncio.sleep(0.02)
+            sys.stdout.write(f"{word} printed\n")
+            await in_thread(logger.warning, f"{word} in a thread")
+            await asyncio.to_thread(logger.warning, f"{word} in another")
+
+        monkeypatch.setattr(Thing, "echo", job(dedup=False, log=True)(speak))
+        ids = [ThingFactory(tenant=TenantFactory()).async_.echo(word) for word in ("mine", "yours")]
+        here.begin(*ids)
+        for job_id, word, other in zip(ids, ("mine", "yours"), ("yours", "mine"), strict=True):
+            text = here.outcome(job_id).log.text()
+            assert [text.count(said) for said in (word, other)] == [4, 0]
+
+    def test_a_report_of_progress_holds_up_no_loop_and_survives_a_lost_session(self, here, runs):
+        async def report(self):
+            current_job().progress(0.2, "first")
+            await in_thread(lambda: wait_until(lambda: noted() == ["first"], "it is kept"))
+            await in_thread(cut_the_sessions_of_reports, here)
+            for nth in range(50):
+                current_job().progress(0.3, f"lost {nth}")
+            await in_thread(lambda: wait_until(lambda: here.reporter.submit(bool).result() is False, "they are over"))
+            await current_job().aprogress(0.5, "last")
+            return await in_thread(noted)
+
+        assert answer(runs(report)) == ["last"]
+
+
+def noted() -> list[str]:
+    return list(Job.objects.filter(status="running").values_list("progress_note", flat=True))
+
+
+def cut_the_sessions_of_reports(here: SeatsHere) -> None:
+    def pid() -> int:
+        with here.process.own_session():
+            return session().connection.info.backend_pid
+
+    sql("SELECT pg_terminate_backend(%s)", [here.reporter.submit(pid).result()])
