@@ -41,15 +41,15 @@ class Waits:
         return longest
 
 
-class DatabaseThreads(Executor):
-    """The threads. Each call gets whichever is free first."""
+class DatabaseThreads(ThreadPoolExecutor):
+    """Threads whose sessions are reset after each call. Each call gets whichever is free first."""
 
     def __init__(self, threads: int) -> None:
         self.waits = Waits()
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="database")
+        super().__init__(threads, thread_name_prefix="database")
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        return self._pool.submit(self._call, time.monotonic(), partial(function, *args, **kwargs))
+        return super().submit(self._call, time.monotonic(), partial(function, *args, **kwargs))
 
     def _call(self, since: float, call: Callable[[], Any]) -> Any:
         self.waits.note(time.monotonic() - since)

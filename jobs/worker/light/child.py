@@ -39,7 +39,7 @@ class LightChild:
         self._listener, self._rounds, self._index = listener, rounds, index
         self._database = DatabaseThreads(settings.JOBS_LIGHT_DATABASE_THREADS)
         # For what a body asks without `await`, such as its tenant: the loop waits for that, and not for other bodies.
-        SyncToAsync.single_thread_executor = DatabaseThreads(1)  # type: ignore[assignment]
+        SyncToAsync.single_thread_executor = DatabaseThreads(1)
         self._reporter = ThreadPoolExecutor(1, thread_name_prefix="reporter")
         self._process = LightProcess(WORKER_ID, submit=self._reporter.submit)
         self._ended: list[tuple[Any, ...]] = []
@@ -49,7 +49,7 @@ class LightChild:
 
     async def _serve(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._loop.set_default_executor(ThreadPoolExecutor(settings.JOBS_LIGHT_DATABASE_THREADS))  # asyncio.to_thread
+        self._loop.set_default_executor(DatabaseThreads(settings.JOBS_LIGHT_DATABASE_THREADS))  # asyncio.to_thread
         self._process.loop_thread = threading.get_ident()
         self._wire = self._listener.call()
         self._seats = Seats(
