@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable
 from time import monotonic
 
-from jobs.worker.light.ends import Ends
 from jobs.worker.light.processes import LightProcess, Processes
 
 LAST_PATIENCE = 30.0  # seconds that the other seats of a process get, which has to end because of one of them
@@ -36,15 +35,15 @@ class Departures:
         """Note that a process has ended. It is reported when its last ends are settled."""
         self._ended.append(process)
 
-    def look(self, ends: Ends) -> None:
-        """End what has to end, and report what has ended."""
+    def look(self, settles: Callable[[LightProcess], bool]) -> None:
+        """End what has to end, and report what has ended. settles: returns whether an end of a process is in hand."""
         now = monotonic()
         for process in [*self._processes.by_pid.values()]:
             if process.leaves is None:
                 continue
             if now - process.leaves > LAST_PATIENCE or not process.held.keys() - process.stuck:
                 self._end(process)
-        for process in [process for process in self._ended if not ends.of(process)]:
+        for process in [process for process in self._ended if not settles(process)]:
             self._ended.remove(process)
             self.report(process.pid)
 

@@ -63,7 +63,7 @@ class Feeder:
         self._departures = Departures(self.processes, end, died)
         self._ends, self._passes = Ends(), Passes(name)
         self._bell, self._lookout = Bell(name), Lookout(worker, self.processes)
-        self._alone, self._in_hand = Alone(self.processes.wake), set[Key]()
+        self._alone, self._in_hand = Alone(self.processes.wake), dict[Key, LightProcess]()
         self._paused_until, self._away_since = 0.0, math.inf
         self._database_wait = 0.0
 
@@ -89,7 +89,7 @@ class Feeder:
                 self._hear()
                 if monotonic() >= self._paused_until:
                     self._speak(progress)
-                self._departures.look(self._ends)
+                self._departures.look(lambda process: self._ends.of(process) or process in self._in_hand.values())
                 self._note_idle()
             self._bell.close()
             store.session().close()
@@ -107,7 +107,7 @@ class Feeder:
         if stop:
             self._lookout.hurry()
         for end in self._alone.done():
-            self._in_hand.discard(end.key)
+            del self._in_hand[end.key]
             self._passes.ask()
 
     def _take(self, process: LightProcess, message: Sent) -> None:
@@ -236,7 +236,7 @@ class Feeder:
             self._take_settled(trip, ends)
         elif isinstance(error, DataError):
             for end in ends:
-                self._in_hand.add(end.key)
+                self._in_hand[end.key] = end.process
                 end.process.held.pop(end.key, None)
             self._alone.settle(ends)
         else:
