@@ -135,6 +135,13 @@ PROTOCOL = (
     Case("batch: the callbacks locked", Batch(strangers=1)),
     Case("batch: the clock heals a death", Batch(deaths=1, net=True)),
     Case("batch: one job, 2 deaths, a revival, a lock", Batch(1, deaths=2, revives=1, strangers=1, net=True)),
+    Case("seats: 4 jobs, a death", Seats(left=feeding.Left(deaths=1), jobs=4, slots=4)),
+    Case("seats: 2 lost answers", Seats(left=feeding.Left(cuts=2))),
+    Case("seats: a death, a lost answer", Seats(left=feeding.Left(deaths=1, cuts=1))),
+    Case("seats: a death, a lost answer, a refused batch", Seats(left=feeding.Left(1, 0, 1, 1), jobs=2)),
+    Case("seats: a lost answer, a retry", Seats(left=feeding.Left(cuts=1, retries=1))),
+    Case("seats: 2 workers of one seat, a lost one, a lost answer", replace(PAIR, left=feeding.Left(0, 1, 1), seats=1)),
+    Case("seats: a standby promoted, a lost answer", Seats(left=feeding.Left(cuts=1, standbys=1), jobs=2)),
 )
 
 FAULTS = (

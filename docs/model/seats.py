@@ -4,7 +4,7 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 
-from docs.model import trips
+from docs.model import outages, trips
 from docs.model.explorer import Step
 from docs.model.feeding import End, Feeder, Left, Process, Row, Rules, State, Trip, begin, less, more, take_back
 
@@ -16,7 +16,7 @@ class Seats:
     """Jobs of one tenant; workers, each with processes of so many seats; how much may happen."""
 
     rules: Rules = field(default_factory=Rules)
-    left: Left = Left()
+    left: Left = field(default_factory=Left)
     jobs: int = 3
     slots: int = 2
     workers: int = 1
@@ -34,7 +34,9 @@ class Seats:
         for me, feeder in enumerate(state.feeders):
             name = f"worker {me + 1}"
             if not feeder.off:
-                for what, after in chain(self._bodies(state, me), self._feeder(state, me), self._mishaps(state, me)):
+                for what, after in chain(
+                    self._bodies(state, me), self._feeder(state, me), outages.mishaps(self.rules, state, me)
+                ):
                     yield Step(name, what, after)
         for what, after in self._server(state):
             yield Step("server", what, after)
@@ -92,7 +94,9 @@ class Seats:
             free = tuple(
                 (place, process.life)
                 for place, process in enumerate(feeder.processes)
-                for _ in range(self.seats - sum((end.place, end.life) == (place, process.life) for end in less(feeder.held, *over)))
+                for _ in range(
+                    self.seats - sum((end.place, end.life) == (place, process.life) for end in less(feeder.held, *over))
+                )
             )
             waits = feeder.called or any(row.status == "created" for row in state.jobs)
             if not feeder.ends and not (free and waits):
@@ -145,38 +149,7 @@ class Seats:
                 after = take_back(after, end.job)
         return begin(after.put(me, lost=False), me, tuple(begun))
 
-    # --- mishaps ----------------------------------------------------------------------------------------------
-
-    def _mishaps(self, state: State, me: int) -> Outcomes:
-        feeder = state.feeders[me]
-        if state.left.deaths:
-            for place, process in enumerate(feeder.processes):
-                new = (*feeder.processes[:place], Process(process.life + 1), *feeder.processes[place + 1 :])
-                in_hand = {*feeder.ends, *(feeder.trip[0].ends if feeder.trip else ())}
-                held = tuple(end for end in feeder.held if end.place != place or end in in_hand)
-                dead = state.spend("deaths").put(me, processes=new, held=held, dying=(*feeder.dying, (place, process.life)))
-                yield f"process {place + 1} dies", dead
-        if state.left.cuts and feeder.trip:
-            yield from self._cut(state.spend("cuts"), me, feeder.trip[0])
-        if state.left.refusals and feeder.trip and feeder.trip[0].todo[:1] == ("settle",):
-            ends = feeder.trip[0].ends
-            alone = {"held": less(feeder.held, *ends), "alone": more(feeder.alone, *ends), "lost": True, "trip": ()}
-            yield "has its batch refused", state.spend("refusals").put(me, **alone)
-        if state.left.losses:
-            lost = state.spend("losses")
-            dead = lost.put(me, **Feeder((Process(),) * self.processes, off=True)._asdict())
-            yield "is killed as a whole", dead._replace(late=(*dead.late, *(trip for trip in feeder.trip if trip.todo)))
-            yield "stalls, and is declared gone", lost.put(me, gone=True)
-
-    def _cut(self, state: State, me: int, trip: Trip) -> Outcomes:
-        """Lose the answer of a trip. What was settled may be known; all that was not is kept in hand."""
-        feeder = state.feeders[me]
-        late = (*state.late, trip._replace(begun=())) if trip.todo else state.late
-        cut = state._replace(late=late).put(me, trip=(), lost=True, called=(*feeder.called, *trip.called))
-        kept = more(feeder.ends, *trip.ends) if self.rules.keeps_ends else feeder.ends
-        yield "loses the answer", cut.put(me, ends=kept)
-        if trip.ends and "settle" not in trip.todo:
-            yield "loses the answer, but for the ends", cut.put(me, held=less(feeder.held, *trip.ends))
+    # --- the server and the clock -----------------------------------------------------------------------------
 
     def _server(self, state: State) -> Outcomes:
         for me, feeder in enumerate(state.feeders):
@@ -187,21 +160,15 @@ class Seats:
         for nth, trip in enumerate(state.late):
             others = (*state.late[:nth], *state.late[nth + 1 :])
             after, on = trips.made(self.rules, state, trip, self.slots)
-            yield f"{trip.todo[0]}s late for worker {trip.worker + 1}", after._replace(late=(*others, *((on,) if on.todo else ())))
+            yield (
+                f"{trip.todo[0]}s late for worker {trip.worker + 1}",
+                after._replace(late=(*others, *((on,) if on.todo else ()))),
+            )
             yield "drops a session", state._replace(late=others)
         if state.left.standbys and not state.standby:
             yield "has a standby that lags behind", state._replace(standby=state.jobs)
         elif state.left.standbys:
-            yield "is replaced by its standby", self._promoted(state.spend("standbys"))
-
-    @staticmethod
-    def _promoted(state: State) -> State:
-        """All connections are lost with it."""
-        state = state._replace(jobs=state.standby, standby=(), late=(), promoted=True)
-        for me, feeder in enumerate(state.feeders):
-            for trip in feeder.trip:
-                state = state.put(me, trip=(), lost=True, ends=more(feeder.ends, *trip.ends))
-        return state
+            yield "is replaced by its standby", outages.promoted(state.spend("standbys"))
 
     def _clock(self, state: State) -> Outcomes:
         for me, feeder in enumerate(state.feeders):
