@@ -45,6 +45,6 @@ def _asked(side: Ours, method: str, bodies: int, processes: int, directory: Path
     return {RATE: (len(ends) - before) / seconds, SESSIONS: len(told)}
 
 
-def _ends() -> list[tuple[str, ...]]:
+def _ends() -> list[list[str]]:
     """Of each job that has ended: its number, and its sessions."""
-    return [(*words,) for _, (what, _, *words) in bells.heard() if what == "end"]
+    return [words for _, (what, _, *words) in bells.heard() if what == "end"]

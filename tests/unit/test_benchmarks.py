@@ -5,7 +5,7 @@ from argparse import ArgumentTypeError
 
 import pytest
 
-from benchmarks import EVERY_VERSION, LARGE, ROWS, postgresqls, tables
+from benchmarks import EVERY_VERSION, LARGE, ROWS, bells, postgresqls, tables
 from benchmarks.__main__ import named
 from benchmarks.bars import Bar
 from benchmarks.simulated import Belt
@@ -27,6 +27,31 @@ def test_a_ratio_or_a_figure_alone_passes_its_bar_or_misses_it():
     assert not passed(Bar(of=("ms", "ours"), at_least=3.1, at_most=3.2))
 
 
+@pytest.mark.parametrize(
+    ("bar", "mark"),
+    [
+        (Bar(of=("ms", "ours"), at_most=4, goal=3), "GOAL"),
+        (Bar(of=("ms", "ours"), at_most=4, goal=2.9), "PASS"),
+        (Bar(of=("ms", "ours"), at_most=2, goal=3), "MISS"),
+        (Bar(of=("jobs/s", "ours"), at_least=50, goal=60), "GOAL"),
+        (Bar(of=("jobs/s", "ours"), at_least=50, goal=61), "PASS"),
+        (Bar(of=("jobs/s", "seed"), at_least=50, goal=61), "MISS"),
+        (Bar(of=("ms", "ours"), at_most=3), "PASS"),
+    ],
+)
+def test_a_bar_that_passes_may_reach_a_goal_beyond_it(bar, mark, capsys):
+    tables.show({}, [bar.verdict(FIGURES)])
+    assert capsys.readouterr().out.split()[0] == mark
+
+
+def test_bodies_are_counted_in_memory_by_process(tmp_path, monkeypatch):
+    monkeypatch.setenv(bells.ADDRESS, str(tmp_path / "bell"))
+    (tmp_path / "tally-0").write_bytes((2).to_bytes(8, "little"))  # of another process
+    bells.tally()
+    bells.tally()
+    assert bells.tallied() == 4
+
+
 def test_a_figure_that_was_not_measured_misses_its_bar():
     assert not passed(Bar(of=("ms", "seed"), at_most=3))
     assert not passed(Bar(of=("ms", "ours"), to=("ms", "seed"), at_most=3))
@@ -43,6 +68,7 @@ def test_every_row_can_be_run_and_its_bars_fit_eighty_columns(row, capsys):
 
 
 def test_a_group_is_one_name_for_its_rows_and_an_unknown_name_is_refused():
+    assert named("light-pool")[:2] == ["light_drain", "light_waiting"]
     assert named("insight, drain") == ["coverage", "what_if", "budgets", "drain"]
     with pytest.raises(ArgumentTypeError, match="'hindsight' is unknown"):
         named("hindsight")
