@@ -65,7 +65,7 @@ class World:
         return redis.Redis.from_url(self.environ[engines.BROKER], socket_timeout=5)
 
     def start_workers(self) -> None:
-        """Supervised, as in production: a worker that ends is started again. Each stops in another way, one is light."""
+        """Supervised, as in production: who ends is started again. One is light; each stops in another way."""
         for number, way in enumerate(WAYS_TO_STOP):
             name = f"worker{number}"
             ways = dict(zip(URLS, (path.url for path in self.paths[number]), strict=True)) if self.paths else {}
@@ -93,7 +93,8 @@ class World:
 def created(*, synchronous: bool, light: int, cuts: bool = False) -> Iterator[World]:
     """Engines up, PostgreSQL with a standby, this process' Django set up on them, tables made.
 
-    light: the number of the light worker. cuts: the workers' ways to the engines may be cut; then there is one PostgreSQL.
+    light: the number of the light worker.
+    cuts: the workers' ways to the engines may be cut; then there is one PostgreSQL.
     """
     with data_dir.throwaway() as directory, WarmProcesses() as processes:
         ours = {name: value for name, value in os.environ.items() if name not in {*URLS, engines.NAMES}}

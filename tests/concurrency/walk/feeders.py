@@ -4,7 +4,6 @@ import uuid
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
 
 from django.db import connection
 

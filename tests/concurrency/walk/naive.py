@@ -121,7 +121,7 @@ def exceeded(before: Picture, after: Picture, *, dispatched: bool) -> Iterator[s
 
 
 def forgotten(picture: Picture, tokens: Tokens, locked: set[int], pools: Collection[str]) -> Iterator[str]:
-    """The jobs of these pools that wait although nothing holds them back, when a dispatch has said that there is no more (I2).
+    """The jobs of these pools that wait although nothing holds them back, when a dispatch has found no more (I2).
 
     A claim reads eight jobs more than it wants of a lane, so that more locked ones than that hold up their lane.
     """
