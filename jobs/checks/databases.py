@@ -80,7 +80,8 @@ def vacuum() -> Iterator[Fault]:
 @check("jobs.W019", Tags.database)
 def light_pools() -> Iterator[Fault]:
     """A light pool runs only `async def`, so each submit of another job type is refused."""
-    if Pool._meta.db_table not in connections[DEFAULT_DB_ALIAS].introspection.table_names():
+    tables = connections[DEFAULT_DB_ALIAS].introspection.table_names()
+    if not {Pool._meta.db_table, Queue._meta.db_table} <= {*tables}:
         return
     light = Pool.objects.filter(kind=Pool.Kind.LIGHT).values("name")
     for queue in Queue.objects.filter(pool__in=light).order_by("name"):

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from jobs.conf import settings
 from jobs.models import ERASED, EXPIRED
+from jobs.store.messages import ring_to_stop
 from jobs.store.owner import TenantId, tenant_or_any
 from jobs.store.rows import Applied, moved, rows
 from jobs.store.session import session
@@ -19,7 +20,7 @@ def request_cancel(ids: Sequence[int], *, tenant_id: TenantId) -> list[Applied]:
     """Ask running jobs to stop; their holders carry it out."""
     requested = [Applied(*row) for row in rows("request_cancel", ids=list(ids), tenant_id=tenant_or_any(tenant_id))]
     if requested:
-        rows("ring_to_stop", ids=[job.id for job in requested], prefix=named(""))
+        ring_to_stop([job.id for job in requested])
     return requested
 
 

@@ -54,6 +54,18 @@ def ring(pools: Collection[str]) -> None:
     rows("ring", pools=[named(pool) for pool in pools])
 
 
+def ring_to_stop(ids: Collection[int]) -> None:
+    """Ring for the light pools in which these jobs run: their feeders look which of them were asked to stop."""
+    rows("ring_to_stop", ids=[*ids], prefix=named(""))
+
+
+class Rings(Hearing):
+    """The rings for light pools, as texts: `named(pool)`, or with " stop" behind it."""
+
+    def __init__(self) -> None:
+        super().__init__("hear_rings")
+
+
 class Messages(Hearing):
     """The messages of a broker."""
 

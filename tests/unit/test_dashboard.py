@@ -54,8 +54,8 @@ def snapshot(tenants, queues, lanes, **more) -> Snapshot:
 
 
 def test_a_pool_without_a_queue_is_shown_too():
-    worker = Worker(uuid4(), "w", 1, "default", "ordinary", 4, 1, 5.0, NOW, NOW, None, None, lost=False, leads=False)
-    idle = Worker(uuid4(), "i", 1, "idle", "ordinary", 2, 1, 5.0, NOW, NOW, None, None, lost=False, leads=False)
+    worker = Worker(uuid4(), "w", 1, "default", "ordinary", 4, 1, 5.0, NOW, NOW, None, None, database_wait=None, lost=False, leads=False)
+    idle = Worker(uuid4(), "i", 1, "idle", "ordinary", 2, 1, 5.0, NOW, NOW, None, None, database_wait=None, lost=False, leads=False)
     seen = snapshot([], [queue(processes=4, used=1)], [lane(passing=8)], workers=[worker, idle])
     default, other = seen.pools
     assert (default.name, default.processes, default.in_use, default.may_run) == ("default", 4, 1, 8)

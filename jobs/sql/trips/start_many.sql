@@ -31,7 +31,7 @@ SET status = 'running',
     worker = %(worker)s,
     worker_pid = g.pid,
     start_time = coalesce(%(now)s::timestamptz, clock_timestamp())
-FROM given g, queues q
+FROM given g CROSS JOIN queues q
 WHERE j.ctid = g.row
   AND
 -- include shared/start

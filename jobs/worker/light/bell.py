@@ -10,7 +10,7 @@ from time import monotonic
 import psycopg
 from django.db import DatabaseError, InterfaceError
 
-from jobs.store.messages import Hearing
+from jobs.store.messages import Rings
 from plumbing.names import named
 
 AGAIN = 1.0  # seconds between two tries to listen
@@ -21,7 +21,7 @@ class Bell:
 
     def __init__(self, pool: str) -> None:
         self._work, self._stop = named(pool), f"{named(pool)} stop"
-        self._hearing, self._file = Hearing("hear_rings"), -1
+        self._hearing, self._file = Rings(), -1
         self._tried = -AGAIN
 
     def file(self) -> int | None:

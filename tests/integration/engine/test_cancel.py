@@ -320,7 +320,7 @@ def test_many_are_cancelled_by_as_many_statements_as_one(django_assert_max_num_q
         make_job(tenant, Status.SUCCESS).pk,
         make_job(stranger).pk,
     )
-    with transaction.atomic(), django_assert_max_num_queries(5):
+    with transaction.atomic(), django_assert_max_num_queries(6):
         outcomes = cancel_all([NOWHERE, theirs, ended, runs, *reversed(waiting)], tenant_id=tenant.pk)
     assert outcomes == {
         **dict.fromkeys((NOWHERE, theirs, ended), "too late"),

@@ -326,7 +326,7 @@ class TestAProcessThatIsNoMore:
         kill = Kill(process.pid, guilty.pk, 1, Failure("MemoryExceeded", "used 9 MiB"))
         assert recover.process_ended(process.worker, Death(process.pid, other.pk, 1, "signal 9", (kill,)))
         kept = dict(FailedAttempt.objects.values_list("job_id", "error_class"))
-        assert kept == {guilty.pk: "MemoryExceeded", other.pk: "ProcessDied"}
+        assert kept == {guilty.pk: "MemoryExceeded", other.pk: "NeighbourEnded"}
 
     def test_each_attempt_ends_by_the_kill_that_names_it(self, tenant, process):
         late, large, other = (self.left(tenant, process) for _ in range(3))
@@ -334,7 +334,7 @@ class TestAProcessThatIsNoMore:
         kills = tuple(Kill(process.pid, pk, 1, reason) for pk, reason in reasons.items())
         assert recover.process_ended(process.worker, Death(process.pid, other.pk, 1, "signal 9", kills))
         kept = dict(FailedAttempt.objects.values_list("job_id", "error_class"))
-        assert kept == {late.pk: "TimeoutError", large.pk: "MemoryExceeded", other.pk: "ProcessDied"}
+        assert kept == {late.pk: "TimeoutError", large.pk: "MemoryExceeded", other.pk: "NeighbourEnded"}
 
     def test_a_job_of_a_stopped_worker_has_not_crashed(self, tenant, process):
         job = self.left(tenant, process)

@@ -23,7 +23,7 @@ from tests.thorough import sized
 
 pytestmark = pytest.mark.django_db
 STEPS = 40
-FIRST, ALL = 18, sized(60, thorough=500)  # histories
+FIRST, ALL = 18, sized(66, thorough=500)  # histories
 RATES = [(None, None), (None, None), (2, 3.0), (5, 1.0), (1, 0.5)]
 USERS = [0, 0, 3, 50]
 MUTANTS = [  # the constants that memory has of its own, and another value of each
