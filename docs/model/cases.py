@@ -410,7 +410,7 @@ FAULTS = (
         Seats(feeding.Rules(keeps_ends=False), feeding.Left(cuts=1)), "I4: no seat will ever go on with",
     ),
     Case(
-        "seats: after a lost answer nobody looks",
+        "seats: after a lost answer no feeder looks",
         Seats(feeding.Rules(looks=False), feeding.Left(cuts=1)), "I4: no seat will ever go on with",
     ),
     Case(

@@ -138,7 +138,7 @@ def more(these: tuple[End, ...], *others: End) -> tuple[End, ...]:
 
 
 def begin(state: State, me: int, begun: tuple[End, ...]) -> State:
-    """Give attempts to their seats. Those of a process that has died since nobody begins."""
+    """Give attempts to their seats. Those of a process that has died since begin nowhere."""
     for end in begun:
         feeder = state.feeders[me]
         known = tuple(max(had, end.attempt) if job == end.job else had for job, had in enumerate(feeder.known))

@@ -36,7 +36,10 @@ class Departures:
         self._ended.append(process)
 
     def look(self, settles: Callable[[LightProcess], bool]) -> None:
-        """End what has to end, and report what has ended. settles: returns whether an end of a process is in hand."""
+        """End what has to end, and report what has ended.
+
+        settles: returns whether an end of a process is in hand.
+        """
         now = monotonic()
         for process in [*self._processes.by_pid.values()]:
             if process.leaves is None:
