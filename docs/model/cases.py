@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from docs.model import crew, slicing
+from docs.model import crew, feeding, slicing
 from docs.model.batch import Batch
 from docs.model.door import CLOCK_PASS, PASS, Door
 from docs.model.explorer import Model, Verdict
@@ -11,6 +11,7 @@ from docs.model.fence import Fence
 from docs.model.job import Left, Rules
 from docs.model.lanes import FREED, OPENS, Books
 from docs.model.recount import RECOUNT
+from docs.model.seats import Seats
 from docs.model.slices import Slices
 
 
@@ -44,6 +45,7 @@ COUNTED = replace(ROOMY, counting=RECOUNT)  # by any session, at any time
 HIGH = Door(capacity=2, books=Books("A", 1), counting=RECOUNT)
 LOW = Door(capacity=2, books=Books(), held=1, index=True)
 CLOCK_COUNTS = (*RECOUNT, *CLOCK_PASS)
+PAIR = Seats(workers=2, processes=1, jobs=2)  # of light workers
 FOUR = replace(ROOMY, owners="AAAA", sessions=2)
 
 PROTOCOL = (
@@ -133,6 +135,13 @@ PROTOCOL = (
     Case("batch: the callbacks locked", Batch(strangers=1)),
     Case("batch: the clock heals a death", Batch(deaths=1, net=True)),
     Case("batch: one job, 2 deaths, a revival, a lock", Batch(1, deaths=2, revives=1, strangers=1, net=True)),
+    Case("seats: 4 jobs, a death", Seats(left=feeding.Left(deaths=1), jobs=4, slots=4)),
+    Case("seats: 2 lost answers", Seats(left=feeding.Left(cuts=2))),
+    Case("seats: a death, a lost answer", Seats(left=feeding.Left(deaths=1, cuts=1))),
+    Case("seats: a death, a lost answer, a refused batch", Seats(left=feeding.Left(1, 0, 1, 1), jobs=2)),
+    Case("seats: a lost answer, a retry", Seats(left=feeding.Left(cuts=1, retries=1))),
+    Case("seats: 2 workers of one seat, a lost one, a lost answer", replace(PAIR, left=feeding.Left(0, 1, 1), seats=1)),
+    Case("seats: a standby promoted, a lost answer", Seats(left=feeding.Left(cuts=1, standbys=1), jobs=2)),
 )
 
 FAULTS = (
@@ -383,4 +392,54 @@ FAULTS = (
     Case("batch: a revival leaves no letter", Batch(revives=1, revival_tells=False), "on_end came too early"),
     Case("batch: counted after the jobs are there", Batch(counts_within=False), "on_end came too early"),
     Case("batch: a death, and no clock", Batch(deaths=1), "on_end was lost"),
+    Case(
+        "seats: settle many without the process: a standby lacked the last commits",
+        Seats(feeding.Rules(settle_names_process=False), feeding.Left(standbys=1)), "which another process runs",
+    ),
+    Case(
+        "seats: settle many by id, without the fence",
+        replace(PAIR, rules=feeding.Rules(settle_fenced=False), left=feeding.Left(losses=1), seats=1),
+        "which another process runs",
+    ),
+    Case(
+        "seats: start many without the status",
+        replace(PAIR, rules=feeding.Rules(start_guards_status=False), left=feeding.Left(cuts=1)), "I3",
+    ),
+    Case(
+        "seats: a lost answer takes the ends along",
+        Seats(feeding.Rules(keeps_ends=False), feeding.Left(cuts=1)), "I4: no seat will ever go on with",
+    ),
+    Case(
+        "seats: after a lost answer no feeder looks",
+        Seats(feeding.Rules(looks=False), feeding.Left(cuts=1)), "I4: no seat will ever go on with",
+    ),
+    Case(
+        "seats: a look while a trip is under way",
+        Seats(feeding.Rules(looks_between_trips=False)), "I3: worker 1 is alive",
+    ),
+    Case(
+        "seats: begin all that runs by the rows, also what a seat holds",
+        Seats(feeding.Rules(begins_unknown_only=False), feeding.Left(cuts=1)), "started twice",
+    ),
+    Case(
+        "seats: take back what is settled one by one",
+        Seats(feeding.Rules(minds_in_hand=False), feeding.Left(refusals=1)), "in hand, and it runs again",
+    ),
+    Case(
+        "seats: take back what a dead process ran before its ends are settled",
+        Seats(feeding.Rules(settles_first=False), feeding.Left(deaths=1)), "in hand, and it runs again",
+    ),
+    Case(
+        "seats: no look at dead processes, and a trip starts in one",
+        Seats(feeding.Rules(takes_back_dead=False), feeding.Left(deaths=1, cuts=1)), "I4: no seat will ever go on",
+    ),
+    Case(
+        "seats: a death takes back one attempt of its process, and no look the others",
+        Seats(feeding.Rules(takes_back_all=False, takes_back_dead=False), feeding.Left(deaths=1)),
+        "I4: no seat will ever go on",
+    ),
+    Case(
+        "seats: a death takes back what runs in the whole worker",
+        Seats(feeding.Rules(report_names_process=False), feeding.Left(deaths=1)), "I3: worker 1 is alive",
+    ),
 )  # fmt: skip

@@ -14,6 +14,8 @@ from tenants.models import Tenant
 from tests.acceptance.following import ended
 from tests.factories import TenantFactory
 from tests.sample import light
+from tests.sample.light_load import LIGHT_WAYS
+from tests.sample.ways import NOTHING
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -122,3 +124,14 @@ def test_the_orm_calls_of_many_attempts_share_a_few_sessions(light_pool, start_w
     ids = [async_(light.count_things, tenant=tenant)(times=5) for _ in range(40)]
     sessions = set().union(*(results.load(ended(job_id)).value for job_id in ids))
     assert 1 < len(sessions) <= 8
+
+
+@pytest.mark.parametrize("left", ["no transaction", "an open transaction", "a failed transaction", "a block"])
+def test_nothing_that_a_coroutine_leaves_in_a_session_is_there_for_another_tenant(
+    left, light_pool, start_worker, tenant
+):
+    start_worker("light", 1)
+    stranger = TenantFactory()
+    for way in LIGHT_WAYS:
+        ended(async_(light.leave, tenant=tenant)(way=way, left=left))
+        assert results.load(ended(async_(light.find, tenant=stranger)(way=way))).value == NOTHING, way

@@ -10,7 +10,7 @@ from docs.model import cases, door
 from docs.model.__main__ import PARTS
 from docs.model.explorer import explore
 from jobs.sql import statement
-from jobs.store import claiming
+from jobs.store import Trip, claiming
 from tests.thorough import sized
 
 CASES = [case for _, part in PARTS for case in part]
@@ -89,3 +89,15 @@ def test_the_modelled_follow_is_the_one_that_is_sent():
     follow = statement("follow")
     for guard in ("FROM settled", "gone_at IS NULL", "FOR NO KEY UPDATE SKIP LOCKED", "ticket = q.ticket"):
         assert guard in follow, "see the rules in docs/model/slicing.py"
+
+
+def test_the_modelled_trip_is_the_one_that_is_sent():
+    """Settled, claimed and started in three commits, in this order; the guards of docs/model/feeding.py."""
+    send = inspect.getsource(Trip._send)
+    sent = [send.index(part) for part in ('statement("succeed_many")', "claim_for(", 'statement("start_many")')]
+    assert sent == sorted(sent)
+    settles, starts = statement("succeed_many"), statement("start_many")
+    for guard in ("jobs.attempt = before.attempt", "status = 'running'", "worker_pid = before.pid", "WHERE goes_on"):
+        assert guard in settles
+    for guard in ("attempt = g.attempt", "j.status = 'queued'", "gone_at IS NOT NULL"):
+        assert guard in starts

@@ -32,7 +32,7 @@ from tenants.models import Tenant
 from tests.sample.models import Run
 
 # How a process dies that is told to stop: by a signal, by an exception of Celery's whose text is a number, or in words.
-A_STOP = r"SIG(TERM|QUIT|HUP|INT|KILL)$|^\d+$|stopped$"
+A_STOP = r"SIG(TERM|QUIT|HUP|INT|KILL)$|^\d+$|stopped$|status 0$"
 
 
 class Start(NamedTuple):

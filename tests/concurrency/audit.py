@@ -44,7 +44,7 @@ SELECT * FROM (
         SELECT pool, sum(CASE WHEN concurrency > 0 AND cut_off_at IS NULL THEN concurrency ELSE most.n END) AS capacity
         FROM workers CROSS JOIN LATERAL (
             SELECT greatest(
-                (SELECT max(concurrency) FROM workers w WHERE w.pool = workers.pool),
+                workers.seats * (SELECT max(concurrency / seats) FROM workers),
                 (SELECT max(processes) FROM pool_changes c WHERE c.pool = workers.pool)
             ) AS n
         ) most

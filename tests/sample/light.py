@@ -3,13 +3,17 @@
 import asyncio
 import os
 import time
+from functools import partial
 from typing import Any
 
 from asgiref.sync import sync_to_async
 from django.db import connection
 
 from jobs import current_job, job
+from tests.sample.light_load import LIGHT_WAYS
 from tests.sample.models import Thing, note_run
+from tests.sample.ways import leave as leave_there
+from tests.sample.ways import look
 
 QUEUE = "light"
 
@@ -56,3 +60,16 @@ def _session() -> int:
 async def who() -> dict[str, Any]:
     await sync_to_async(note_run)()
     return {"pid": os.getpid(), "tenant": str(current_job().tenant), "id": current_job().id}
+
+
+@job(queue=QUEUE, dedup=False)
+async def leave(way: str, left: str) -> None:
+    """Leave something in the session of a thread, of one tenant."""
+    await LIGHT_WAYS[way](partial(leave_there, left))
+
+
+@job(queue=QUEUE, dedup=False)
+async def find(way: str) -> list[Any]:
+    """Tell what is left there, to another tenant."""
+    found: list[Any] = await LIGHT_WAYS[way](look)
+    return found

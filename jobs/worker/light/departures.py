@@ -1,10 +1,9 @@
 """The departures of a light worker's processes: those that have to end, and those that have ended."""
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from time import monotonic
 
-from jobs.worker.light.ends import Ends
 from jobs.worker.light.processes import LightProcess, Processes
 
 LAST_PATIENCE = 30.0  # seconds that the other seats of a process get, which has to end because of one of them
@@ -36,10 +35,10 @@ class Departures:
         """Note that a process has ended. It is reported when its last ends are settled."""
         self._ended.append(process)
 
-    def look(self, ends: Ends, in_hand: Collection[LightProcess]) -> None:
+    def look(self, settles: Callable[[LightProcess], bool]) -> None:
         """End what has to end, and report what has ended.
 
-        in_hand: the processes of which ends are settled one by one.
+        settles: returns whether an end of a process is in hand.
         """
         now = monotonic()
         for process in [*self._processes.by_pid.values()]:
@@ -47,9 +46,7 @@ class Departures:
                 continue
             if now - process.leaves > LAST_PATIENCE or not process.held.keys() - process.stuck.keys():
                 self._end(process)
-        for process in [*self._ended]:
-            if ends.of(process) or process in in_hand:
-                continue
+        for process in [process for process in self._ended if not settles(process)]:
             self._ended.remove(process)
             self.report(process.pid)
 

@@ -89,7 +89,7 @@ class Feeder:
                 self._hear()
                 if monotonic() >= self._paused_until:
                     self._speak(progress)
-                self._departures.look(self._ends, self._in_hand.values())
+                self._departures.look(lambda process: self._ends.of(process) or process in self._in_hand.values())
                 self._note_idle()
             self._bell.close()
             store.session().close()

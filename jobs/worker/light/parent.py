@@ -5,6 +5,7 @@ from collections.abc import Callable
 from time import sleep
 
 from celery import bootsteps
+from celery.worker import state
 
 from jobs.conf import settings
 from jobs.engine.light.coroutine import CANCEL
@@ -75,5 +76,6 @@ def _report(pid: int) -> None:
         if (death := death_of(pid)) is not None:
             break
         sleep(SOON)
-    kills.end(pid)
+    ends = kills.stop if state.should_terminate else kills.end  # at a stop in haste Celery ends them, without a message
+    ends(pid)
     kills.report(pid, 0, 0, death or "its process has ended")

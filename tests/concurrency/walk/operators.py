@@ -99,7 +99,8 @@ def register(world: World) -> object:
     worker = uuid.UUID(int=world.random.getrandbits(128))
     taken = list(world.workers.values())
     world.workers[worker] = min(POOLS, key=taken.count)  # a pool without a worker stands still
-    return world.workers[worker], _beat(world, worker, world.random.randint(1, 4))
+    size = world.random.randint(3, 8) if world.workers[worker] == LIGHT else world.random.randint(1, 4)
+    return world.workers[worker], _beat(world, worker, size)
 
 
 def beat(world: World) -> object:
