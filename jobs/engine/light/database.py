@@ -27,7 +27,7 @@ INTERRUPTERS = 2  # threads
 Around = Callable[[], AbstractContextManager[object]]
 
 
-class Waits:
+class ThreadWaits:
     """The longest wait of a call for a database thread."""
 
     def __init__(self) -> None:
@@ -59,7 +59,7 @@ class DatabaseThreads(Executor):
     """
 
     def __init__(self, threads: int) -> None:
-        self.waits = Waits()
+        self.waits = ThreadWaits()
         self.interrupters = ThreadPoolExecutor(INTERRUPTERS, thread_name_prefix="interrupter")
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="database")
 

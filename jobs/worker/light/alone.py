@@ -14,7 +14,7 @@ from jobs import store, telemetry
 from jobs.engine.attempt.body import Outcome
 from jobs.engine.attempt.settle import settle
 from jobs.engine.process.user_code import in_a_thread
-from jobs.worker.light.ends import End
+from jobs.worker.light.ends import EndInHand
 
 THREADS = 4  # one row may be locked, or one policy hang
 
@@ -27,16 +27,16 @@ class Alone:
 
     def __init__(self, settled: Callable[[], object]) -> None:
         self._settled = settled
-        self._ends: deque[End] = deque()
-        self._done: deque[End] = deque()
+        self._ends: deque[EndInHand] = deque()
+        self._done: deque[EndInHand] = deque()
 
-    def settle(self, ends: Sequence[End]) -> None:
+    def settle(self, ends: Sequence[EndInHand]) -> None:
         """Begin to settle these ends."""
         self._ends.extend(ends)
         for _ in range(min(THREADS, len(ends))):
             threading.Thread(target=self._settle_all, name="alone", daemon=True).start()
 
-    def done(self) -> list[End]:
+    def done(self) -> list[EndInHand]:
         """Return the ends that have been settled since the last call."""
         return [self._done.popleft() for _ in range(len(self._done))]
 
@@ -53,7 +53,7 @@ class Alone:
         store.session().close()
 
 
-def _settle(end: End) -> None:
+def _settle(end: EndInHand) -> None:
     """Settle an end, however long the database is away. Raises other errors."""
     success = end.success
     outcome = Outcome(stats=success.stats, result_ttl=success.result_ttl, result_bytes=success.result_bytes)

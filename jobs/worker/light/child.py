@@ -30,7 +30,7 @@ from jobs.engine.process.runtime import Runtime
 from jobs.worker.children.child import STOPS
 from jobs.worker.light import LightPool
 from jobs.worker.light.rounds import Rounds
-from jobs.worker.light.wire import Cut, Listener
+from jobs.worker.light.wire import Listener, WireCut
 from jobs.worker.message import WORKER_ID
 from jobs.worker.threads.wakeup import wakeup
 
@@ -44,7 +44,7 @@ class LightChild:
         self._listener, self._rounds, self._index = listener, rounds, index
         self._database = DatabaseThreads(settings.JOBS_LIGHT_DATABASE_THREADS)
         # For what a body asks without `await`, such as its tenant: the loop waits for that, and not for other bodies.
-        SyncToAsync.single_thread_executor = DatabaseThreads(1)
+        SyncToAsync.single_thread_executor = DatabaseThreads(1)  # type: ignore[assignment]
         self._reporter = ThreadPoolExecutor(1, thread_name_prefix="reporter")
         self._process = LightProcess(WORKER_ID, submit=self._reporter.submit)
         self._ended: list[tuple[Any, ...]] = []
@@ -95,7 +95,7 @@ class LightChild:
     def _read(self) -> None:
         try:
             messages = self._wire.receive()
-        except Cut:
+        except WireCut:
             os._exit(0)  # the parent is gone, and this process is about to follow
         for name, said in messages:
             if name == "run":

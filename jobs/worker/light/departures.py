@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from time import monotonic
 
-from jobs.worker.light.processes import LightProcess, Processes
+from jobs.worker.light.processes import Processes, RemoteProcess
 
 LAST_PATIENCE = 30.0  # seconds that the other seats of a process get, which has to end because of one of them
 REPORT_AGAIN = 30.0  # seconds until the end of a process is reported again, if rows still name it
@@ -18,10 +18,10 @@ class Departures:
     """
 
     def __init__(
-        self, processes: Processes, end: Callable[[LightProcess], object], died: Callable[[int], object]
+        self, processes: Processes, end: Callable[[RemoteProcess], object], died: Callable[[int], object]
     ) -> None:
         self._processes, self._end, self._died = processes, end, died
-        self._ended: list[LightProcess] = []
+        self._ended: list[RemoteProcess] = []
         self._reported: dict[int, float] = {}  # when, by pid
 
     def __len__(self) -> int:
@@ -31,11 +31,11 @@ class Departures:
     def pids(self) -> list[int]:
         return [process.pid for process in self._ended]
 
-    def note(self, process: LightProcess) -> None:
+    def note(self, process: RemoteProcess) -> None:
         """Note that a process has ended. It is reported when its last ends are settled."""
         self._ended.append(process)
 
-    def look(self, settles: Callable[[LightProcess], bool]) -> None:
+    def look(self, settles: Callable[[RemoteProcess], bool]) -> None:
         """End what has to end, and report what has ended.
 
         settles: returns whether an end of a process is in hand.

@@ -17,7 +17,7 @@ from time import monotonic
 
 from jobs.engine.attempt.slices import MAX_SLICE
 from jobs.store import Success
-from jobs.worker.light.processes import Held, Key, LightProcess
+from jobs.worker.light.processes import HeldAttempt, Key, RemoteProcess
 
 LONGEST_WINDOW = 0.05  # seconds
 PART_OF_A_JOB = 0.01  # of the seconds of the latest jobs
@@ -25,18 +25,18 @@ WEIGHT_OF_LATEST = 0.05  # of a job, in the mean of the latest
 
 
 @dataclass(frozen=True, eq=False)
-class End:
+class EndInHand:
     """A success that is to be settled."""
 
-    process: LightProcess
-    held: Held
+    process: RemoteProcess
+    held: HeldAttempt
     success: Success
 
     @property
     def key(self) -> Key:
         return self.held.job.id, self.held.job.attempt
 
-    def going_on(self) -> "End":
+    def going_on(self) -> "EndInHand":
         """Return this end, after which the next job of its lane may follow."""
         return replace(self, success=replace(self.success, goes_on=True))
 
@@ -49,7 +49,7 @@ class Ends:
     """The ends in hand, in their order. Only the feeder's thread uses them."""
 
     def __init__(self) -> None:
-        self._ends: deque[End] = deque()
+        self._ends: deque[EndInHand] = deque()
         self._since = self._taken_at = 0.0
         self._mean = 0.0  # seconds of a job, of the latest
 
@@ -57,20 +57,20 @@ class Ends:
         return len(self._ends)
 
     def note(
-        self, process: LightProcess, held: Held, stats: dict[str, object], ttl: float | None, size: int | None
+        self, process: RemoteProcess, held: HeldAttempt, stats: dict[str, object], ttl: float | None, size: int | None
     ) -> None:
         """Take an end in hand."""
         now = monotonic()
         self._mean += WEIGHT_OF_LATEST * (now - held.since - self._mean)
         if not self._ends:
             self._since = now
-        self._ends.append(End(process, held, Success(held.job, stats, ttl, size)))
+        self._ends.append(EndInHand(process, held, Success(held.job, stats, ttl, size)))
 
     def gather_until(self) -> float:
         """Return when the window of the ends closes, by time.monotonic()."""
         return self._since + min(LONGEST_WINDOW, PART_OF_A_JOB * self._mean)
 
-    def take(self, most: int, *, go_on: bool) -> list[End]:
+    def take(self, most: int, *, go_on: bool) -> list[EndInHand]:
         """Take the first ends out of the hand, for a trip.
 
         go_on: whether jobs may follow: not if the worker drains.
@@ -85,10 +85,10 @@ class Ends:
         taken.sort(key=lambda end: end.held.slice_since)
         return taken[:given] + [end.going_on() if end.may_go_on(now) else end for end in taken[given:]]
 
-    def put_back(self, ends: Sequence[End]) -> None:
+    def put_back(self, ends: Sequence[EndInHand]) -> None:
         """Take these in hand again, before the others: their trip has no answer."""
         self._ends.extendleft(replace(end, success=replace(end.success, goes_on=False)) for end in reversed(ends))
 
-    def of(self, process: LightProcess) -> bool:
+    def of(self, process: RemoteProcess) -> bool:
         """Return whether an end of this process is in hand."""
         return any(end.process is process for end in self._ends)

@@ -24,10 +24,10 @@ from jobs.worker.light import LightPool
 from jobs.worker.light.alone import Alone
 from jobs.worker.light.bell import Bell
 from jobs.worker.light.departures import Departures
-from jobs.worker.light.ends import End, Ends
+from jobs.worker.light.ends import EndInHand, Ends
 from jobs.worker.light.lookout import Lookout
 from jobs.worker.light.passes import Passes
-from jobs.worker.light.processes import Blocked, Key, LightProcess, Processes
+from jobs.worker.light.processes import Blocked, Key, Processes, RemoteProcess
 from jobs.worker.light.wire import Sent
 from jobs.worker.threads.watchdog import Progress
 
@@ -46,7 +46,7 @@ class Feeder:
         *,
         stop: threading.Event,
         drains: Callable[[], bool],
-        end: Callable[[LightProcess], object],
+        end: Callable[[RemoteProcess], object],
         died: Callable[[int], object],
     ) -> None:
         """Make the feeder.
@@ -63,7 +63,7 @@ class Feeder:
         self._departures = Departures(self.processes, end, died)
         self._ends, self._passes = Ends(), Passes(name)
         self._bell, self._lookout = Bell(name), Lookout(worker, self.processes)
-        self._alone, self._in_hand = Alone(self.processes.wake), dict[Key, LightProcess]()
+        self._alone, self._in_hand = Alone(self.processes.wake), dict[Key, RemoteProcess]()
         self._paused_until, self._away_since = 0.0, math.inf
         self._database_wait = 0.0
 
@@ -110,7 +110,7 @@ class Feeder:
             self._in_hand.pop(end.key, None)
             self._passes.ask()
 
-    def _take(self, process: LightProcess, message: Sent) -> None:
+    def _take(self, process: RemoteProcess, message: Sent) -> None:
         match message:
             case ("ended", ended):
                 for job_id, attempt, success in ended:
@@ -123,7 +123,7 @@ class Feeder:
             case ("waited", seconds):
                 self._database_wait = max(self._database_wait, seconds)
 
-    def _take_end(self, process: LightProcess, key: Key, success: Sent | None) -> None:
+    def _take_end(self, process: RemoteProcess, key: Key, success: Sent | None) -> None:
         """Take an end in hand. What the process has settled itself is over, and a pass fills its slot."""
         held = process.held.get(key)
         if held is None:  # it was taken back meanwhile
@@ -158,7 +158,7 @@ class Feeder:
         try:
             if self._lookout.until_next(LOOK_INTERVAL) == 0:
                 progress.asking(self._look)
-            if self._is_due() and not self._lookout.lost:  # else seats may hold what nobody knows
+            if self._is_due() and not self._lookout.lost:  # else seats may hold what no trip has told
                 progress.asking(self._turn)
             self._away_since = math.inf
         except (DatabaseError, InterfaceError) as error:
@@ -213,7 +213,7 @@ class Feeder:
         if ends and not claims:
             dispatch.request()  # the slots are free for other pools, and other workers
 
-    def _free_seats(self, ends: Sequence[End]) -> list[int]:
+    def _free_seats(self, ends: Sequence[EndInHand]) -> list[int]:
         """Return the processes of the free seats, one for each seat; first those that have the most of them."""
         free = {pid: process.free(self._seats) for pid, process in self.processes.by_pid.items()}
         for end in ends:
@@ -222,13 +222,13 @@ class Feeder:
         seats = sorted(((nth, pid) for pid, number in free.items() for nth in range(number)), reverse=True)
         return [pid for _, pid in seats[: store.MOST]]
 
-    def _take_settled(self, trip: Trip, ends: Sequence[End]) -> None:
+    def _take_settled(self, trip: Trip, ends: Sequence[EndInHand]) -> None:
         for end in ends:
             if end.key not in (trip.settled or ()):
                 telemetry.ignored("succeed", *end.key)
             end.process.held.pop(end.key, None)
 
-    def _take_refusal(self, trip: Trip, ends: Sequence[End], error: Exception) -> None:
+    def _take_refusal(self, trip: Trip, ends: Sequence[EndInHand], error: Exception) -> None:
         """Keep the ends of a trip without an answer. Settle them one by one if PostgreSQL refuses one of them."""
         if isinstance(error, IntegrityError):
             recount_books()
@@ -242,7 +242,7 @@ class Feeder:
         else:
             self._ends.put_back(ends)
 
-    def _run(self, trip: Trip, ends: Sequence[End]) -> None:
+    def _run(self, trip: Trip, ends: Sequence[EndInHand]) -> None:
         """Give the attempts that have started to their processes. A look finds those of a process that died since."""
         self._lookout.note([*trip.started, *trip.followed.values()])
         slices = {end.key: end.held.slice_since for end in ends}

@@ -17,7 +17,7 @@ from time import monotonic
 from jobs import store
 from jobs.engine.upkeep import recover
 from jobs.store import Seat, Started
-from jobs.worker.light.processes import Key, LightProcess, Processes
+from jobs.worker.light.processes import Key, Processes, RemoteProcess
 
 ENDS_SESSION_WITHIN = 1.0  # seconds
 
@@ -31,8 +31,8 @@ class Found:
     dead: processes that are gone, by pid, while rows still name them.
     """
 
-    begin: dict[LightProcess, list[Started]] = field(default_factory=dict)
-    cancel: dict[LightProcess, list[Key]] = field(default_factory=dict)
+    begin: dict[RemoteProcess, list[Started]] = field(default_factory=dict)
+    cancel: dict[RemoteProcess, list[Key]] = field(default_factory=dict)
     dead: set[int] = field(default_factory=set)
 
 

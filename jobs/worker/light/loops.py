@@ -20,7 +20,7 @@ from jobs.engine.light.seats import TICK
 from jobs.engine.upkeep.recover import Kill
 from jobs.models import BlockedLoop
 from jobs.worker.children import kills
-from jobs.worker.light.processes import Key, LightProcess
+from jobs.worker.light.processes import Key, RemoteProcess
 from jobs.worker.light.rounds import Rounds
 from jobs.worker.message import WORKER_ID
 from jobs.worker.threads.watchdog import Progress
@@ -39,7 +39,7 @@ class _Block:
     row: its row; None: it is not written yet.
     """
 
-    process: LightProcess
+    process: RemoteProcess
     since: float
     blamed: Key | None = None
     row: BlockedLoop | None = None
@@ -49,7 +49,7 @@ class Loops:
     """Runs in a thread of the parent until `stop` is set. Another thread writes what it sees into PostgreSQL."""
 
     def __init__(
-        self, pool: str, rounds: Rounds, processes: Callable[[], Mapping[int, LightProcess]], stop: threading.Event
+        self, pool: str, rounds: Rounds, processes: Callable[[], Mapping[int, RemoteProcess]], stop: threading.Event
     ) -> None:
         """Make the watch.
 
@@ -77,7 +77,7 @@ class Loops:
             elif block is not None:
                 self._end(self._blocks.pop(process.pid), now)
 
-    def _begin(self, process: LightProcess, last: float) -> _Block:
+    def _begin(self, process: RemoteProcess, last: float) -> _Block:
         process.is_blocked = True
         block = self._blocks[process.pid] = _Block(process, last)
         telemetry.noticed("loop blocked", pid=process.pid, seats=len(process.held))
@@ -114,7 +114,7 @@ class Loops:
             self._writer.submit(_write, block.row)
 
 
-def _is_late(process: LightProcess, key: Key, now: float) -> bool:
+def _is_late(process: RemoteProcess, key: Key, now: float) -> bool:
     held = process.held.get(key)
     return held is not None and now > held.since + held.job.timeout + settings.JOBS_TIMEOUT_GRACE
 

@@ -17,7 +17,7 @@ from jobs.worker.children.limits import death_of
 from jobs.worker.light import LightPool
 from jobs.worker.light.feeder import Feeder
 from jobs.worker.light.loops import Loops
-from jobs.worker.light.processes import LightProcess
+from jobs.worker.light.processes import RemoteProcess
 from jobs.worker.message import WORKER_ID
 from jobs.worker.threads.watchdog import Run
 
@@ -54,7 +54,7 @@ class LetSeatsEnd(bootsteps.StartStopStep):
         pool.listener.close()
 
 
-def _end(process: LightProcess) -> None:
+def _end(process: RemoteProcess) -> None:
     """End a process, because of what does not end in it. Those that have ended meanwhile are named for the others."""
     for (job_id, attempt), why in process.stuck.items():
         reason = None

@@ -9,13 +9,13 @@ from time import monotonic
 from typing import Any
 
 from jobs.store import Started
-from jobs.worker.light.wire import Cut, Listener, Sent, Wire
+from jobs.worker.light.wire import Listener, Sent, Wire, WireCut
 
 Key = tuple[int, int]  # of an attempt: its job and its number
 
 
 @dataclass(eq=False)
-class Held:
+class HeldAttempt:
     """An attempt in a seat.
 
     since: when its seat got it, by time.monotonic().
@@ -42,7 +42,7 @@ class Blocked:
 
 
 @dataclass(eq=False)
-class LightProcess:
+class RemoteProcess:
     """A process, and what its seats hold: from the answer that started an attempt to the one that settled it.
 
     blocked: what it has told last of a blocked loop, perhaps of one that goes round again; None: nothing.
@@ -54,7 +54,7 @@ class LightProcess:
     pid: int
     index: int
     wire: Wire
-    held: dict[Key, Held] = field(default_factory=dict)
+    held: dict[Key, HeldAttempt] = field(default_factory=dict)
     blocked: Blocked | None = None
     stuck: dict[Key, str] = field(default_factory=dict)
     is_blocked: bool = False
@@ -71,7 +71,7 @@ class LightProcess:
         """
         now = monotonic()
         for job in jobs:
-            self.held[job.id, job.attempt] = Held(job, now, follows.get((job.id, job.attempt), now))
+            self.held[job.id, job.attempt] = HeldAttempt(job, now, follows.get((job.id, job.attempt), now))
         self.wire.send("run", jobs)
 
     def leave(self) -> None:
@@ -83,7 +83,7 @@ class Processes:
     """The processes that have called. Only the feeder's thread changes them; another one may read `by_pid`."""
 
     def __init__(self, listener: Listener) -> None:
-        self.by_pid: dict[int, LightProcess] = {}
+        self.by_pid: dict[int, RemoteProcess] = {}
         self._listener = listener
         self._select = selectors.DefaultSelector()
         self._select.register(listener, selectors.EVENT_READ, self._accept)
@@ -92,14 +92,14 @@ class Processes:
         os.set_blocking(self._woken_end, False)
         self._select.register(self._woken_end, selectors.EVENT_READ, self._forget_wakes)
         self._bell: int | None = None
-        self._heard: list[tuple[LightProcess, Sent | None]] = []
+        self._heard: list[tuple[RemoteProcess, Sent | None]] = []
 
     def wake(self) -> None:
         """End a wait, from another thread."""
         with suppress(OSError):  # it is full, so the wait ends anyway
             os.write(self._wake_end, b"!")
 
-    def hear(self, seconds: float, bell: int | None) -> list[tuple[LightProcess, Sent | None]]:
+    def hear(self, seconds: float, bell: int | None) -> list[tuple[RemoteProcess, Sent | None]]:
         """Wait at most so long; return the messages that have arrived, each with its process. None: it has ended.
 
         bell: a further file, whose news ends the wait.
@@ -128,24 +128,24 @@ class Processes:
 
     def _accept(self) -> None:
         while (wire := self._listener.accept()) is not None:
-            self._read_by(wire, Caller(self, wire))
+            self._read_by(wire, WireCaller(self, wire))
 
     def _read_by(self, wire: Wire, read: Callable[[], None]) -> None:
         self._select.register(wire, selectors.EVENT_READ, read)
 
-    def take(self, caller: "Caller", messages: Iterator[Sent] | list[Sent]) -> None:
+    def take(self, caller: "WireCaller", messages: Iterator[Sent] | list[Sent]) -> None:
         """Take the messages of a wire; its first one says whose it is."""
         for message in messages:
             name, *said = message
             if name == "seats":
                 pid, index = said
-                caller.process = self.by_pid[pid] = LightProcess(pid, index, caller.wire)
+                caller.process = self.by_pid[pid] = RemoteProcess(pid, index, caller.wire)
             elif name == "watch":
                 caller.watches = said[0]
             elif (process := caller.process or self.by_pid.get(caller.watches)) is not None:
                 self._heard.append((process, message))
 
-    def drop(self, caller: "Caller") -> None:
+    def drop(self, caller: "WireCaller") -> None:
         """Forget a wire that was cut; the end of its seats' wire is the end of a process."""
         self._select.unregister(caller.wire)
         caller.wire.close()
@@ -156,18 +156,18 @@ class Processes:
 
 
 @dataclass(eq=False)
-class Caller:
+class WireCaller:
     """A wire and whose it is: of the seats of a process, or of its thread that watches the loop."""
 
     processes: Processes
     wire: Wire
-    process: LightProcess | None = None
+    process: RemoteProcess | None = None
     watches: Any = None
 
     def __call__(self) -> None:
         try:
             messages = self.wire.receive()
-        except Cut:
+        except WireCut:
             self.processes.drop(self)
         else:
             self.processes.take(self, messages)

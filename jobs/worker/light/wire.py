@@ -16,7 +16,7 @@ PIECE = 256 * 1024  # bytes read at once
 Sent = tuple[Any, ...]  # the name of the message, and what it says
 
 
-class Cut(Exception):
+class WireCut(Exception):
     """The other side has ended."""
 
 
@@ -51,7 +51,7 @@ class Wire:
         return True
 
     def receive(self) -> list[Sent]:
-        """Return the messages that have arrived. Raises Cut after the last one of a side that has ended."""
+        """Return the messages that have arrived. Raises WireCut after the last one of a side that has ended."""
         is_cut = False
         try:
             while piece := self._socket.recv(PIECE):
@@ -66,7 +66,7 @@ class Wire:
             is_cut = True
         messages = self._complete()
         if is_cut and not messages:  # otherwise the next call raises it
-            raise Cut
+            raise WireCut
         return messages
 
     def close(self) -> None:

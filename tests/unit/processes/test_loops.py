@@ -9,7 +9,7 @@ import pytest
 from jobs.models import BlockedLoop
 from jobs.worker.light import loops
 from jobs.worker.light.loops import LATE, Loops
-from jobs.worker.light.processes import Blocked, Held, LightProcess
+from jobs.worker.light.processes import Blocked, HeldAttempt, RemoteProcess
 
 GUILTY, OTHER = (7, 1), (8, 2)
 BLOCKED = 2 * LATE  # seconds since the last round
@@ -36,9 +36,9 @@ def clock(monkeypatch) -> Clock:
 
 
 @pytest.fixture
-def process() -> LightProcess:
+def process() -> RemoteProcess:
     job = SimpleNamespace(timeout=300.0)
-    return LightProcess(71, 0, wire=None, held={key: Held(job, 100.0, 100.0) for key in (GUILTY, OTHER)})
+    return RemoteProcess(71, 0, wire=None, held={key: HeldAttempt(job, 100.0, 100.0) for key in (GUILTY, OTHER)})
 
 
 @pytest.fixture
