@@ -13,8 +13,8 @@ ROWS = (
 PUBLIC = ("neighbour", "flood", "burst", "pickup", "processes")  # scenarios of a public benchmark: docs/compared.md
 INSIGHT = ("coverage", "what_if", "budgets")  # how near what is said of the future comes: docs/insight.md
 LIGHT_POOL = (  # what light pools must reach
-    *("light_drain", "light_waiting", "light_ends", "light_orm"),
-    *("light_shares", "light_pickup", "light_stops", "light_blocked"),
+    *("light_drain", "light_waiting", "light_orm", "light_shares"),
+    *("light_pickup", "light_stops", "light_blocked", "light_ends"),
 )
 SHORTER = float(os.environ.get("BENCH_SECONDS", "0"))  # of load in each of these, for a trial; 0: the whole experiment
 LARGE = (

@@ -62,7 +62,7 @@ class Settings:
     # How long rows are kept
     JOBS_ARCHIVE_AFTER = Setting(1.0)  # days until an ended job moves from the table jobs into the history
     JOBS_HISTORY_KEEP = Setting(400.0)  # days that the history is kept, 13 months
-    JOBS_LOGS_KEEP = Setting(400.0)  # days that the audit log and the admin's log are kept
+    JOBS_LOGS_KEEP = Setting(400.0)  # days that the audit log, the admin's log and that of blocked loops are kept
     JOBS_ATTEMPTS_KEPT = Setting(691_200.0)  # seconds that the log of attempts is kept; its days are dropped whole
     JOBS_USAGE_KEEP = Setting(1100.0)  # days that the usage of tenants is kept, three years
     JOBS_DEAD_TTL = Setting(2_592_000.0)  # seconds until a dead job is deleted; before, it can be revived

@@ -10,6 +10,7 @@ from jobs.models.job import (
     ERASED,
     EXPIRED,
     HELD_UNTIL,
+    NEIGHBOUR_ENDED,
     UNKNOWN_JOB_TYPE,
     WITNESSES,
     WORKER_STOPPED,

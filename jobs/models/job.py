@@ -211,7 +211,7 @@ class FailedAttemptRow(models.Model):
 # (MemoryExceeded) counts as a crash of its job, and is no sign of a bad worker.
 CRASHES = ("WorkerGone", "ProcessDied")
 # Error classes of attempts that ended through no fault of their job, which then runs again.
-WORKER_STOPPED, UNKNOWN_JOB_TYPE = "WorkerStopped", "UnknownJobType"
+WORKER_STOPPED, NEIGHBOUR_ENDED, UNKNOWN_JOB_TYPE = "WorkerStopped", "NeighbourEnded", "UnknownJobType"
 
 
 class FailedAttempt(FailedAttemptRow):

@@ -89,7 +89,7 @@ class BlockedLoop(models.Model):
     pid = models.PositiveIntegerField()
     pool = models.SlugField()
     seats = models.PositiveSmallIntegerField()  # that held an attempt
-    job_id = models.BigIntegerField(null=True)  # whose body did; null: nobody could tell
+    job_id = models.BigIntegerField(null=True)  # whose body did; null: not known
     attempt = models.PositiveIntegerField(null=True)
     place = models.TextField(default="", db_default="")  # in its code: the file, the line and the function
     began_at = models.DateTimeField(db_default=Now())

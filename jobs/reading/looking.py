@@ -126,6 +126,7 @@ class Worker:
     gone_at: None while it is registered.
     lost: whether it was declared gone.
     leads: whether its clock is the leader.
+    database_wait: the longest that a body waited for a database thread before its last beat, in seconds.
     """
 
     id: UUID
@@ -142,6 +143,7 @@ class Worker:
     gone_at: datetime | None
     lost: bool
     leads: bool
+    database_wait: float | None
 
     @property
     def processes(self) -> int:

@@ -124,8 +124,3 @@ def cancel_requested(job_id: int, attempt: int, seat: Seat) -> bool:
     """Return whether an attempt that runs in this process was asked to stop."""
     answer = rows("cancel_requested", id=job_id, attempt=attempt, **seat.fence())
     return bool(answer and answer[0][0])
-
-
-def cancels_of(worker: uuid.UUID) -> list[tuple[int, int, int]]:
-    """Return the attempts that run in this worker and were asked to stop: the job, the attempt, and the process."""
-    return [(job_id, attempt, pid) for job_id, attempt, pid in rows("cancels_of", worker=worker)]

@@ -13,6 +13,7 @@ from django.db import DatabaseError, InterfaceError, connection
 
 from jobs.celery import celery_app, checks_of_workers
 from jobs.checks import refuse_shared_sessions, refuse_to_start, refuse_unsafe_start
+from jobs.checks.light import refuse_unfit_light_pool
 from jobs.reading.migrations import open_migrations
 from jobs.worker import light
 from jobs.worker.children.reaping import ReapAtOnce
@@ -114,7 +115,9 @@ def check_schema(**_: Any) -> None:
 def take_kind_of_pool(instance: Any, **_: Any) -> None:
     """Become a light worker if the pool is light, by the database. If it is away: see `Parent._registered`."""
     with suppress(DatabaseError, InterfaceError):
-        if seats := seats_of_light(next(iter(instance.app.amqp.queues.consume_from))):
+        pool = next(iter(instance.app.amqp.queues.consume_from))
+        if seats := seats_of_light(pool):
+            refuse_unfit_light_pool(pool)
             light.become_light(seats, instance.concurrency)
     connection.close()
 

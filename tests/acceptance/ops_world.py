@@ -30,6 +30,7 @@ from jobs.models import (
 )
 from jobs.reading.statistics import BUCKETS
 from tenants.models import Change, Tenant, TenantQueue
+from tests.acceptance import ops_light
 from tests.factories import QueueFactory, TenantFactory, make_job
 from tests.sql import sql
 
@@ -62,7 +63,8 @@ def build() -> list[str]:
     _webhooks(plain, long, now)
     bills = ("usage/", "usage/?by=tenant,queue,type,outcome", "webhooks/")
     further = ("queues/", "dead/", "dead/?error=none", "workers/", "schedules/", "health/")
-    return ["", *tenants, *jobs, *further, *runs, *batches, *bills, _what_if(long)]
+    light = ops_light.build()
+    return ["", *tenants, *jobs, *light, *further, *runs, *batches, *bills, _what_if(long)]
 
 
 def _what_if(tenant: Tenant) -> str:

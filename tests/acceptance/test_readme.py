@@ -59,7 +59,8 @@ def test_the_five_minutes(reader: Reader, browser: Browser) -> None:
     expect(ines.locator("#run button")).to_be_enabled()
     ines.locator("#run button").evaluate("button => { for (let n = 0; n < 10; n++) button.click() }")  # quickly
     expect(ines.locator("#result table")).to_be_visible(timeout=30_000)
-    assert reader.type("manage jobs list --status success").count("reports.datareport") == 1
+    ran = reader.type("manage jobs list --status success --tenant alder-finch-capital")
+    assert ran.count("reports.datareport.execute:12") == 1
 
     admin = reader.log_in(browser, "/admin/tenants/tenantqueue/", "admin")  # 3
     row = admin.locator("tr", has_text=TENANT)

@@ -69,7 +69,7 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     "claim": CLAIM,
     "follow": (*SLICES, EXPIRES),
     **dict.fromkeys(("running_in", "start_kept"), (*SLICES, EXPIRES)),
-    **dict.fromkeys(("succeed_many", "start_many", "cancels_of"), TRIPS),
+    **dict.fromkeys(("succeed_many", "start_many"), TRIPS),
     **dict.fromkeys(("fenced", "retry", "stop"), (*VERBS, *SLICES, NEWEST)),
     **dict.fromkeys(("left_behind", "end_sessions"), RECOVER),
     "take_back": (

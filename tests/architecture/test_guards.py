@@ -71,7 +71,7 @@ def test_a_statement_lies_in_the_folder_of_the_one_module_that_runs_it(subtests)
         "engine/upkeep/id_gaps",
     )
     others += ("engine/webhooks/outbox", "reading/webhooks")
-    others += ("checks/databases",)
+    others += ("checks/databases", "reading/blocks")
     modules = [*(JOBS / "store").glob("*.py"), *(JOBS / f"{other}.py" for other in others)]
     sources = [
         (module.parent.name if module.parent.name in packages else module.stem, module.read_text(encoding="utf-8"))

@@ -25,7 +25,9 @@ def main() -> int:
     signals.on_stop(signals.leave)
     orphans.inherit()
     try:
-        with world.created(synchronous=not arguments.lag, cuts=arguments.storm) as created:
+        with world.created(
+            synchronous=not arguments.lag, light=arguments.seed % world.WORKERS, cuts=arguments.storm
+        ) as created:
             return run(created, arguments)
     finally:
         orphans.sweep(spared=Processes())

@@ -1,5 +1,6 @@
 """The load: jobs of many tenants, with retries, delays, snoozes, cancels, revivals, identical ones, litter, flows; some
-that expire, some that the newest call replaces, and some whose ORM code leaves the thread of the body.
+that expire, some that the newest call replaces, and some whose ORM code leaves the thread of the body. About half are
+coroutines, most of them in the light pool.
 """
 
 import random
@@ -15,22 +16,26 @@ from jobs.calls.request import JobRequest
 from jobs.engine.verbs.cancel import cancel
 from jobs.engine.verbs.revive import revive
 from jobs.lifecycle import FINAL
-from jobs.models import Job, Queue
+from jobs.models import Job, Pool, Queue
 from jobs.store import EVERY_TENANT
+from tests.chaos.world import LIGHT, SEATS
 from tests.factories import TenantFactory
+from tests.sample.light_load import LIGHT_LITTER, LIGHT_WAYS, QUEUE
 from tests.sample.litter import LITTER
 from tests.sample.models import Thing
 from tests.sample.ways import LEFT, WAYS
 
-SLOTS = (1, 1, 2, 2, 3, 4)  # of each tenant
+SLOTS = (1, 1, 2, 3, 5, 8)  # of each tenant
 USERS = ("", "ada", "bob")
 MOST_UNFINISHED = 400  # then the submitters wait: the machine is small
 BATCH = 10
 
 
 def things() -> list[Thing]:
-    """One of each tenant, and a queue of its own limit."""
+    """One of each tenant, a queue of its own limit, and the light pool with its queue."""
     Queue.objects.create(name="narrow", concurrency=2, weight=3)
+    Pool.objects.create(name=LIGHT, kind="light", seats=SEATS)
+    Queue.objects.create(name=QUEUE, pool=LIGHT)
     made = [
         TenantFactory(
             slug=f"{'opted' if place % 3 == 2 else 'tenant'}-{place}",  # who opts in has a job every second
@@ -102,7 +107,8 @@ class Load:
     def _submit_flow(self, chance: random.Random) -> list[int]:
         """Jobs of one tenant that wait for each other: a chain, or a batch with a job at its end."""
         calls = chance.choice(self._things).async_(priority=chance.randint(0, 10))
-        methods = [chance.choices(["work", "stumble", "fail"], [8, 2, 1])[0] for _ in range(chance.randint(0, BATCH))]
+        kinds = [chance.choices(["work", "stumble", "fail"], [8, 2, 1])[0] for _ in range(chance.randint(0, BATCH))]
+        methods = [chance.choice(["", "light_"]) + kind for kind in kinds]
         steps = [getattr(calls, method).request(chance.randrange(10**9), seconds=0.0) for method in methods]
         if chance.random() < 0.5:
             with batch("chaos", on_end=calls.work.request(chance.randrange(10**9), seconds=0.0)) as made:
@@ -119,8 +125,11 @@ class Load:
         options: dict[str, Any] = {"priority": chance.randint(0, 10), "user": chance.choice(USERS)}
         if chance.random() < 0.2:
             options["delay"] = chance.uniform(0.1, 3)
+        light = chance.choice(["", "light_"])
         if chance.random() < 0.3:
             options["queue"] = "narrow"
+        elif light:
+            options["queue"] = chance.choices([QUEUE, "default"], [9, 1])[0]  # a coroutine runs in either kind of pool
         number = chance.randrange(10**9)
         if chance.random() < 0.1:
             options["expires"] = chance.uniform(0.1, 2)
@@ -133,10 +142,10 @@ class Load:
         # Most do next to nothing; a few are long enough to be cancelled, or stopped, in the middle.
         dice = chance.random()
         seconds = chance.uniform(1, 4) if dice < 0.02 else chance.expovariate(1 / 0.05) if dice < 0.3 else 0.0
-        arguments = {"kind": chance.choice(list(LITTER))} if method == "litter" else {}
+        arguments = {"kind": chance.choice(list(LIGHT_LITTER if light else LITTER))} if method == "litter" else {}
         if method == "go_astray":
-            arguments = {"way": chance.choice(list(WAYS)), "left": chance.choice(list(LEFT))}
-        return getattr(calls, method).request(number, seconds=round(seconds, 4), **arguments)
+            arguments = {"way": chance.choice(list(LIGHT_WAYS if light else WAYS)), "left": chance.choice(list(LEFT))}
+        return getattr(calls, light + method).request(number, seconds=round(seconds, 4), **arguments)
 
     def _cancel(self, chance: random.Random, recent: list[int]) -> None:
         if recent and chance.random() < 0.2:

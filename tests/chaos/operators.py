@@ -21,14 +21,21 @@ from jobs.engine.webhooks import endpoints
 from jobs.models import Batch, Queue, Schedule, WebhookEndpoint
 from jobs.store import EVERY_TENANT
 from tenants.models import Tenant, TenantQueue
+from tests.chaos.world import LIGHT
 from tests.factories import TenantFactory
+from tests.sample.light_load import QUEUE
 from tests.sample.models import Thing
 from tests.waiting import wait_until
 
 PAUSE = 0.3  # mean seconds between two acts
 GUESTS = ("guest-0", "guest-1")
-PAUSED = ("tests.thing", "stumble")  # a job type
+PAUSED = ("sample.thing", "stumble")  # a job type
 REFUSALS = (DatabaseError, InterfaceError, InvalidRequest, ProtectedError)  # answers that a person gets
+
+
+def home(queue: Queue) -> str:
+    """The pool of a queue."""
+    return LIGHT if queue.name == QUEUE else "default"
 
 
 class Operators:
@@ -89,7 +96,7 @@ class Operators:
             free = {"paused": False, "user_slots": None, "burst_slots": None, "rate_limit": None, "rate_window": None}
             limits.change(row, free | {"num_slots": max(1, row.num_slots)})
         for queue in Queue.objects.all():
-            limits.change(queue, {"paused": False, "concurrency": queue.concurrency or None, "pool": "default"})
+            limits.change(queue, {"paused": False, "concurrency": queue.concurrency or None, "pool": home(queue)})
         with suppress(InvalidRequest):  # it is not paused
             self._resume()
         for slug in GUESTS:
@@ -119,7 +126,7 @@ class Operators:
             else {"concurrency": draw.randint(1, 2)},
             {"weight": draw.randint(1, 50)},
             {"paused": draw.random() < 0.3},
-            {"pool": draw.choice(("default", "default", "nobody"))},
+            {"pool": draw.choice((home(queue), home(queue), "nobody"))},
         )
         limits.change(queue, draw.choice(changes))
 
@@ -162,7 +169,7 @@ class Operators:
         thing = self._guest()
         schedule = Schedule.objects.filter(tenant=thing.tenant_id).first()
         if schedule is None:
-            call = {"source_type": "tests.thing", "source_id": str(thing.pk), "source_method": "again"}
+            call = {"source_type": "sample.thing", "source_id": str(thing.pk), "source_method": "again"}
             schedules.add(thing.tenant, name="guest's", every=timedelta(seconds=1), **call)
         else:
             self._chance.choice((schedules.pause, schedules.resume, schedules.delete))(schedule)

@@ -20,6 +20,7 @@ from tests.waiting import wait_until
 from tests.warm import WarmProcess, WarmProcesses
 
 CONCURRENCY = 2
+LIGHT, SEATS = "light", 8  # the pool of the light worker, and the seats of each of its processes
 WAYS_TO_STOP: tuple[dict[str, str], ...] = ({}, {"REMAP_SIGTERM": "SIGQUIT"}, {"SAMPLE_SOFT_SHUTDOWN": "1"})
 WORKERS = len(WAYS_TO_STOP)
 URLS = (engines.DATABASE, engines.BROKER, engines.CACHE)
@@ -39,12 +40,14 @@ class World:
     """What a death may strike. evidence: the file in which each body that starts writes a line.
 
     paths: those of each worker, to the database, the broker and the cache; none if its ways cannot be cut.
+    light: the number of the worker that is a light one; the seed says so, and thereby in which way that one stops.
     """
 
     directory: File
     environ: dict[str, str]
     processes: Processes
     pair: Pair
+    light: int
     workers: list[Process] = field(default_factory=list)
     paths: list[list[Path]] = field(default_factory=list)
 
@@ -62,11 +65,12 @@ class World:
         return redis.Redis.from_url(self.environ[engines.BROKER], socket_timeout=5)
 
     def start_workers(self) -> None:
-        """Supervised, as in production: a worker that ends is started again. Each stops in another way."""
+        """Supervised, as in production: a worker that ends is started again. Each stops in another way, one is light."""
         for number, way in enumerate(WAYS_TO_STOP):
             name = f"worker{number}"
             ways = dict(zip(URLS, (path.url for path in self.paths[number]), strict=True)) if self.paths else {}
-            command = fleet.worker("default", CONCURRENCY, f"{name}-{os.getpid()}", self.environ | way | ways)
+            pool = LIGHT if number == self.light else "default"
+            command = fleet.worker(pool, CONCURRENCY, f"{name}-{os.getpid()}", self.environ | way | ways)
             log = self.directory / "log" / f"{name}.log"
             # Celery reads its environment when it is imported, which the warm parent has done.
             self.processes.child = Process if way else WarmProcess
@@ -86,10 +90,10 @@ class World:
 
 
 @contextmanager
-def created(*, synchronous: bool, cuts: bool = False) -> Iterator[World]:
+def created(*, synchronous: bool, light: int, cuts: bool = False) -> Iterator[World]:
     """Engines up, PostgreSQL with a standby, this process' Django set up on them, tables made.
 
-    cuts: the workers' ways to the engines may be cut; then there is one PostgreSQL.
+    light: the number of the light worker. cuts: the workers' ways to the engines may be cut; then there is one PostgreSQL.
     """
     with data_dir.throwaway() as directory, WarmProcesses() as processes:
         ours = {name: value for name, value in os.environ.items() if name not in {*URLS, engines.NAMES}}
@@ -99,7 +103,7 @@ def created(*, synchronous: bool, cuts: bool = False) -> Iterator[World]:
             alone = environ[engines.DATABASE]
             if not cuts:
                 environ[engines.DATABASE] = pair.url("read-write")
-            world = World(directory, {**environ, **SETTINGS}, processes, pair)
+            world = World(directory, {**environ, **SETTINGS}, processes, pair, light)
             world.environ["CHAOS_EVIDENCE"] = str(world.evidence)
             world.evidence.touch()
             os.environ.update(world.environ)

@@ -42,8 +42,11 @@ SELECT * FROM (
     FROM held JOIN (
         -- One that drains or is cut off has no process for others, but may run what it was given: it counts as before.
         SELECT pool, sum(CASE WHEN concurrency > 0 AND cut_off_at IS NULL THEN concurrency ELSE most.n END) AS capacity
-        FROM workers CROSS JOIN (
-            SELECT greatest((SELECT max(concurrency) FROM workers), (SELECT max(processes) FROM pool_changes)) AS n
+        FROM workers CROSS JOIN LATERAL (
+            SELECT greatest(
+                (SELECT max(concurrency) FROM workers w WHERE w.pool = workers.pool),
+                (SELECT max(processes) FROM pool_changes c WHERE c.pool = workers.pool)
+            ) AS n
         ) most
         GROUP BY pool
     ) w USING (pool)

@@ -37,6 +37,11 @@ def failing_task_value_error() -> None:
 
 
 @task
+async def failing_task_async() -> None:
+    raise ValueError("This task failed due to ValueError")
+
+
+@task
 def failing_task_system_exit() -> None:
     raise SystemExit("This task failed due to SystemExit")
 

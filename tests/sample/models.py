@@ -21,9 +21,10 @@ from django.utils.functional import SimpleLazyObject
 from jobs import Asynchronous, Retry, RetryLater, current_job, job
 from tenants.conf import TENANT_MODEL
 from tenants.models import Tenant
+from tests.sample.evidence import labour, leave_evidence, meet
+from tests.sample.light_load import LightLoad
 from tests.sample.litter import LITTER
-from tests.sample.ways import NOTHING, WAYS, look
-from tests.sample.ways import leave as leave_there
+from tests.sample.ways import WAYS
 
 
 class Run(models.Model):
@@ -69,38 +70,6 @@ def swallow(mib: int) -> None:
     swallowed = b"x" * (mib * 1024 * 1024)  # written to, so that it is resident
     while swallowed:
         time.sleep(3600)
-
-
-def tell_evidence(line: str) -> None:
-    evidence = os.open(os.environ["CHAOS_EVIDENCE"], os.O_WRONLY | os.O_APPEND)
-    os.write(evidence, line.encode())  # one write: whole, also when the process is killed
-    os.close(evidence)
-
-
-def leave_evidence(number: int) -> tuple[int, int]:
-    """That this body has started, and when: outside PostgreSQL, which may forget it. Returns what is its own."""
-    current = current_job()
-    tell_evidence(f"{current.id} {current.attempt} {os.getpid()} {time.time():.3f}\n")
-    current.stats.update(number=number, attempt=current.attempt)
-    return number, current.attempt
-
-
-def labour(number: int, seconds: float) -> tuple[int, int]:
-    """What a body of a chaos run does; odd numbers listen when they are asked to stop."""
-    evidence = leave_evidence(number)
-    if seconds:
-        time.sleep(seconds)
-    if number % 2:
-        current_job().check_cancelled()
-    return evidence
-
-
-def meet(job_id: int, attempt: int, left: str) -> None:
-    """Tell what others have left in this thread, write a row, and leave something."""
-    if (settings := look()) != NOTHING:
-        tell_evidence(f"{job_id} {attempt} {os.getpid()} {time.time():.3f} {settings}\n")
-    Run.objects.create(job_id=job_id, attempt=attempt, pid=os.getpid())
-    leave_there(left)
 
 
 def wait_for(path: str) -> None:
@@ -182,7 +151,7 @@ class Exhibit(models.Model):
     def dust(self) -> None: ...
 
 
-class Thing(Asynchronous, models.Model):
+class Thing(LightLoad, Asynchronous, models.Model):
     tenant = models.ForeignKey(TENANT_MODEL, models.CASCADE)
 
     def __str__(self) -> str:

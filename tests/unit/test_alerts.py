@@ -3,6 +3,7 @@
 import json
 import re
 from datetime import timedelta
+from uuid import uuid4
 
 import promql_parser
 import pytest
@@ -12,6 +13,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from embedded import REPOSITORY
 from jobs.contrib.metrics.collector import Look
 from jobs.models import Repair, Sample
+from jobs.reading.blocks import BlockNow, BlocksOfType
 from jobs.reading.health import RULES, Facts
 from jobs.reading.health.looks import EndedLook, ForecastLook, PredictionsLook, ServerLook, TotalLook, WebhooksLook
 from jobs.reading.statistics import BUCKETS
@@ -24,7 +26,7 @@ SCALER = yaml.safe_load((REPOSITORY / "deploy/kubernetes/keda/worker-default.yam
 FACTS = Facts(
     queues={1: queue(processes=4, used=3, late=1)},
     lanes=[lane(passing=2)],
-    workers=[worker()],
+    workers=[worker(), worker("mail", kind="light", database_wait=0.5)],
     server=ServerLook(NOW, True, 3.0, 0.5, 10, 100, 0, 1),
     ended=EndedLook(100, 1, 0),
     repairs=[Repair(kind="finding", count=2, last_at=NOW - timedelta(seconds=9999))],
@@ -33,6 +35,8 @@ FACTS = Facts(
     cache=True,
     predictions=PredictionsLook(300, 9, 280, 141, 270, 244, 210, 190, 0.9, 1.2, 2.3, 3.0, 2.5, 3.3),
     webhooks=WebhooksLook(9, 1, 0, 2, 5, 60.0),
+    blocked=[BlockNow(uuid4(), "mail", "a.thing.run", 1, "m.py:3 f", 9, 0.4)],
+    blocks=[BlocksOfType("mail", "a.thing.run", 2, 1.5, 1, "m.py:3 f"), BlocksOfType("mail", "", 1, 0.5, None, "")],
 )
 FORECASTS = ForecastLook({"": 290, "far": 10}, {"default": 8.0}, 0.3)
 ONE = [1] + [0] * (BUCKETS - 1)
@@ -100,6 +104,17 @@ def test_the_documents_name_every_condition_and_metric():
     assert [rule.code for rule in RULES if f"`{rule.code}`" not in text] == []
     families = set(re.findall(r"^# TYPE scheduler_(\w+) ", told(), re.MULTILINE))
     assert [name for name in sorted(families) if f"`{name}`" not in text] == []
+
+
+def test_a_light_pool_has_its_blocks_and_waits_and_an_ordinary_one_has_none():
+    found = dict(re.findall(r'^scheduler_((?:loop|blocked|database_wait)\w+)\{pool="mail"\} (.+)$', told(), re.M))
+    assert found == {
+        "blocked_loops": "1.0",
+        "loop_blocks": "3.0",
+        "loop_blocked_seconds": "2.0",
+        "database_wait_seconds": "0.5",
+    }
+    assert not re.search(r'^scheduler_(loop|blocked|database_wait)\w+\{pool="default"\}', told(), re.M)
 
 
 def test_a_histogram_is_cumulative_and_ends_with_all():

@@ -8,6 +8,7 @@ import pytest
 
 from jobs.allocation.gates import Gate
 from jobs.models import Repair, Sample
+from jobs.reading.blocks import BlockNow, BlocksOfType
 from jobs.reading.health import RULES, Facts, conditions
 from jobs.reading.health.looks import EndedLook, PredictionsLook, ServerLook, WebhooksLook
 from jobs.reading.looking import Worker
@@ -23,12 +24,13 @@ def worker(
     lost: bool = False,
     cut_off_at: datetime | None = None,
     kind: str = "ordinary",
+    database_wait: float | None = None,
 ) -> Worker:
     """One that beats every five seconds."""
     gone_at = None if gone_ago is None else NOW - timedelta(seconds=gone_ago)
     beat_at = NOW - timedelta(seconds=beat_ago)
     what = (uuid4(), "w", 1, pool, kind, concurrency, 1, 5.0)
-    return Worker(*what, NOW, beat_at, cut_off_at, gone_at, lost=lost, leads=False)
+    return Worker(*what, NOW, beat_at, cut_off_at, gone_at, lost=lost, leads=False, database_wait=database_wait)
 
 
 WAITING = lane(gate=Gate.SLOTS_FULL, waiting=9, since=NOW - timedelta(hours=9))
@@ -47,6 +49,8 @@ GOOD = Facts(
     cache=True,
     predictions=PREDICTIONS,
     webhooks=WebhooksLook(9, 3, 0, 2, 5000, 9999.0),
+    blocked=[],
+    blocks=[],
 )
 
 
@@ -64,6 +68,22 @@ def server(**changed) -> Facts:
     return replace(GOOD, server=replace(SERVER, **changed))
 
 
+BLOCK = BlockNow(uuid4(), "mail", "mail.letter.send", 12, "/srv/app/mail.py:31 send", 42, 3.2)
+
+
+def light(database_wait: float, **fields) -> Facts:
+    """A light pool, one of whose bodies has waited so long for a database thread; and an ordinary one."""
+    return replace(GOOD, workers=[worker(), worker("mail", kind="light", database_wait=database_wait, **fields)])
+
+
+def blocked_before(*times: int) -> Facts:
+    """So many blocks of a pool are over, of a job type each."""
+    types = [
+        BlocksOfType("mail", f"mail.letter.send{n}", many, many * 0.5, n, "m.py:3 f") for n, many in enumerate(times, 1)
+    ]
+    return replace(GOOD, blocks=types)
+
+
 def repair(ago: float) -> Repair:
     return Repair(kind="finding", count=3, last_at=NOW - timedelta(seconds=ago))
 
@@ -78,6 +98,8 @@ BAD = {
     "worker_cut_off": replace(GOOD, workers=[worker(cut_off_at=NOW)]),
     "worker_silent": replace(GOOD, workers=[worker(beat_ago=15.1)]),
     "worker_lost": replace(GOOD, workers=[worker(gone_ago=3599.0, lost=True)]),
+    "loop_blocked": replace(GOOD, blocked=[BLOCK]),
+    "database_threads": light(1.01),
     "failures": replace(GOOD, ended=EndedLook(50, 11, 0)),
     "deaths": replace(GOOD, ended=EndedLook(1000, 101, 101)),
     "repairs": replace(GOOD, repairs=[repair(599.0)]),
@@ -101,6 +123,10 @@ JUST_GOOD = [
     pool(4, 4, late_for=60.0),
     replace(GOOD, ended=EndedLook(49, 49, 100)),
     replace(GOOD, workers=[worker(concurrency=0)]),
+    blocked_before(1, 1),
+    light(1.0),
+    light(9.0, gone_ago=9.0),
+    light(9.0, beat_ago=9.0, concurrency=0),  # it drains
     replace(GOOD, workers=[worker(beat_ago=15.0)]),
     replace(GOOD, workers=[worker(gone_ago=9.0)]),  # it stopped
     replace(GOOD, workers=[worker(gone_ago=3600.0, lost=True)]),
@@ -141,6 +167,37 @@ def test_a_light_pool_lacks_seats_and_has_an_idle_one():
     assert "has an idle seat" in stalled.text
     [short] = conditions(pool(4, 4, late_for=60.1))
     assert short.text == "Pool default lacks processes: 2 jobs could start now; 2 more processes would be busy."
+
+
+def test_who_blocks_a_loop_is_named_with_the_seats_that_wait():
+    named, unknown = BLOCK, replace(BLOCK, job_id=None, job_type="", place="", others=1, seconds=0.4)
+    told = [one.text for one in conditions(replace(GOOD, blocked=[named, unknown]))]
+    assert told == [
+        "Job 12 (mail.letter.send) has blocked an event loop of pool mail for 3.2 s: 42 other attempts stand still."
+        " It is at /srv/app/mail.py:31 send.",
+        "A body that nobody could name has blocked an event loop of pool mail for 0.4 s: 1 other attempt stands still.",
+    ]
+
+
+def test_of_many_blocked_loops_the_first_are_named_and_the_others_counted():
+    told = [one.text for one in conditions(replace(GOOD, blocked=[BLOCK] * 5))]
+    assert (len(told), told[-1]) == (4, "2 more event loops are blocked.")
+
+
+def test_blocks_that_are_over_are_told_once_they_are_several():
+    [found] = conditions(blocked_before(2, 1))
+    assert found.text == (
+        "Bodies blocked event loops of pool mail 3 times in 10 minutes, 1.5 s in all; most often mail.letter.send1 (2),"
+        " last as job 1 at m.py:3 f."
+    )
+
+
+def test_the_longest_wait_for_a_database_thread_is_told_of_each_pool():
+    workers = [
+        worker(pool, kind="light", database_wait=wait) for pool, wait in (("mail", 2.0), ("mail", 4.0), ("b", 0.1))
+    ]
+    [found] = conditions(replace(GOOD, workers=workers))
+    assert found.text == "Bodies of pool mail waited up to 4.0 s for a database thread of their process."
 
 
 @pytest.mark.parametrize("workers", [[], [worker(beat_ago=30.1, gone_ago=30.1)], [worker("other")]])

@@ -15,10 +15,15 @@ class WorkerStopped(Exception):
     """The worker of the attempt was stopped, and did not wait for its end."""
 
 
+class NeighbourEnded(Exception):
+    """The process of the attempt was ended because of another job in it; this one runs again."""
+
+
 class MemoryExceeded(Exception):
     """The process of the attempt was killed, because it took more memory than its job may use."""
 
 
 ENDINGS: dict[str, type[Exception]] = {
-    error.__name__: error for error in (ProcessDied, WorkerGone, WorkerStopped, MemoryExceeded, Cancelled)
+    error.__name__: error
+    for error in (ProcessDied, WorkerGone, WorkerStopped, NeighbourEnded, MemoryExceeded, Cancelled)
 }  # by the error class of the failed attempt

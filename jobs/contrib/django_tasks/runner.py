@@ -1,7 +1,8 @@
-"""The job of a task: a function with the name of the task's function, which calls it."""
+"""The job of a task: a function with the name of the task's function, which calls it. An async task is a coroutine."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
+from inspect import iscoroutinefunction
 from time import monotonic
 from typing import Any
 
@@ -9,9 +10,9 @@ from jobs.authoring.current import current_job
 from jobs.authoring.decorator import FUNCTIONS, STANDS_IN, job
 from jobs.authoring.exceptions import Cancelled, RetryLater
 from jobs.authoring.groups import means
+from jobs.authoring.in_thread import in_thread
 from jobs.contrib.django_tasks import results
 from jobs.contrib.django_tasks.interface import (
-    AnyResult,
     AnyTask,
     InvalidTask,
     TaskContext,
@@ -34,13 +35,25 @@ def declare(task: AnyTask) -> None:
         return
     TASKS[named] = task
 
-    def run(*, args: list[Any], kwargs: dict[str, Any], **_: Any) -> Any:
-        return _run(TASKS[named], args, kwargs)
-
+    run = _async_body(named) if iscoroutinefunction(task.func) else _body(named)
     run.__module__, run.__qualname__ = named
     run.__name__ = task.func.__name__
     setattr(run, STANDS_IN, True)
     job(dedup=False)(run)
+
+
+def _body(named: tuple[str, str]) -> Callable[..., Any]:
+    def run(*, args: list[Any], kwargs: dict[str, Any], **_: Any) -> Any:
+        return _run(TASKS[named], args, kwargs)
+
+    return run
+
+
+def _async_body(named: tuple[str, str]) -> Callable[..., Any]:
+    async def run(*, args: list[Any], kwargs: dict[str, Any], **_: Any) -> Any:
+        return await _arun(TASKS[named], args, kwargs)
+
+    return run
 
 
 def function_of(task: AnyTask) -> Callable[..., Any]:
@@ -63,32 +76,53 @@ def priority_of(task: AnyTask) -> int:
 
 
 def _run(task: AnyTask, args: list[Any], kwargs: Mapping[str, Any]) -> Any:
-    job_id = current_job().id
-    assert job_id is not None  # noqa: S101 - for the type checker: only jobs run this
-    result = results.running(job_id, task.backend)
-    backend, begun = type(task.get_backend()), monotonic()
-    task_started.send(sender=backend, task_result=result)
+    attempt = _Attempt(task)
     try:
-        value = normalize_json(task.call(*_context(task, result), *args, **kwargs))
+        value = normalize_json(task.call(*attempt.context(), *args, **kwargs))
     except BaseException as error:
-        if any(means(error, kind) for kind in (RetryLater, Cancelled, KeyboardInterrupt)):
-            raise  # the task has not finished, or not by itself
-        _finish(result, TaskResultStatus.FAILED, monotonic() - begun)
-        result.errors.append(results.error_of(error))
-        task_finished.send(sender=backend, task_result=result)
+        attempt.fail(error)
         raise
-    _finish(result, TaskResultStatus.SUCCESSFUL, monotonic() - begun)
-    object.__setattr__(result, "_return_value", value)
-    task_finished.send(sender=backend, task_result=result)
-    return value
+    return attempt.succeed(value)
 
 
-def _context(task: AnyTask, result: AnyResult) -> tuple[Any, ...]:
-    return (TaskContext(task_result=result),) if task.takes_context else ()
+async def _arun(task: AnyTask, args: list[Any], kwargs: Mapping[str, Any]) -> Any:
+    attempt = await in_thread(_Attempt, task)  # receivers of the signals may use the database
+    try:
+        value = normalize_json(await task.acall(*attempt.context(), *args, **kwargs))
+    except BaseException as error:
+        await in_thread(attempt.fail, error)
+        raise
+    return await in_thread(attempt.succeed, value)
 
 
-def _finish(result: AnyResult, status: TaskResultStatus, seconds: float) -> None:
-    """End the result, that many seconds after the start of its attempt by the database's clock."""
-    begun = result.last_attempted_at
-    object.__setattr__(result, "status", status)  # it is frozen; Django's own backends do the same
-    object.__setattr__(result, "finished_at", begun and begun + timedelta(seconds=seconds))
+class _Attempt:
+    """An attempt at a task: it sends the signals of its start and of its end."""
+
+    def __init__(self, task: AnyTask) -> None:
+        job_id = current_job().id
+        assert job_id is not None  # noqa: S101 - for the type checker: only jobs run this
+        self._result = results.running(job_id, task.backend)
+        self._sender, self._takes_context = type(task.get_backend()), task.takes_context
+        self._begun = monotonic()
+        task_started.send(sender=self._sender, task_result=self._result)
+
+    def context(self) -> tuple[Any, ...]:
+        return (TaskContext(task_result=self._result),) if self._takes_context else ()
+
+    def fail(self, error: BaseException) -> None:
+        if any(means(error, kind) for kind in (RetryLater, Cancelled, KeyboardInterrupt)):
+            return  # the task has not finished, or not by itself
+        self._result.errors.append(results.error_of(error))
+        self._finish(TaskResultStatus.FAILED)
+
+    def succeed(self, value: Any) -> Any:
+        object.__setattr__(self._result, "_return_value", value)
+        self._finish(TaskResultStatus.SUCCESSFUL)
+        return value
+
+    def _finish(self, status: TaskResultStatus) -> None:
+        """End the result, so many seconds after the start of its attempt by the database's clock, and tell about it."""
+        begun, seconds = self._result.last_attempted_at, monotonic() - self._begun
+        object.__setattr__(self._result, "status", status)  # it is frozen; Django's own backends do the same
+        object.__setattr__(self._result, "finished_at", begun and begun + timedelta(seconds=seconds))
+        task_finished.send(sender=self._sender, task_result=self._result)

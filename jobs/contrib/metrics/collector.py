@@ -3,7 +3,7 @@
 No label names a tenant, a user or a job, so the number of series depends on queues, pools and job types alone.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
@@ -25,6 +25,7 @@ class Look(Collector):
     def collect(self) -> Iterator[Metric]:
         yield from _queues(self._facts)
         yield from _pools(self._facts)
+        yield from _light_pools(self._facts)
         yield from _tenants(self._facts)
         yield from _server(self._facts)
         yield from _conditions(self._facts)
@@ -78,6 +79,22 @@ def _pools(facts: Facts) -> Iterator[Metric]:
     yield gauge(
         "workers", "Workers: live, draining, cut off, silent, or lost in the last hour.", ["pool", "state"], workers
     )
+
+
+def _light_pools(facts: Facts) -> Iterator[Metric]:
+    waits = facts.database_waits
+    times, seconds = dict.fromkeys(waits, 0), dict.fromkeys(waits, 0.0)
+    for one in facts.blocks:
+        times[one.pool] = times.get(one.pool, 0) + one.times
+        seconds[one.pool] = seconds.get(one.pool, 0.0) + one.seconds
+    now = Counter(block.pool for block in facts.blocked)
+    for name, text, by_pool in (
+        ("blocked_loops", "Event loops that a body blocks now.", {pool: now[pool] for pool in {**times, **now}}),
+        ("loop_blocks", "Blocks of event loops in the last ten minutes that are over.", times),
+        ("loop_blocked_seconds", "How long they took, all together.", seconds),
+        ("database_wait_seconds", "Longest wait of a body for a database thread, in the last beats.", waits),
+    ):
+        yield gauge(name, text, ["pool"], [([pool], value) for pool, value in by_pool.items()])
 
 
 def _tenants(facts: Facts) -> Iterator[Metric]:

@@ -38,9 +38,11 @@ def run(body: Coroutine[Any, Any, Value], job_id: int, host: AttemptHost, left: 
         finally:
             if os.getpid() == process:  # a process that the body forked shares what the loop waits with
                 left.append("an event loop")  # unless it ends here
-                left[:] = loop.run_until_complete(_end_tasks(job_id, task))
-                loop.set_exception_handler(partial(_tell_late, job_id))
-                loop.close()
+                try:
+                    left[:] = loop.run_until_complete(_end_tasks(job_id, task))
+                finally:
+                    loop.set_exception_handler(partial(_tell_late, job_id))
+                    loop.close()
 
 
 def _cancel(task: asyncio.Task[Any], host: AttemptHost) -> None:

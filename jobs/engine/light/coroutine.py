@@ -91,7 +91,7 @@ def find(attempts: Sequence[Attempt]) -> None:
 
 
 class _Known:
-    """What attempts that begin together need to know but once: the code of each job type, and the objects."""
+    """The code of each job type and the objects of attempts that begin together."""
 
     def __init__(self, attempts: Sequence[Attempt]) -> None:
         self._targets: dict[tuple[str, str], Target] = {}

@@ -28,7 +28,7 @@ Around = Callable[[], AbstractContextManager[object]]
 
 
 class Waits:
-    """How long calls have waited for a database thread."""
+    """The longest wait of a call for a database thread."""
 
     def __init__(self) -> None:
         self._longest = 0.0

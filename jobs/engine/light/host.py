@@ -45,7 +45,7 @@ class LightProcess(ProcessHost):
 class LightSeat(AttemptHost):
     """A seat on the loop.
 
-    is_cancelled: returns whether the attempt was asked to stop: the parent tells, so the database is not asked.
+    is_cancelled: returns whether the attempt was asked to stop, as the parent has told: the database is not asked.
     """
 
     process: LightProcess

@@ -25,6 +25,7 @@ from jobs.engine.light.database import DatabaseThreads, Lane
 from jobs.engine.light.host import LightProcess, LightSeat
 from jobs.engine.light.rest import make_task, note_body
 from jobs.engine.process.interrupt import CANCEL_PATIENCE
+from jobs.engine.process.patience import DATABASE_PATIENCE
 from jobs.engine.process.user_code import in_a_thread
 from jobs.store import Started, may_pass
 from jobs.telemetry import traces
@@ -63,7 +64,9 @@ class Seats:
 
     def begin(self, jobs: Sequence[Started]) -> None:
         """Begin these attempts, which have started by their rows."""
-        attempts = [self._seat(job) for job in jobs]
+        attempts, now = [self._seat(job) for job in jobs], time.monotonic()
+        for attempt in attempts:  # the look-up of its object may take no longer than in an ordinary process
+            attempt.last = now + attempt.job.timeout + DATABASE_PATIENCE
         self._attempts |= {attempt.key: attempt for attempt in attempts}
         by_type: dict[str, list[Attempt]] = {}  # one whose objects take long to find must not hold up the others
         for attempt in attempts:
@@ -173,7 +176,8 @@ class Seats:
 
 
 async def _run(attempt: Attempt) -> None:
-    attempt.due = time.monotonic() + attempt.job.timeout  # now: who is cancelled before it begins would have no end
+    # Only now: a body that is cancelled before it begins would have no end.
+    attempt.due, attempt.last = time.monotonic() + attempt.job.timeout, math.inf
     with attempt_context(attempt.job) as span:
         await coroutine.run(attempt)
         if attempt.outcome.error is not None:

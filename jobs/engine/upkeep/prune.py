@@ -19,6 +19,7 @@ from jobs.engine.verbs.cancel import cancel
 from jobs.models import (
     Batch,
     BatchTally,
+    BlockedLoop,
     DeathNotice,
     Job,
     JobEdge,
@@ -69,6 +70,7 @@ def prune() -> None:
     _delete_free(JobLog.objects.filter(Q(at__lt=old) | Q(at__lt=now - days)))  # few job types have any
     moment = now - timedelta(days=settings.JOBS_LOGS_KEEP)
     _forget_log(Change, "at", moment)
+    _forget_log(BlockedLoop, "began_at", moment)
     _forget_log(WhatIf, "asked_at", now - timedelta(days=1))
     if apps.is_installed("django.contrib.admin"):
         _forget_log(apps.get_model("admin", "LogEntry"), "action_time", moment)

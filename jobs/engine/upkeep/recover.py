@@ -12,13 +12,13 @@ from jobs.engine.deaths.announce import announce
 from jobs.engine.door import dispatch, repairs
 from jobs.engine.process.user_code import in_a_thread
 from jobs.lifecycle import Status
-from jobs.models import WORKER_STOPPED
+from jobs.models import NEIGHBOUR_ENDED, WORKER_STOPPED
 from jobs.store import ANY_SEAT, Failure, Seat
 
 SESSION_PATIENCE = 1.0  # seconds to wait for each session of a dead process to end
 MOST_STOPS = 10  # ends that are not to blame on a job, and do not count as its crashes; each further one does
 STOPPED = Failure(WORKER_STOPPED, "its worker was stopped")
-NEIGHBOUR = Failure("NeighbourEnded", "its process was ended because of another job in it")
+NEIGHBOUR = Failure(NEIGHBOUR_ENDED, "its process was ended because of another job in it")
 FORGIVEN = (STOPPED, NEIGHBOUR)
 
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 from jobs.allocation.gates import Gate
 from jobs.engine.attempt.policy import most_retries
 from jobs.lifecycle import Status
-from jobs.models import EXPIRED, HELD_UNTIL, UNKNOWN_JOB_TYPE, WORKER_STOPPED
+from jobs.models import EXPIRED, HELD_UNTIL, NEIGHBOUR_ENDED, UNKNOWN_JOB_TYPE, WORKER_STOPPED
 from jobs.reading.explain.gates import Blocker, as_text, closed
 from jobs.reading.explain.reads import JobFacts, Predecessor
 from plumbing.text import count_of_jobs, duration
@@ -39,6 +39,8 @@ def _innocent(job: JobFacts) -> str | None:
     error_class, _, error = job.last_error.partition(": ")
     if error_class == WORKER_STOPPED:
         return "Its worker was stopped before it had ended: it runs"
+    if error_class == NEIGHBOUR_ENDED:
+        return "Its process was ended because of another job in it, which is no failure of this one: it runs"
     if error_class != UNKNOWN_JOB_TYPE:
         return None
     name = f"{job.source_type}.{job.source_method}"

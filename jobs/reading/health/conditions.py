@@ -10,6 +10,7 @@ from typing import Literal, get_args
 
 from jobs.conf import documented
 from jobs.reading.health.facts import MINUTES, Facts
+from jobs.reading.health.light import database_threads, loop_blocked
 from jobs.reading.shares import percent
 from plumbing.text import count_of_jobs, printable
 
@@ -190,6 +191,8 @@ RULES = (
     Rule("worker_cut_off", "warning", _worker_cut_off),
     Rule("worker_silent", "warning", _worker_silent),
     Rule("worker_lost", "warning", _worker_lost),
+    Rule("loop_blocked", "warning", loop_blocked),
+    Rule("database_threads", "warning", database_threads),
     Rule("failures", "warning", _failures),
     Rule("deaths", "warning", _deaths),
     Rule("repairs", "warning", _repairs),

@@ -10,14 +10,15 @@ from django.core.cache import caches
 
 from jobs.conf import settings
 from jobs.models import Repair, Sample
-from jobs.reading import looking, waits
+from jobs.reading import blocks, looking, waits
+from jobs.reading.blocks import BlockNow, BlocksOfType
 from jobs.reading.health import looks
 from jobs.reading.health.looks import EndedLook, PredictionsLook, ServerLook, WebhooksLook
 from jobs.reading.looking import Lane, Queue, Tenant, Worker
 from jobs.reading.standing import QueueStanding, StandingState, of_queues, of_tenants
 from jobs.reading.waits import PoolDemand
 
-MINUTES = 10  # of ended attempts
+MINUTES = 10  # of ended attempts, and of blocked loops
 LATELY = timedelta(hours=1)  # for which a lost worker is shown
 
 
@@ -27,6 +28,8 @@ class Facts:
 
     starved: the tenants that could take a slot, and get too little of their shares.
     cache: whether it answers.
+    blocked: the event loops that are blocked.
+    blocks: the blocks of the last MINUTES that are over.
     """
 
     queues: Mapping[int, Queue]
@@ -40,6 +43,8 @@ class Facts:
     cache: bool
     predictions: PredictionsLook
     webhooks: WebhooksLook
+    blocked: Sequence[BlockNow]
+    blocks: Sequence[BlocksOfType]
 
     @cached_property
     def pools(self) -> list[PoolDemand]:
@@ -62,6 +67,18 @@ class Facts:
         ]
         counted = Counter((worker.pool, worker.state(now)) for worker in workers)
         return [(*pool_and_state, number) for pool_and_state, number in sorted(counted.items())]
+
+    @cached_property
+    def database_waits(self) -> dict[str, float]:
+        """The longest that a body of each light pool has lately waited for a database thread, in seconds.
+
+        Of pools with live workers, and of these.
+        """
+        longest: dict[str, float] = {}
+        for worker in self.workers:
+            if worker.is_light and worker.is_live(self.server.now):
+                longest[worker.pool] = max(longest.get(worker.pool, 0.0), worker.database_wait or 0.0)
+        return longest
 
     def last_beat(self, pool: str) -> datetime | None:
         """Return when a worker of this pool last beat; None if none did in the last day."""
@@ -90,6 +107,8 @@ def look() -> Facts:
             cache_answers,
             looks.look_predictions(),
             looks.look_webhooks(),
+            blocks.now(),
+            blocks.lately(60.0 * MINUTES),
         )
 
 

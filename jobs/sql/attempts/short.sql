@@ -8,15 +8,6 @@ WHERE id = %(id)s
       -- include shared/held_by
   )  -- guard I8
 
--- name: cancels_of
--- Reads:  the running attempts of a worker that were asked to stop. Who: its feeder. Index: jobs_one_job_per_slot.
--- A row with a slot and a worker is that of a running attempt.
-SELECT id, attempt, worker_pid FROM jobs
-WHERE slot IS NOT NULL
-  AND worker = %(worker)s::uuid  -- guard I3
-  AND cancel_requested_at IS NOT NULL  -- guard
-ORDER BY id
-
 -- name: still_running
 -- Reads:  what the holder of a running attempt knows of it. Who: a process that lost the answer to its start; a parent process
 --         that settles in place of its child. The child's pid is part of the fence, since a duplicate message may let another

@@ -96,6 +96,36 @@ WHERE minute >= %(since)s::timestamptz AND minute < %(until)s::timestamptz
 GROUP BY 1, outcome
 ORDER BY 1
 
+-- name: look_longest
+-- Reads:  the running jobs of each worker that began first, `each` of every worker, `most` of all.
+-- Who:    the operators' page of workers. Locks: none. Index: jobs_one_job_per_slot.
+SELECT id
+FROM (
+    SELECT id, start_time, row_number() OVER (PARTITION BY worker ORDER BY start_time, id) AS place
+    FROM jobs
+    WHERE slot IS NOT NULL
+      AND worker IS NOT NULL
+) running
+WHERE place <= %(each)s
+ORDER BY place, start_time, id
+LIMIT %(most)s
+
+-- name: look_running
+-- Reads:  the running jobs of each worker by type, the types with most of them first: how many, of how many tenants, since when, and
+--         when the time limits end the last of them. Who: the operators' page of workers. Locks: none. Index: jobs_one_job_per_slot.
+SELECT
+    j.worker,
+    j.source_type || '.' || j.source_method AS job_type,
+    count(*)::int AS jobs,
+    count(DISTINCT j.tenant_id)::int AS tenants,
+    min(j.start_time) AS since,
+    max(j.start_time + (coalesce(j.timeout, q.default_timeout, %(timeout)s) + %(grace)s) * interval '1 second') AS ends_by
+FROM jobs j JOIN queues q ON q.id = j.queue_id
+WHERE j.slot IS NOT NULL
+  AND j.worker IS NOT NULL
+GROUP BY 1, 2
+ORDER BY j.worker, jobs DESC, job_type
+
 -- name: look_runs
 -- Reads:  the last runs of these schedules, at most `most` of each, latest first. Runs are kept for months.
 -- Who:    the operators' pages. Locks: none. Index: schedule_runs_once.

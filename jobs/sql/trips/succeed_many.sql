@@ -43,13 +43,19 @@ logged AS (
 ),
 freeing AS MATERIALIZED (
     SELECT id, queue_id, tenant_id, slot, ticket, followed, worker_pid,
-        row_number() OVER (PARTITION BY queue_id, tenant_id ORDER BY slot) AS nth
+        row_number() OVER (ORDER BY queue_id, tenant_id, slot) AS place
     FROM settled WHERE goes_on
 ),
+-- The same in one row: a job finds its slot by its place. A join of two lists would compare each job with each slot.
+seats AS MATERIALIZED (
+    SELECT array_agg(id ORDER BY place) AS ids, array_agg(slot ORDER BY place) AS slots, array_agg(ticket ORDER BY place) AS tickets,
+        array_agg(followed ORDER BY place) AS follows, array_agg(worker_pid ORDER BY place) AS pids
+    FROM freeing
+),
 next AS MATERIALIZED (
-    SELECT e.queue_id, e.tenant_id, j.row, q.*, tenant.num_slots,
-        row_number() OVER (PARTITION BY e.queue_id, e.tenant_id ORDER BY j.priority, j.id) AS nth
-    FROM (SELECT queue_id, tenant_id, count(*)::int AS n FROM freeing GROUP BY queue_id, tenant_id) e
+    SELECT j.row, q.*, tenant.num_slots,
+        e.place + row_number() OVER (PARTITION BY e.queue_id, e.tenant_id ORDER BY j.priority, j.id) AS place
+    FROM (SELECT queue_id, tenant_id, count(*)::int AS n, min(place) - 1 AS place FROM freeing GROUP BY queue_id, tenant_id) e
     CROSS JOIN clock
     CROSS JOIN LATERAL (
         SELECT name, pool, default_timeout, default_max_retries, default_backoff, backoff_grows FROM queues
@@ -114,15 +120,16 @@ followed AS (
         progress = NULL,
         progress_note = ''
     FROM (
-        SELECT n.*, f.id AS ended_id, f.slot, f.ticket, f.followed + 1 AS followed, f.worker_pid
-        FROM next n JOIN freeing f USING (queue_id, tenant_id, nth)
-        WHERE n.num_slots >= f.slot  -- guard I1
+        SELECT n.*, ids[place] AS ended_id, slots[place] AS slot, tickets[place] AS ticket, follows[place] + 1 AS followed,
+            pids[place] AS worker_pid
+        FROM next n CROSS JOIN seats
+        WHERE n.num_slots >= slots[place]  -- guard I1
     ) q, clock
     WHERE j.ctid = q.row
     RETURNING
     -- include shared/started
     , q.ended_id
 ),
-ended AS (SELECT settled.* FROM settled LEFT JOIN followed ON followed.ended_id = settled.id WHERE followed.id IS NULL)
+ended AS (SELECT * FROM settled WHERE id NOT IN (SELECT ended_id FROM followed))
 -- include shared/freed
 SELECT settled.id AS ended, settled.attempt AS ended_attempt, followed.* FROM settled LEFT JOIN followed ON followed.ended_id = settled.id

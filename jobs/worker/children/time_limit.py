@@ -102,5 +102,5 @@ class Timer(TimeLimit):
         if self._ask_to_cancel is None:
             raise TimeIsUp
         ask, self._ask_to_cancel = self._ask_to_cancel, None
-        signal.setitimer(signal.ITIMER_REAL, DEAF)
         ask()
+        signal.setitimer(signal.ITIMER_REAL, DEAF)

@@ -1,4 +1,4 @@
-"""The bell of a light pool: whoever finds work for it rings, and its feeders come.
+"""The bell of a light pool: a dispatch that finds work for it rings, and its feeders come.
 
 A dispatch leaves the jobs of a light pool to the feeders, since only they know which of their seats are free. It rings
 by NOTIFY. A ring may be lost with a session; a feeder looks each second anyway.
@@ -25,7 +25,7 @@ class Bell:
         self._tried = -AGAIN
 
     def file(self) -> int | None:
-        """Return the file descriptor that becomes readable when somebody rings; None while there is no session."""
+        """Return the file descriptor that becomes readable when it rings; None while there is no session."""
         if self._file < 0 and monotonic() - self._tried >= AGAIN:
             self._tried = monotonic()
             with suppress(DatabaseError, InterfaceError):
@@ -33,7 +33,7 @@ class Bell:
         return None if self._file < 0 else self._file
 
     def rung(self) -> tuple[bool, bool]:
-        """Return whether somebody has rung since the last call: for work; to stop an attempt. Lost session: both."""
+        """Return whether it has rung since the last call: for work; to stop an attempt. Lost session: both."""
         if self._file < 0:
             return False, False
         try:
@@ -44,9 +44,6 @@ class Bell:
         return self._work in heard, self._stop in heard
 
     def close(self) -> None:
-        """End the session; `file` begins another one, but not at once.
-
-        It must say None before: the next session may get the same descriptor, and the feeder would not watch it.
-        """
+        """End the session; `file` begins another one, a second later: by then the file is not watched any more."""
         self._file, self._tried = -1, monotonic()
         self._hearing.close()

@@ -43,7 +43,8 @@ class LightChild:
     def __init__(self, listener: Listener, rounds: Rounds, index: int) -> None:
         self._listener, self._rounds, self._index = listener, rounds, index
         self._database = DatabaseThreads(settings.JOBS_LIGHT_DATABASE_THREADS)
-        SyncToAsync.single_thread_executor = self._database  # type: ignore[assignment]  # calls outside an attempt
+        # For what a body asks without `await`, such as its tenant: the loop waits for that, and not for other bodies.
+        SyncToAsync.single_thread_executor = DatabaseThreads(1)  # type: ignore[assignment]
         self._reporter = ThreadPoolExecutor(1, thread_name_prefix="reporter")
         self._process = LightProcess(WORKER_ID, submit=self._reporter.submit)
         self._ended: list[tuple[Any, ...]] = []

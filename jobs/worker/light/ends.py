@@ -5,8 +5,8 @@ window, which is short beside the time that such jobs take.
 
 After a success, the next job of its lane may follow in its slot and seat, which costs a third less than a claim. An
 ordinary process gives its seat to others after a time slice. Here there are many seats: each trip gives at least one of
-those that have ended to whoever is next in line, those of the oldest slices first, and within MAX_SLICE it gives all.
-So somebody new waits for the next end, and not for the end of a slice.
+those that have ended to the next job in line, those of the oldest slices first, and within MAX_SLICE it gives all.
+So a job of another lane waits for the next end, and not for the end of a slice.
 """
 
 import math

@@ -7,6 +7,7 @@ What the seats hold changes in this thread alone, between two trips. Failures ar
 they ask code of the project's own, which may take its time.
 """
 
+import math
 import threading
 import uuid
 from collections.abc import Callable, Sequence
@@ -17,10 +18,12 @@ from django.db import DatabaseError, DataError, IntegrityError, InterfaceError
 from jobs import store, telemetry
 from jobs.engine.door import dispatch
 from jobs.engine.door.repairs import recount_books
+from jobs.engine.process.patience import DATABASE_PATIENCE
 from jobs.store import OwnSession, Started, Trip
 from jobs.worker.light import LightPool
 from jobs.worker.light.alone import Alone
 from jobs.worker.light.bell import Bell
+from jobs.worker.light.departures import Departures
 from jobs.worker.light.ends import End, Ends
 from jobs.worker.light.lookout import Lookout
 from jobs.worker.light.passes import Passes
@@ -30,7 +33,6 @@ from jobs.worker.threads.watchdog import Progress
 
 LOOK_INTERVAL = 1.0  # seconds
 PAUSE = 0.1  # seconds after a trip that failed
-LAST_PATIENCE = 30.0  # seconds that the other seats of a process get, which has to end because of one of them
 
 
 class Feeder:
@@ -55,20 +57,24 @@ class Feeder:
         died: reports that a process has ended, by its pid, when its last ends are settled.
         """
         self._worker, self._pool, self._seats, self._called = worker, name, pool.seats, pool.called
-        self._stop, self._drains, self._end, self._died = stop, drains, end, died
+        self._stop, self._drains = stop, drains
         self.processes = Processes(pool.listener)
         self.idle = threading.Event()  # the worker drains, and no seat holds anything
-        self._dying: list[LightProcess] = []
+        self._departures = Departures(self.processes, end, died)
         self._ends, self._passes = Ends(), Passes(name)
         self._bell, self._lookout = Bell(name), Lookout(worker, self.processes)
         self._alone, self._in_hand = Alone(self.processes.wake), dict[Key, LightProcess]()
-        self._paused_until = 0.0
+        self._paused_until, self._away_since = 0.0, math.inf
         self._database_wait = 0.0
 
     def database_wait(self) -> float:
         """Return the longest that a body has waited for a database thread since the last call, in seconds."""
         longest, self._database_wait = self._database_wait, 0.0
         return longest
+
+    def is_given_up(self) -> bool:
+        """Return whether PostgreSQL has not answered for so long that a worker that stops need not wait for it."""
+        return monotonic() - self._away_since > DATABASE_PATIENCE
 
     def wake(self) -> None:
         """Look again: the worker drains, or there is a message. Any thread may call this."""
@@ -83,7 +89,8 @@ class Feeder:
                 self._hear()
                 if monotonic() >= self._paused_until:
                     self._speak(progress)
-                self._end_what_leaves()
+                self._departures.look(self._ends, self._in_hand.values())
+                self._note_idle()
             self._bell.close()
             store.session().close()
 
@@ -91,7 +98,7 @@ class Feeder:
         """Wait for news, at most until the next turn is due, and take it."""
         for process, message in self.processes.hear(self._pause(), self._bell.file()):
             if message is None:
-                self._dying.append(process)
+                self._departures.note(process)
             else:
                 self._take(process, message)
         work, stop = self._bell.rung()
@@ -151,35 +158,29 @@ class Feeder:
         try:
             if self._lookout.until_next(LOOK_INTERVAL) == 0:
                 progress.asking(self._look)
-            if self._is_due() and not self._lookout.lost:  # else seats may hold what nobody knows
+            if self._is_due() and not self._lookout.lost:  # else seats may hold what is not known
                 progress.asking(self._turn)
+            self._away_since = math.inf
         except (DatabaseError, InterfaceError) as error:
             self._paused_until = monotonic() + PAUSE
+            self._away_since = min(self._away_since, monotonic())
             store.session().close()
             telemetry.noticed("feeder has no answer", error=type(error).__name__)
 
     def _look(self) -> None:
-        found = self._lookout.look(self._in_hand, [process.pid for process in self._dying])
+        found = self._lookout.look(self._in_hand, self._departures.pids())
         for process, jobs in found.begin.items():
             process.run(jobs, {})
         for process, keys in found.cancel.items():
             process.wire.send("cancel", keys)
         for pid in found.dead:
-            self._died(pid)
+            self._departures.report(pid)
+        if self._lookout.lost:
+            self._paused_until = monotonic() + PAUSE
         self._passes.ask()
 
-    def _end_what_leaves(self) -> None:
-        """End the processes that are to leave and are empty; report those that have ended, and are settled."""
-        for process in [*self.processes.by_pid.values()]:
-            others = process.held.keys() - process.stuck.keys()
-            late = process.leaves is not None and monotonic() - process.leaves > LAST_PATIENCE
-            if process.leaves is not None and (late or not others):
-                self._end(process)
-        for process in [*self._dying]:
-            if not self._ends.of(process) and process not in self._in_hand.values():
-                self._dying.remove(process)
-                self._died(process.pid)
-        busy = self._ends or self._in_hand or self._dying or self._lookout.lost
+    def _note_idle(self) -> None:
+        busy = self._ends or self._in_hand or self._departures or self._lookout.lost
         if self._drains() and not busy and not any(process.held for process in self.processes.by_pid.values()):
             self.idle.set()
 

@@ -53,7 +53,7 @@ class Lookout:
         return 0.0 if self.lost else max(self._looked + interval - monotonic(), 0.0)
 
     def hurry(self) -> None:
-        """Look soon: somebody asked an attempt to stop, or there is other news."""
+        """Look soon: an attempt was asked to stop."""
         self._looked = 0.0
 
     def note(self, started: Collection[Started]) -> None:
@@ -64,7 +64,7 @@ class Lookout:
     def look(self, in_hand: Collection[Key], dying: Collection[int]) -> Found:
         """Look once.
 
-        in_hand: attempts that no seat holds any more, but somebody here settles.
+        in_hand: attempts that no seat holds any more, and that are settled one by one.
         dying: processes whose end is about to be reported.
         """
         found = Found()

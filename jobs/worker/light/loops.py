@@ -95,7 +95,7 @@ class Loops:
         self._end_process_if_late(block, now)
 
     def _end_process_if_late(self, block: _Block, now: float) -> None:
-        """End the process if the body that blocks it is past its limit; if nobody knows it, if any of its bodies is."""
+        """End the process if the body that blocks it is past its limit; if nothing is known, if any of them is."""
         process = block.process
         suspects = [block.blamed] if block.blamed else [*process.held]
         late = [key for key in suspects if _is_late(process, key, now)]

@@ -28,7 +28,10 @@ _feeder: Feeder | None = None
 
 
 def threads(pool: LightPool, name: str, stop: threading.Event, drains: Callable[[], bool]) -> list[tuple[str, Run]]:
-    """Return the threads of the parent, which watch over the seats; name: of the pool."""
+    """Return the threads of the parent that watch over the seats.
+
+    name: of the pool.
+    """
     global _feeder  # noqa: PLW0603 - of this worker
     feeder = _feeder = Feeder(WORKER_ID, name, pool, stop=stop, drains=drains, end=_end, died=_died)
     pool.wake, pool.database_wait = feeder.wake, feeder.database_wait
@@ -45,7 +48,7 @@ class LetSeatsEnd(bootsteps.StartStopStep):
         if pool is None or _feeder is None:
             return
         pool.wake()
-        while not _feeder.idle.wait(WAIT):
+        while not _feeder.idle.wait(WAIT) and not _feeder.is_given_up():
             pass
         pool.listener.close()
 
@@ -62,7 +65,11 @@ def _end(process: LightProcess) -> None:
 
 
 def _died(pid: int) -> None:
-    """Report that a process has ended, with all that it has started."""
+    """Report that a process has ended, with all that it has started; in a thread, since the feeder must not wait."""
+    threading.Thread(target=_report, args=[pid], name="death", daemon=True).start()
+
+
+def _report(pid: int) -> None:
     death = None
     for _ in range(LOOKS):
         if (death := death_of(pid)) is not None:

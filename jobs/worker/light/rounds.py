@@ -1,4 +1,4 @@
-"""When the event loop of each process went round last: words that the processes and their parent share."""
+"""The last round of the event loop of each process: words that the processes and their parent share."""
 
 import mmap
 import time

@@ -1,7 +1,7 @@
 """What must be true of the rows that everybody sees, computed from all of them, one by one."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -120,8 +120,8 @@ def exceeded(before: Picture, after: Picture, *, dispatched: bool) -> Iterator[s
             yield f"slot {slot} of tenant {tenant} is held {n} times"
 
 
-def forgotten(picture: Picture, tokens: Tokens, locked: set[int]) -> Iterator[str]:
-    """The jobs that wait although nothing holds them back, when a dispatch has said that there is no more (I2).
+def forgotten(picture: Picture, tokens: Tokens, locked: set[int], pools: Collection[str]) -> Iterator[str]:
+    """The jobs of these pools that wait although nothing holds them back, when a dispatch has said that there is no more (I2).
 
     A claim reads eight jobs more than it wants of a lane, so that more locked ones than that hold up their lane.
     """
@@ -130,7 +130,8 @@ def forgotten(picture: Picture, tokens: Tokens, locked: set[int]) -> Iterator[st
     for job in picture.ready:
         queue = picture.queues[job.queue_id]
         if (
-            job.id not in locked
+            queue.pool in pools
+            and job.id not in locked
             and locks[job.tenant_id, job.queue_id] <= 8
             and may_start_of_tenant(job, picture, used, tokens)
             and not (locked and borrows(picture, used, job.tenant_id, 1))
@@ -204,7 +205,7 @@ def overtaken(before: Picture, after: Picture, locked: set[int]) -> Iterator[str
     waited = {job.id for job in before.ready}
     last: dict[tuple[int, int], Row] = {}
     for job in after.held:
-        if job.id in waited and job.status == "queued":
+        if job.id in waited:  # claimed, or it follows
             lane = job.tenant_id, job.queue_id
             last[lane] = max(last.get(lane, job), job, key=place)
     for job in after.ready:

@@ -10,7 +10,7 @@ from jobs.engine.door.dispatch import hand_over
 from jobs.models import Job, Queue
 from jobs.store.workers import Beat
 from tenants.models import TenantQueue
-from tests.concurrency.walk.world import POOLS, World
+from tests.concurrency.walk.world import LIGHT, POOLS, World
 from tests.sql import value
 
 
@@ -85,7 +85,9 @@ def change_queue(world: World) -> object:
 
 def _beat(world: World, worker: uuid.UUID, concurrency: int) -> Beat | None:
     pool = world.workers[worker]
-    answer = store.beat(worker, name=str(worker), pid=1, pool=pool, capacity=concurrency)
+    answer = store.beat(
+        worker, name=str(worker), pid=1, pool=pool, capacity=concurrency, kind=LIGHT if pool == LIGHT else "ordinary"
+    )
     if answer is None:
         del world.workers[worker]  # it was declared gone
     return answer

@@ -18,8 +18,9 @@ from tests.factories import QueueFactory, TenantFactory
 from tests.sql import sql
 
 USERS = ("", "ada", "ada", "bob")
-POOLS = ("default", "other")
-QUEUES = ("default", "emails", "reports")
+LIGHT = "light"  # the pool of light workers
+POOLS = ("default", "other", LIGHT)
+QUEUES = ("default", "emails", "reports", "letters")
 # Nobody else goes on while one session waits for a lock of another: so it never gets it, however long it waits.
 NOT_LONG = "SET lock_timeout = '20ms'"
 
@@ -112,7 +113,7 @@ class World:
         return tenant
 
     def _new_queue(self, name: str) -> int:
-        queue = QueueFactory(name=name)
+        queue = QueueFactory(name=name, pool=LIGHT if name == "letters" else "default")
         queue.concurrency = None if name == "default" else self.random.choice((None, 2, 4))
         queue.save()
         return queue.pk

@@ -71,6 +71,7 @@ def test_a_text_for_the_tenant_is_read_by_the_tenant_and_by_nobody_else(owner, s
         "TimeoutError: timed out after 300 s and was killed",
         "ProcessDied: signal 9 (3)",
         "WorkerGone: worker default@host is gone",
+        "NeighbourEnded: its process was ended because of another job in it",
         "",
     ],
 )

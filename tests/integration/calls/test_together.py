@@ -46,7 +46,7 @@ def test_two_jobs_of_the_same_object_do_not_share_it():
     assert (second.tags, second.title) == (["blue"], "100 % blue")
 
 
-def test_a_model_that_needs_code_of_the_project_is_left_to_the_single_look(monkeypatch):
+def test_an_object_that_needs_code_of_the_project_is_left_to_the_single_look(monkeypatch):
     owner = TenantFactory()
     exhibit, thing = Exhibit.objects.create(tenant=owner), Thing.objects.create(tenant=owner)
     assert made([(target(Exhibit), str(exhibit.pk), owner.pk)]) == {}

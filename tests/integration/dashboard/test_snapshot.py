@@ -139,7 +139,7 @@ PAGES = {  # with what is read once in half a minute for all viewers
     "/ops/queues/": 10,
     "/ops/jobs/": 14,
     "/ops/dead/": 8,
-    "/ops/workers/": 8,
+    "/ops/workers/": 11,
     "/ops/schedules/": 8,
     "/ops/health/": 10,
 }

@@ -9,6 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from jobs.authoring.decorator import FUNCTIONS
+from jobs.calls.registry import target_of
 from jobs.contrib.django_tasks import interface, runner
 from jobs.contrib.django_tasks.interface import InvalidTask, TaskResultDoesNotExist
 from jobs.contrib.testing import drain, freeze_time
@@ -40,6 +41,10 @@ class TestEnqueue:
         assert result.enqueued_at <= result.started_at == result.last_attempted_at <= result.finished_at
         assert (result.args, result.kwargs, result.return_value) == ([1], {"two": 3}, None)
         assert uuid.UUID(*result.worker_ids)
+
+    def test_an_async_task_is_a_coroutine_as_a_job(self):
+        bodies = [target_of(runner.function_of(task)) for task in (later.noop_task, later.noop_task_async)]
+        assert [body.is_async for body in bodies] == [False, True]
 
     def test_a_task_is_a_job_of_its_function(self, tenant):
         later.add.enqueue(1, b=3)

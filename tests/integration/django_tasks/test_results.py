@@ -23,6 +23,7 @@ class TestFailures:
         ("task", "error", "message"),
         [
             (later.failing_task_value_error, ValueError, "This task failed due to ValueError"),
+            (later.failing_task_async, ValueError, "This task failed due to ValueError"),
             (later.failing_task_system_exit, SystemExit, "This task failed due to SystemExit"),
             (later.failing_of_its_own, later.Unusual, "here"),
         ],
@@ -140,11 +141,14 @@ class TestResults:
         result.refresh()
         assert result.return_value == result.id
 
-    @pytest.mark.parametrize("task", [later.noop_task, later.failing_task_value_error])
+    @pytest.mark.parametrize(
+        "task", [later.noop_task, later.failing_task_value_error, later.noop_task_async, later.failing_task_async]
+    )
     def test_the_announced_result_has_ended(self, task):
         heard = []
 
         def hear(task_result, **_) -> None:
+            assert Job.objects.exists(), "a receiver may use the database"
             heard.append(task_result)
 
         interface.task_finished.connect(hear)

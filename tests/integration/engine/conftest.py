@@ -4,8 +4,11 @@ import pytest
 from asgiref.sync import SyncToAsync
 from django.db import connections
 
+from jobs import job
+from jobs.engine.attempt.execute import execute
 from jobs.engine.attempt.threads import Threads
 from jobs.engine.process.host import AttemptHost, ProcessHost
+from jobs.models import Job
 from jobs.store import OwnSession
 from jobs.store.session import session
 from tests.attempts import changed
@@ -42,6 +45,18 @@ def host(register):
         connections["default"] = mine
     with own.speaking():
         session().close()
+
+
+@pytest.fixture
+def serve_coroutine(host, sent, monkeypatch):
+    """Run this body as a job of a tenant of its own; whether its process may go on, and the job as it ended."""
+
+    def serve(body, host=host, **options) -> tuple[bool, Job]:
+        monkeypatch.setattr(Thing, "echo", job(dedup=False, **options)(body))
+        job_id = ThingFactory().async_.echo()
+        return execute(job_id, 1, host), Job.objects.get(pk=job_id)
+
+    return serve
 
 
 @pytest.fixture(params=["COMMIT", "ROLLBACK"])

@@ -194,8 +194,8 @@ class TestThePool:
         Pool.objects.create(name="default", kind="light", seats=2)
         register(concurrency=1)
         change(tenant.jobs_queue, num_slots=9)
-        submit(tenant)
-        (job,) = submit(tenant, queue="default", priority=6)
+        submit(tenant, is_async=True)
+        (job,) = submit(tenant, priority=6, is_async=True)
         assert explained(job).sentence == "All seats of pool default are in use: 1 of 1."
         Pool.objects.update(kind="ordinary", seats=1)
         assert explained(job).sentence == "All processes of pool default are in use: 1 of 1."

@@ -16,7 +16,7 @@ from jobs.engine.door.unblock import unblock
 from jobs.engine.submitting.batches import open_batch
 from jobs.engine.upkeep import prune
 from jobs.lifecycle import Status
-from jobs.models import Batch, BatchTally, DeathNotice, Job, ScheduleRun, Worker
+from jobs.models import Batch, BatchTally, BlockedLoop, DeathNotice, Job, ScheduleRun, Worker
 from tenants.models import Change, ChangeSubject
 from tests.clock import call_at
 from tests.factories import TenantFactory, UserFactory, make_job
@@ -79,9 +79,10 @@ def test_logs(monkeypatch):
         LogEntry.objects.create(
             action_time=at, user=user, content_type=kind, object_id="1", object_repr="x", action_flag=2
         )
+        BlockedLoop.objects.create(began_at=at, worker=uuid.uuid4(), pid=1, pool="mail", seats=2)
     call_at(NOW, prune.prune)
     assert Change.objects.get().at == ChangeSubject.objects.get().change.at == YOUNG
-    assert LogEntry.objects.get().action_time == YOUNG
+    assert LogEntry.objects.get().action_time == BlockedLoop.objects.get().began_at == YOUNG
 
 
 def test_sessions_that_have_expired_if_their_engine_can(monkeypatch, caplog):

@@ -1,5 +1,6 @@
 """The page of one job, and its cancellation."""
 
+import uuid
 from datetime import timedelta
 
 import pytest
@@ -7,12 +8,13 @@ from django.utils import timezone
 
 from jobs.engine.upkeep.history import Archive
 from jobs.lifecycle import Status
-from jobs.models import FailedAttempt, Job, JobLog, PausedJobType, Queue
+from jobs.models import BlockedLoop, FailedAttempt, Job, JobLog, PausedJobType, Queue
 from tenants.models import Change, TenantQueue
 from tests.factories import TenantFactory, make_job
 from tests.integration.members.reading import LIST, page, row, why
 
 pytestmark = pytest.mark.django_db
+NEIGHBOUR = "NeighbourEnded: its process was ended because of another job in it"
 
 
 def test_why_it_waits_is_told_in_words_for_a_tenant(mate, tenant, job, register):
@@ -93,6 +95,19 @@ def test_the_log_of_a_job_is_for_operators_alone(mate, tenant):
     job = make_job(tenant, Status.SUCCESS)
     JobLog.objects.create(tenant=tenant, job_id=job.pk, attempt=1, text="connecting to db-7.internal")
     assert "db-7" not in mate.get(f"{LIST}{job.pk}/").content.decode()
+
+
+def test_what_a_body_did_to_its_neighbours_is_for_operators_and_its_own_innocence_is_told(mate, foreign_mate, tenant):
+    job = make_job(tenant, Status.SCHEDULED, attempt=1, last_error=NEIGHBOUR)
+    BlockedLoop.objects.create(
+        worker=uuid.uuid4(), pid=1, pool="mail", seats=9, job_id=job.pk, attempt=1, place="/srv/m.py"
+    )
+    kind, _, error = NEIGHBOUR.partition(": ")
+    FailedAttempt.objects.create(job=job, attempt=1, error_class=kind, error=error, end_time=timezone.now())
+    told = page(mate, f"{LIST}{job.pk}/")
+    assert NEIGHBOUR in told and "It waits for its time." in told
+    assert "blocked" not in told and "/srv" not in told
+    assert foreign_mate.get(f"{LIST}{job.pk}/").status_code == 404
 
 
 def test_a_result_is_linked_while_it_is_kept(mate, tenant):

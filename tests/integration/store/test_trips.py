@@ -189,12 +189,3 @@ def test_the_attempts_that_processes_run_since_a_moment_are_told_after_a_lost_an
     assert {(job.id, job.holder) for job in held} == {(job.id, job.holder) for job in running}
     assert {job.holder.pid for job in store.running_in_all(worker, [7], early)} == {7}
     assert store.running_in_all(worker, [7, 8], late) == store.running_in_all(stranger, [7, 8], early) == []
-
-
-def test_the_attempts_that_were_asked_to_stop_are_told_to_their_worker(worker, running, register):
-    first, second, _ = running
-    store.request_cancel([first.id, second.id], tenant_id=store.EVERY_TENANT)
-    assert store.cancels_of(worker) == sorted((job.id, job.attempt, job.holder.pid) for job in (first, second))
-    assert store.cancels_of(register(kind="light")) == []
-    trip(worker, ended=ends([first]))
-    assert [number for number, *_ in store.cancels_of(worker)] == [second.id]

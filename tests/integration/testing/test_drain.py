@@ -3,8 +3,8 @@
 import asyncio
 
 import pytest
-from asgiref.sync import async_to_sync
-from django.db import transaction
+from asgiref.sync import async_to_sync, sync_to_async
+from django.db import connection, transaction
 
 from jobs import cancel, current_job
 from jobs.contrib.testing import drain
@@ -57,6 +57,23 @@ class TestDrain:
         Run.objects.create(job_id=1, attempt=0, pid=0)
         thing.async_.echo()
         assert drain()[0].value == [1, 1, thing.tenant_id]
+
+    @pytest.mark.parametrize("wait", [asyncio.run, lambda made: async_to_sync(lambda: made)()])
+    @pytest.mark.filterwarnings("ignore:async_to_sync was passed")
+    def test_a_coroutine_runs_also_for_a_test_that_awaits_the_drain(self, wait, thing, body):
+        async def look(self):
+            run = current_job()
+            await run.aprogress(0.5, "half")
+            return [await Run.objects.acount(), await run.memory.aincrement("runs"), await self.async_.again.asubmit()]
+
+        body(look, dedup=False)
+        Run.objects.create(job_id=1, attempt=0, pid=0)
+        thing.async_.echo()
+        first, again = drain()
+        assert (first.value, again.status) == ([1, 1, again.job_id], "success")
+        if not connection.in_atomic_block:  # a transaction of the test is of its own thread
+            thing.async_.echo()
+            assert [made.status for made in wait(sync_to_async(drain)())] == ["success", "success"]
 
     def test_a_body_may_submit_on_commit(self, thing, body):
         def asks(self):

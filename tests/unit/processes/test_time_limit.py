@@ -1,5 +1,6 @@
 """The time limit is a signal: it hits the body, and nothing else."""
 
+import asyncio
 import math
 import os
 import signal
@@ -119,6 +120,57 @@ def test_while_the_engine_works_for_the_body_it_waits(timer):
     with pytest.raises(SoftTimeLimitExceeded), timer.deferred():
         ring()
         steps.append("the engine is through")
+    assert steps
+
+
+@pytest.fixture
+def cancelled_by(timer):
+    """Run a coroutine with a limit of 0.01 s that cancels it; how often it did."""
+
+    def cancelled_by(made) -> int:
+        with asyncio.Runner() as runner:
+            task, times = runner.get_loop().create_task(made), []
+            with timer.cancelling(runner.get_loop(), lambda: times.append(task.cancel())), suppress(BaseException):
+                timer.arm(job(), 0.01)
+                runner.get_loop().run_until_complete(task)
+        return len(times)
+
+    return cancelled_by
+
+
+def test_a_coroutine_is_cancelled_by_its_loop(cancelled_by, timer):
+    assert cancelled_by(asyncio.sleep(LONG)) == 1
+    assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+    with pytest.raises(SoftTimeLimitExceeded):  # a function that comes next is interrupted
+        ring()
+
+
+def test_a_cancel_waits_while_the_engine_works_for_the_coroutine(cancelled_by, timer):
+    steps = []
+
+    async def report() -> None:
+        with timer.deferred():
+            signal.pause()
+            steps.append("the engine is through")
+        await asyncio.sleep(LONG)
+
+    assert cancelled_by(report()) == 1
+    assert steps
+
+
+def test_a_coroutine_that_blocks_its_loop_is_interrupted_as_a_function_is(cancelled_by, timer, monkeypatch):
+    monkeypatch.setattr(time_limit, "DEAF", OVER)
+    steps = []
+
+    async def block() -> None:
+        try:
+            while True:
+                signal.pause()
+        except SoftTimeLimitExceeded:
+            steps.append("interrupted")
+        await asyncio.sleep(LONG)
+
+    assert cancelled_by(block()) == 1, "and cancelled if it goes on"
     assert steps
 
 

@@ -7,10 +7,10 @@ from jobs.console.ops.shared import live
 from jobs.console.ops.shared.access import page_for
 from jobs.console.remedies import remedy, switch_for
 from jobs.lifecycle import FINAL, Status
-from jobs.models import AnyJob, JobRow, Worker
+from jobs.models import NEIGHBOUR_ENDED, AnyJob, JobRow, Worker
 from jobs.pages import job as job_page
 from jobs.pages.prediction_accuracy import keep
-from jobs.reading import listing, queries
+from jobs.reading import blocks, listing, queries
 from jobs.reading.explain.explanation import explain
 from jobs.store import EVERY_TENANT, results
 from jobs.telemetry import traces
@@ -50,6 +50,8 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
         "trace": trace,
         "trace_url": trace and settings.JOBS_TRACE_URL.replace("{trace_id}", trace),
         "logs": queries.logs(job, MAX_LOGS),
+        "blocks": blocks.of_job(pk),
+        "neighbour_ended": NEIGHBOUR_ENDED,
         "facts": _facts(job),
         "is_dead": job.status == Status.DEAD,
         "result": results.load(job) if is_kept and not is_large else None,

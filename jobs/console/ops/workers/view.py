@@ -1,50 +1,89 @@
-"""The page of workers: their state, the jobs that each runs, and a button to drain it."""
+"""The page of workers: their state, what each runs, and a button to drain it.
 
-from collections.abc import Iterable, Sequence
+A light worker may run thousands of attempts: its row counts them by type, and lists those that have run longest.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from uuid import UUID
 
 from django.db.models import Max
 from django.http import HttpRequest, HttpResponse
 
-from jobs.conf import settings
 from jobs.console.ops.shared import live, snapshot
 from jobs.console.ops.shared.access import action_for, page_for
 from jobs.console.ops.shared.answers import done, refused
-from jobs.console.ops.workers.reads import MAX_RUNNING, RecentWork, recent_work, running_jobs
+from jobs.console.ops.workers.reads import (
+    RecentWork,
+    RunningType,
+    blocked_loops,
+    longest_running,
+    recent_work,
+    running_types,
+)
 from jobs.engine.verbs import drain
 from jobs.models import Job, Recorded, Worker
 from jobs.pages.answers import existing
+from jobs.reading.blocks import BlockNow
 from jobs.reading.looking import Worker as ListedWorker
 from jobs.reading.migrations import open_migrations
 from plumbing.names import named
+
+MAX_TYPES = 5  # of the running jobs of a worker that are listed
 
 
 @dataclass(frozen=True)
 class WorkerRow:
     """A registered worker, as the page lists it.
 
-    in_use: the processes that have a job
-    jobs: its running jobs, as far as they are listed
-    last_end: when the last of them ends at the latest; None if not all of them are known
+    in_use: the processes that have a job; of a light worker the seats
+    blocks: its event loops that are blocked now
+    types: the types of its running jobs, those with most of them first
+    longest: those of its running jobs that have run longest
     """
 
     worker: ListedWorker
     state: str
     in_use: int
     work: RecentWork
-    jobs: Sequence[Job]
-    last_end: datetime | None
+    blocks: Sequence[BlockNow]
+    types: Sequence[RunningType]
+    longest: Sequence[Job]
+
+    @property
+    def jobs(self) -> int:
+        """Return the number of its running jobs."""
+        return sum(one.jobs for one in self.types)
+
+    @property
+    def last_end(self) -> datetime | None:
+        """Return when the last of them ends at the latest; None if it runs none."""
+        return max((one.ends_by for one in self.types), default=None)
+
+    @property
+    def most_types(self) -> Sequence[RunningType]:
+        """Return the types to list, if there are more jobs than are listed one by one."""
+        return self.types[:MAX_TYPES] if self.jobs > len(self.longest) else ()
+
+    @property
+    def search(self) -> str:
+        """Return a search for its running jobs, up to their type."""
+        return f"status:running worker:{self.worker.name} type:"
+
+    @property
+    def more_types(self) -> int:
+        """Return the number of the other types."""
+        return len(self.types) - len(self.most_types)
 
 
 @dataclass(frozen=True)
 class Running:
     """The running jobs of all workers.
 
-    jobs: the number of those that are listed
+    jobs: their number
     longest_since: the earliest start
-    all_by: when the last one ends at the latest; None if not all of them are known
+    all_by: when the last one ends at the latest
     """
 
     jobs: int
@@ -63,9 +102,10 @@ class ClockState:
 @page_for("jobs.view_worker")
 def show(request: HttpRequest) -> HttpResponse:
     present, work = snapshot.current(), recent_work()
-    jobs_by_worker = running_jobs() if request.user.has_perm(named("jobs.view_job")) else {}
-    jobs = [job for jobs in jobs_by_worker.values() for job in jobs]
-    all_known = len(jobs) < MAX_RUNNING
+    may_see_jobs = request.user.has_perm(named("jobs.view_job"))
+    types, longest = (running_types(), longest_running()) if may_see_jobs else ({}, {})
+    of_all = [one for types_of_worker in types.values() for one in types_of_worker]
+    blocks = blocked_loops() if any(worker.is_light for worker in present.workers) else {}
     leader = next((worker for worker in present.workers if worker.leads), None)
     recorded_at = Recorded.objects.exclude(task="missed").aggregate(at=Max("at"))["at"]
     rows = [
@@ -74,8 +114,9 @@ def show(request: HttpRequest) -> HttpResponse:
             worker.state(present.now),
             present.in_use_by_worker.get(worker.id, 0),
             work.get(worker.id, RecentWork()),
-            jobs_by_worker.get(worker.id, []),
-            _last_end(jobs_by_worker.get(worker.id, ())) if all_known else None,
+            blocks.get(worker.id, []),
+            types.get(worker.id, []),
+            longest.get(worker.id, []),
         )
         for worker in present.workers
         if worker.gone_at is None
@@ -85,9 +126,9 @@ def show(request: HttpRequest) -> HttpResponse:
         "snapshot": present,
         "clock": ClockState(leader, recorded_at),
         "running": Running(
-            len(jobs),
-            min((job.start_time for job in jobs if job.start_time), default=None),
-            _last_end(jobs) if all_known else None,
+            sum(one.jobs for one in of_all),
+            min((one.since for one in of_all), default=None),
+            max((one.ends_by for one in of_all), default=None),
         ),
         "workers": rows,
         "gone": [(worker, work.get(worker.id, RecentWork())) for worker in gone],
@@ -95,19 +136,6 @@ def show(request: HttpRequest) -> HttpResponse:
         "handed_over": present.in_use_by_worker.get(None, 0),
     }
     return live.page(request, "workers", "Workers", ("old", "workers", "gone"), regions)
-
-
-def _last_end(jobs: Iterable[Job]) -> datetime | None:
-    """Return when the last of these jobs ends at the latest; None if there are no jobs."""
-    return max(map(_latest_end, jobs), default=None)
-
-
-def _latest_end(job: Job) -> datetime:
-    """Return when the time limit of a job ends it, with the grace, if it does not end before."""
-    limits = (job.timeout, job.queue.default_timeout, settings.JOBS_DEFAULT_TIMEOUT)
-    seconds = next(limit for limit in limits if limit is not None)
-    assert job.start_time is not None  # noqa: S101 - for the type checker: a worker has it
-    return job.start_time + timedelta(seconds=seconds + settings.JOBS_TIMEOUT_GRACE)
 
 
 @action_for("jobs.change_worker")

@@ -1,0 +1,45 @@
+"""The conditions of light pools, where a body may hold up all others of its process. Pure functions over the facts."""
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from jobs.reading.blocks import BlockNow, BlocksOfType
+from jobs.reading.health.facts import MINUTES, Facts
+from plumbing.text import duration, printable
+
+BLOCKS = 3  # of event loops of a pool in MINUTES: one or two may be chance
+MAX_BLOCKED = 3  # blocked loops with a sentence each
+DATABASE_WAIT = 1.0  # seconds that a body waits for a database thread
+
+
+def loop_blocked(facts: Facts) -> Iterator[str]:
+    yield from map(_blocks, facts.blocked[:MAX_BLOCKED])
+    if (more := len(facts.blocked) - MAX_BLOCKED) > 0:
+        yield f"{more} more event loop{'s are' if more > 1 else ' is'} blocked."
+    for pool, of_types in groupby(facts.blocks, lambda one: one.pool):
+        yield from _blocked_often(pool, [*of_types])
+
+
+def database_threads(facts: Facts) -> Iterator[str]:
+    for pool, seconds in sorted(facts.database_waits.items()):
+        if seconds > DATABASE_WAIT:
+            yield f"Bodies of pool {pool} waited up to {duration(seconds)} for a database thread of their process."
+
+
+def _blocks(block: BlockNow) -> str:
+    who = f"Job {block.job_id} ({block.job_type})" if block.job_id else "A body that nobody could name"
+    others = "1 other attempt stands" if block.others == 1 else f"{block.others:,} other attempts stand"
+    at = f" It is at {printable(block.place)}." if block.place else ""
+    return f"{who} has blocked an event loop of pool {block.pool} for {duration(block.seconds)}: {others} still.{at}"
+
+
+def _blocked_often(pool: str, of_types: list[BlocksOfType]) -> Iterator[str]:
+    """Tell how often the bodies of a pool did so, and which did most often, if it was more than BLOCKS times."""
+    times, most = sum(one.times for one in of_types), of_types[0]
+    if times < BLOCKS:
+        return
+    length = duration(sum(one.seconds for one in of_types))
+    at = f" at {printable(most.place)}" if most.place else ""
+    last = f", last as job {most.job_id}{at}" if most.job_id else ""
+    which = f"most often {most.job_type or 'by a body that nobody could name'} ({most.times:,}){last}"
+    yield f"Bodies blocked event loops of pool {pool} {times:,} times in {MINUTES} minutes, {length} in all; {which}."

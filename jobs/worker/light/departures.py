@@ -1,0 +1,59 @@
+"""The departures of a light worker's processes: those that have to end, and those that have ended."""
+
+import math
+from collections.abc import Callable, Collection
+from time import monotonic
+
+from jobs.worker.light.ends import Ends
+from jobs.worker.light.processes import LightProcess, Processes
+
+LAST_PATIENCE = 30.0  # seconds that the other seats of a process get, which has to end because of one of them
+REPORT_AGAIN = 30.0  # seconds until the end of a process is reported again, if rows still name it
+
+
+class Departures:
+    """Only the feeder's thread uses them.
+
+    end: ends a process, whose seats are empty or hold only attempts that do not end.
+    died: reports that a process has ended, by its pid.
+    """
+
+    def __init__(
+        self, processes: Processes, end: Callable[[LightProcess], object], died: Callable[[int], object]
+    ) -> None:
+        self._processes, self._end, self._died = processes, end, died
+        self._ended: list[LightProcess] = []
+        self._reported: dict[int, float] = {}  # when, by pid
+
+    def __len__(self) -> int:
+        """Return how many have ended and are not reported."""
+        return len(self._ended)
+
+    def pids(self) -> list[int]:
+        return [process.pid for process in self._ended]
+
+    def note(self, process: LightProcess) -> None:
+        """Note that a process has ended. It is reported when its last ends are settled."""
+        self._ended.append(process)
+
+    def look(self, ends: Ends, alone: Collection[LightProcess]) -> None:
+        """End what has to end, and report what has ended.
+
+        alone: processes of which an end is being settled alone.
+        """
+        now = monotonic()
+        for process in [*self._processes.by_pid.values()]:
+            if process.leaves is None:
+                continue
+            if now - process.leaves > LAST_PATIENCE or not process.held.keys() - process.stuck.keys():
+                self._end(process)
+        for process in [process for process in self._ended if not ends.of(process) and process not in alone]:
+            self._ended.remove(process)
+            self.report(process.pid)
+
+    def report(self, pid: int) -> None:
+        """Report that a process has ended, and again if its rows are still there much later."""
+        now = monotonic()
+        if now - self._reported.get(pid, -math.inf) > REPORT_AGAIN:
+            self._reported[pid] = now
+            self._died(pid)
