@@ -41,16 +41,19 @@ class Alone:
         return [self._done.popleft() for _ in range(len(self._done))]
 
     def _settle_all(self) -> None:
-        with store.OwnSession().speaking(), suppress(IndexError):
-            while True:
-                end = self._ends.popleft()
-                try:
-                    _settle(end)
-                except Exception as error:  # its row runs, and no seat holds it: taken back
-                    telemetry.noticed("outcome was lost", job=end.success.job.id, error=type(error).__name__)
-                self._done.append(end)
-                self._settled()
-        store.session().close()
+        with store.OwnSession().speaking():
+            with suppress(IndexError):
+                while True:
+                    self._settle_one(self._ends.popleft())
+            store.session().close()
+
+    def _settle_one(self, end: End) -> None:
+        try:
+            _settle(end)
+        except Exception as error:  # its row runs, and no seat holds it: taken back
+            telemetry.noticed("outcome was lost", job=end.success.job.id, error=type(error).__name__)
+        self._done.append(end)
+        self._settled()
 
 
 def _settle(end: EndInHand) -> None:

@@ -51,7 +51,8 @@ class Fed:
         self.stop.set()
         self.feeder.wake()
         self.thread.join()
-        for wire in self.wires:
+        accepted = [process.wire for process in self.feeder.processes.by_pid.values()]
+        for wire in self.wires + accepted:
             wire.close()
         self.pool.listener.close()
 
@@ -102,7 +103,7 @@ def test_the_end_of_a_dead_process_is_settled_and_no_job_follows_in_it(fed, monk
     make = Trip.make
 
     def be_away_until_it_is_dead(trip: Trip) -> None:
-        if trip._ended and not fed.feeder._dying:
+        if trip._ended and not fed.feeder._departures:
             raise OperationalError("the database is away")
         make(trip)
 
