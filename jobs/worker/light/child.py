@@ -44,8 +44,15 @@ class LightChild:
         self._process = LightProcess(WORKER_ID, submit=self._reporter.submit)
         self._ended: list[tuple[Any, ...]] = []
         runtime.start(Runtime(relay=wakeup.request))
-        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), name="loop", daemon=True)
+        self._thread = threading.Thread(target=self._run_loop, name="loop", daemon=True)
         self._thread.start()
+
+    def _run_loop(self) -> None:
+        """Run the loop for the life of the process. A SystemExit in a task of a body ends both: seats need a loop."""
+        try:
+            asyncio.run(self._serve())
+        finally:
+            os._exit(1)
 
     async def _serve(self) -> None:
         self._loop = asyncio.get_running_loop()
