@@ -50,7 +50,7 @@ class LightChild:
     def _run_loop(self) -> None:
         """Run the loop for the life of the process. A SystemExit in a task of a body ends both: seats need a loop."""
         try:
-            asyncio.run(self._serve())
+            asyncio.new_event_loop().run_until_complete(self._serve())  # asyncio.run would cancel all other attempts
         finally:
             os._exit(1)
 
