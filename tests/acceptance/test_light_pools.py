@@ -135,3 +135,10 @@ def test_nothing_that_a_coroutine_leaves_in_a_session_is_there_for_another_tenan
     for way in LIGHT_WAYS:
         ended(async_(light.leave, tenant=tenant)(way=way, left=left))
         assert results.load(ended(async_(light.find, tenant=stranger)(way=way))).value == NOTHING, way
+
+
+def test_a_body_whose_task_ends_the_loop_ends_its_process_and_all_run_again(light_pool, start_worker, tenant):
+    start_worker("light", 1)
+    other = started(async_(light.wait, tenant=tenant)(seconds=1))
+    assert ended(async_(light.end_the_loop, tenant=tenant)()).attempt == 2
+    assert ended(other.pk).status == "success"
