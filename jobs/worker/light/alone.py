@@ -47,7 +47,7 @@ class Alone:
                     self._settle_one(self._ends.popleft())
             store.session().close()
 
-    def _settle_one(self, end: End) -> None:
+    def _settle_one(self, end: EndInHand) -> None:
         try:
             _settle(end)
         except Exception as error:  # its row runs, and no seat holds it: taken back
