@@ -137,8 +137,10 @@ def test_nothing_that_a_coroutine_leaves_in_a_session_is_there_for_another_tenan
         assert results.load(ended(async_(light.find, tenant=stranger)(way=way))).value == NOTHING, way
 
 
-def test_a_body_whose_task_ends_the_loop_ends_its_process_and_all_run_again(light_pool, start_worker, tenant):
+def test_a_task_that_exits_ends_its_own_attempt_and_the_loop_goes_on_for_the_others(light_pool, start_worker, tenant):
     start_worker("light", 1)
     other = started(async_(light.wait, tenant=tenant)(seconds=1))
-    assert ended(async_(light.end_the_loop, tenant=tenant)()).attempt == 2
-    assert ended(other.pk).status == "success"
+    exited = ended(async_(light.end_the_loop, tenant=tenant)())
+    assert (exited.status, exited.attempt, exited.last_error) == ("error", 1, "SystemExit: ")
+    again = ended(other.pk)
+    assert (again.status, again.attempt) == ("success", 1)

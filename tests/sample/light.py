@@ -78,8 +78,7 @@ async def find(way: str) -> list[Any]:
 @job(queue=QUEUE, dedup=False)
 async def end_the_loop() -> None:
     """Asyncio lets a SystemExit of a task end its loop."""
-    if current_job().attempt == 1:
-        await asyncio.create_task(_exit())
+    await asyncio.create_task(_exit())
 
 
 async def _exit() -> None:
