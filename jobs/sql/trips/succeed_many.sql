@@ -3,7 +3,8 @@
 --         processes, with their tickets. Whose job does not follow, its slot is free.
 -- Who:    the feeder of a light pool, for its worker; each row is fenced by its attempt and process. An attempt that is not returned
 --         was not settled. No count changes at any level, so it needs no door (I1).
--- Locks:  the rows, in the order of the arrays, which the caller sorts by id; then the next jobs. It skips locked ones.
+-- Locks:  the rows, in the order of the arrays, which the caller sorts by id; then the next jobs. It skips locked ones, since all
+--         seats of the worker wait for this answer; the caller settles what was skipped by itself.
 -- Index:  primary key; jobs_claim, from the head of each lane.
 -- The first unlocked jobs of a lane, in their order, follow in its slots, the lowest first.
 WITH
@@ -13,7 +14,12 @@ before AS MATERIALIZED (
         %(ids)s::bigint[], %(attempts)s::int[], %(pids)s::int[], %(stats)s::text[], %(ttls)s::float8[], %(sizes)s::int[],
         %(since)s::timestamptz[], %(goes_on)s::bool[]
     ) AS t (id, attempt, pid, stats, ttl, bytes, since, goes_on)
-    CROSS JOIN LATERAL (SELECT slot FROM jobs WHERE id BETWEEN t.id AND t.id ORDER BY id LIMIT 1) j
+    CROSS JOIN LATERAL (
+        SELECT slot FROM jobs WHERE id BETWEEN t.id AND t.id
+        ORDER BY id
+        LIMIT 1
+        FOR NO KEY UPDATE SKIP LOCKED
+    ) j
 ),
 settled AS (
     UPDATE jobs

@@ -1,6 +1,7 @@
-"""Settle ends one by one, in threads of their own: PostgreSQL refused the batch, because it cannot store one of them.
+"""Settle ends one by one, in threads of their own: PostgreSQL refused the batch, or skipped a row that is locked.
 
-For that one, its author's code is asked, which may take its time.
+PostgreSQL refuses a batch if it cannot store one of its ends. For that one, its author's code is asked, which may take
+its time; and a locked row may stay locked for long.
 """
 
 import threading

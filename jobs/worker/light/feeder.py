@@ -223,10 +223,16 @@ class Feeder:
         return [pid for _, pid in seats[: store.MOST]]
 
     def _take_settled(self, trip: Trip, ends: Sequence[EndInHand]) -> None:
+        """Let go of what is settled. The other rows are locked, are no longer ours, or were settled by a lost trip."""
         for end in ends:
-            if end.key not in (trip.settled or ()):
-                telemetry.ignored("succeed", *end.key)
             end.process.held.pop(end.key, None)
+        self._settle_alone([end for end in ends if end.key not in (trip.settled or ())])
+
+    def _settle_alone(self, ends: Sequence[EndInHand]) -> None:
+        for end in ends:
+            end.process.held.pop(end.key, None)
+            self._in_hand[end.key] = end.process
+        self._alone.settle(ends)
 
     def _take_refusal(self, trip: Trip, ends: Sequence[EndInHand], error: Exception) -> None:
         """Keep the ends of a trip without an answer. Settle them one by one if PostgreSQL refuses one of them."""
@@ -235,10 +241,7 @@ class Feeder:
         if trip.settled is not None:
             self._take_settled(trip, ends)
         elif isinstance(error, DataError):
-            for end in ends:
-                self._in_hand[end.key] = end.process
-                end.process.held.pop(end.key, None)
-            self._alone.settle(ends)
+            self._settle_alone(ends)
         else:
             self._ends.put_back(ends)
 

@@ -225,3 +225,15 @@ def test_a_draining_worker_is_idle_when_its_last_end_is_settled(fed, monkeypatch
     assert not away
     process._hear()
     assert len(process.runs) == 1
+
+
+def test_a_row_that_others_have_locked_holds_up_no_other_end(fed, onlooker):
+    first, second = submit(TenantFactory(queue__num_slots=2), 2)
+    process = LightProcess(fed, NO_PID)
+    jobs = process.got(2)
+    with onlooker.transaction():
+        onlooker.execute("SELECT FROM jobs WHERE id = %s FOR UPDATE", [first])
+        process.end(*jobs)
+        wait_until(lambda: status(second) == Status.SUCCESS, "the other one is settled")
+        assert status(first) == Status.RUNNING
+    wait_until(lambda: status(first) == Status.SUCCESS, "it is settled alone")
