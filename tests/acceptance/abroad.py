@@ -17,7 +17,9 @@ from embedded.processes import Processes
 from jobs.models import Job, Worker
 from jobs.worker import message
 from tests.chaos import own_engines
+from tests.chaos.load import light_pool
 from tests.chaos.standby import Pair, Server
+from tests.chaos.world import LIGHT
 from tests.factories import ThingFactory
 from tests.sample.models import Thing
 from tests.waiting import wait_until
@@ -47,6 +49,14 @@ class Installation:
             self.workers.append(self.processes.start(name, *command, log=log, restart=True))
         pids = [worker.pid for worker in self.workers]
         wait_until(lambda: Worker.objects.filter(pid__in=pids, gone_at=None).count() == len(pids), "workers register")
+
+    def start_light_worker(self) -> None:
+        """Make the light pool with its queue, and start a worker of it."""
+        light_pool()
+        name = f"light-{os.getpid()}"
+        command = fleet.worker(LIGHT, 2, name, self.environ)
+        worker = self.processes.start(name, *command, log=self.directory / f"{name}.log", restart=True)
+        wait_until(lambda: Worker.objects.filter(pid=worker.pid, gone_at=None).exists(), "it registers")
 
     def promote(self) -> None:
         """The standby takes over, and Django is on it."""

@@ -57,6 +57,7 @@ def not_at_once(ids: list[int]) -> list[tuple]:
 def test_a_synchronous_standby_takes_over_without_losing_a_job_or_starting_one_twice(install):
     with install(session="read-write", synchronous=True) as here:
         here.start_workers(2)
+        here.start_light_worker()
         load = Load(things(), seed=time.time_ns())
         thing = ThingFactory(tenant__queue__num_slots=8)
         held = here.holding(thing, "meanwhile", 2) + here.holding(thing, "afterwards", 2)
@@ -151,6 +152,7 @@ def test_when_the_last_commits_are_lost_the_rest_ends_and_nothing_of_one_tenant_
     with install(session="read-write") as here:
         hide_which_server_it_is(here)
         here.start_workers(1)
+        here.start_light_worker()
         theirs, ours, others = things()
         load = Load([theirs, others], seed=time.time_ns())
         here.release("before")

@@ -31,11 +31,16 @@ MOST_UNFINISHED = 400  # then the submitters wait: the machine is small
 BATCH = 10
 
 
+def light_pool() -> None:
+    """The light pool with its queue."""
+    Pool.objects.create(name=LIGHT, kind="light", seats=SEATS)
+    Queue.objects.create(name=QUEUE, pool=LIGHT)
+
+
 def things() -> list[Thing]:
     """One of each tenant, a queue of its own limit, and the light pool with its queue."""
     Queue.objects.create(name="narrow", concurrency=2, weight=3)
-    Pool.objects.create(name=LIGHT, kind="light", seats=SEATS)
-    Queue.objects.create(name=QUEUE, pool=LIGHT)
+    light_pool()
     made = [
         TenantFactory(
             slug=f"{'opted' if place % 3 == 2 else 'tenant'}-{place}",  # who opts in has a job every second

@@ -20,6 +20,7 @@ from jobs.engine.verbs.erase import erase
 from jobs.engine.webhooks import endpoints
 from jobs.models import Batch, Queue, Schedule, WebhookEndpoint
 from jobs.store import EVERY_TENANT
+from jobs.store.results import CacheAway
 from tenants.models import Tenant, TenantQueue
 from tests.chaos.world import LIGHT
 from tests.factories import TenantFactory
@@ -30,7 +31,7 @@ from tests.waiting import wait_until
 PAUSE = 0.3  # mean seconds between two acts
 GUESTS = ("guest-0", "guest-1")
 PAUSED = ("sample.thing", "stumble")  # a job type
-REFUSALS = (DatabaseError, InterfaceError, InvalidRequest, ProtectedError)  # answers that a person gets
+REFUSALS = (DatabaseError, InterfaceError, InvalidRequest, ProtectedError, CacheAway)  # answers that a person gets
 
 
 def home(queue: Queue) -> str:
