@@ -27,16 +27,23 @@ def test_feeders_at_once_never_exceed_slots_or_seats_and_every_job_runs_once(reg
     begins = threading.Barrier(len(workers))
 
     def feed(worker) -> None:
+        """As the feeder does: what a lock of somebody hides from a trip comes again with the next one."""
         held: list[store.Started] = []
+        called: list[tuple[int, int]] = []
         begins.wait(30)
-        for turn in range(200):
+        for turn in range(400):
             ended, claims = ends(held, goes_on=turn % 2 == 0), turn % 2 == 1
-            made = trip(worker, ended=ended, free=[1] * SEATS, claims=claims)
-            assert made.settled == {(job.id, job.attempt) for job in held}
-            held = [*made.followed.values(), *made.started]
-            ran.extend((job.id, job.attempt) for job in held)
+            free = [1] * (SEATS - len(held) * (turn % 2 == 0))
+            taken, called = called[: len(free)], called[len(free) :]
+            made = trip(worker, ended=ended, called=taken, free=free, claims=claims)
+            left = [job for job in held if (job.id, job.attempt) not in made.settled]
+            begun = [*made.followed.values(), *made.started]
+            started = {(job.id, job.attempt) for job in begun}
+            called += [key for key in taken + [(job.id, job.attempt) for job in made.done or ()] if key not in started]
+            ran.extend(started)
+            held = left + begun
             excesses.extend(over_their_slots(tenants))
-            excesses.extend([held] if len(held) > SEATS else [])
+            excesses.extend([begun] if len(begun) > SEATS else [])
             if claims and not held and not Job.objects.exclude(status="success").exists():
                 return
         pytest.fail("no end")

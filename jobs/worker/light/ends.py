@@ -26,11 +26,15 @@ WEIGHT_OF_LATEST = 0.05  # of a job, in the mean of the latest
 
 @dataclass(frozen=True, eq=False)
 class EndInHand:
-    """A success that is to be settled."""
+    """A success that is to be settled.
+
+    missed: whether a trip has left it out already: its row was locked.
+    """
 
     process: RemoteProcess
     held: HeldAttempt
     success: Success
+    missed: bool = False
 
     @property
     def key(self) -> Key:

@@ -11,6 +11,7 @@ import math
 import threading
 import uuid
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from time import monotonic
 
 from django.db import DatabaseError, DataError, IntegrityError, InterfaceError
@@ -223,10 +224,17 @@ class Feeder:
         return [pid for _, pid in seats[: store.MOST]]
 
     def _take_settled(self, trip: Trip, ends: Sequence[EndInHand]) -> None:
-        """Let go of what is settled. The other rows are locked, are no longer ours, or were settled by a lost trip."""
+        """Let go of what is settled. The other rows are locked, are no longer ours, or were settled by a lost trip.
+
+        A claim or a trip of others may lock a row for a moment; so they come once more with the next trip.
+        """
+        settled = trip.settled or frozenset()
         for end in ends:
-            end.process.held.pop(end.key, None)
-        self._settle_alone([end for end in ends if end.key not in (trip.settled or ())])
+            if end.key in settled:
+                end.process.held.pop(end.key, None)
+        left = [end for end in ends if end.key not in settled]
+        self._ends.put_back([replace(end, missed=True) for end in left if not end.missed])
+        self._settle_alone([end for end in left if end.missed])
 
     def _settle_alone(self, ends: Sequence[EndInHand]) -> None:
         for end in ends:
