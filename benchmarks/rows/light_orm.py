@@ -1,6 +1,7 @@
 """light_orm: bodies that ask the database ten times, 5 ms each, through Django's ORM.
 
-Two light processes of 100 seats, whose database threads have a session each, beside eight processes of an ordinary pool.
+Two light processes of 100 seats, whose database threads have a session each, beside eight processes of an ordinary
+pool.
 """
 
 import time
