@@ -53,41 +53,13 @@ def snapshot(tenants, queues, lanes, **more) -> Snapshot:
     return Snapshot(at=NOW, lanes=lanes, **by_id, **more)
 
 
+def worker_of(pool: str, processes: int) -> Worker:
+    facts = {"database_wait": None, "lost": False, "leads": False}
+    return Worker(uuid4(), pool[0], 1, pool, "ordinary", processes, 1, 5.0, NOW, NOW, None, None, **facts)
+
+
 def test_a_pool_without_a_queue_is_shown_too():
-    worker = Worker(
-        uuid4(),
-        "w",
-        1,
-        "default",
-        "ordinary",
-        4,
-        1,
-        5.0,
-        NOW,
-        NOW,
-        None,
-        None,
-        database_wait=None,
-        lost=False,
-        leads=False,
-    )
-    idle = Worker(
-        uuid4(),
-        "i",
-        1,
-        "idle",
-        "ordinary",
-        2,
-        1,
-        5.0,
-        NOW,
-        NOW,
-        None,
-        None,
-        database_wait=None,
-        lost=False,
-        leads=False,
-    )
+    worker, idle = worker_of("default", 4), worker_of("idle", 2)
     seen = snapshot([], [queue(processes=4, used=1)], [lane(passing=8)], workers=[worker, idle])
     default, other = seen.pools
     assert (default.name, default.processes, default.in_use, default.may_run) == ("default", 4, 1, 8)

@@ -29,12 +29,10 @@ from jobs.engine.process import runtime
 from jobs.engine.process.runtime import Runtime
 from jobs.worker.children.child import STOPS
 from jobs.worker.light import LightPool
-from jobs.worker.light.rounds import Rounds
+from jobs.worker.light.rounds import LATE, Rounds
 from jobs.worker.light.wire import Listener, WireCut
 from jobs.worker.message import WORKER_ID
 from jobs.worker.threads.wakeup import wakeup
-
-LATE = 0.25  # seconds beyond TICK after which a loop counts as blocked
 
 
 class LightChild:

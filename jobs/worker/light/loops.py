@@ -21,12 +21,11 @@ from jobs.engine.upkeep.recover import Kill
 from jobs.models import BlockedLoop
 from jobs.worker.children import kills
 from jobs.worker.light.processes import Key, RemoteProcess
-from jobs.worker.light.rounds import Rounds
+from jobs.worker.light.rounds import LATE, Rounds
 from jobs.worker.message import WORKER_ID
 from jobs.worker.threads.watchdog import Progress
 
 LOOK_INTERVAL = 0.05  # seconds
-LATE = 0.25  # seconds beyond TICK after which a loop counts as blocked
 UNKNOWN: tuple[None, None] = (None, None)
 
 

@@ -2,7 +2,7 @@
 
 import os
 import selectors
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from time import monotonic
@@ -128,12 +128,9 @@ class Processes:
 
     def _accept(self) -> None:
         while (wire := self._listener.accept()) is not None:
-            self._read_by(wire, WireCaller(self, wire))
+            self._select.register(wire, selectors.EVENT_READ, WireCaller(self, wire))
 
-    def _read_by(self, wire: Wire, read: Callable[[], None]) -> None:
-        self._select.register(wire, selectors.EVENT_READ, read)
-
-    def take(self, caller: "WireCaller", messages: Iterator[Sent] | list[Sent]) -> None:
+    def take(self, caller: "WireCaller", messages: Iterable[Sent]) -> None:
         """Take the messages of a wire; its first one says whose it is."""
         for message in messages:
             name, *said = message
