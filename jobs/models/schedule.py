@@ -1,5 +1,7 @@
 """Recurring jobs: schedules, and the run of each due time."""
 
+from typing import Any
+
 from django.db import models, transaction
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -16,11 +18,18 @@ class ScheduleQuerySet(models.QuerySet["Schedule"]):
         return self.select_for_update(no_key=True, of=("self",)).order_by("tenant_id", "pk")
 
     @transaction.atomic
-    def delete(self) -> tuple[int, dict[str, int]]:
-        locked = list(self.in_turn().values_list("pk", flat=True))
-        return super(ScheduleQuerySet, self.filter(pk__in=locked)).delete()
+    def update(self, **values: Any) -> int:
+        return super(ScheduleQuerySet, self._locked()).update(**values)
 
+    @transaction.atomic
+    def delete(self) -> tuple[int, dict[str, int]]:
+        return super(ScheduleQuerySet, self._locked()).delete()
+
+    update.alters_data = True  # type: ignore[attr-defined]
     delete.queryset_only = delete.alters_data = True  # type: ignore[attr-defined]
+
+    def _locked(self) -> "ScheduleQuerySet":
+        return self.filter(pk__in=list(self.in_turn().values_list("pk", flat=True)))
 
 
 class Schedule(models.Model):

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -125,6 +126,19 @@ def test_a_session_with_a_row_and_a_need_for_another_avoids_the_deletion(race, s
             assert not (Job.objects.exists() or Batch.objects.exists() or BatchCancel.objects.exists())
 
 
+def test_a_change_of_many_schedules_locks_them_in_the_order_of_a_deletion(race):
+    """As code does that no longer declares them."""
+    deletable()
+    first, last = sql("SELECT id FROM schedules ORDER BY id")
+    sql("UPDATE schedules SET priority = 3 WHERE id = %s", [first[0]])  # it lies behind the other now
+    race.begin("SELECT FROM schedules WHERE id = %s FOR NO KEY UPDATE", first[0])
+    changing = race.elsewhere(reading_tables_whole, lambda: Schedule.objects.update(priority=4))
+    wait_until(lambda: race.blocked() == 1, "the change waits")
+    race.they.execute("SELECT FROM schedules WHERE id = %s FOR NO KEY UPDATE", [last[0]])
+    race.they.execute("COMMIT")
+    assert changing.result(PATIENCE) == 2
+
+
 def deletable() -> Tenant:
     """A tenant with schedules, and with jobs of a batch that is being cancelled."""
     thing = ThingFactory()
@@ -136,11 +150,11 @@ def deletable() -> Tenant:
     return thing.tenant
 
 
-def reading_tables_whole(delete: Callable[[], object]) -> None:
-    """As PostgreSQL does to delete many."""
+def reading_tables_whole(action: Callable[[], Any]) -> Any:
+    """As PostgreSQL does to delete or change many."""
     sql("SET enable_indexscan = off")
     sql("SET enable_bitmapscan = off")
-    delete()
+    return action()
 
 
 def test_the_upkeep_leaves_what_somebody_is_deleting_and_goes_on(onlooker, elsewhere):
