@@ -32,9 +32,7 @@ def at(seconds: float) -> datetime:
 def workers(processes: int) -> None:
     Worker.objects.all().delete()
     if processes:
-        Worker.objects.create(
-            id=uuid4(), name="w", pid=1, pool="default", concurrency=processes, beat_interval=1e9
-        )
+        Worker.objects.create(id=uuid4(), name="w", pid=1, pool="default", concurrency=processes, beat_interval=1e9)
 
 
 def submit(tenant, seconds: float, **fields) -> None:
