@@ -35,6 +35,9 @@ class Counted(Schema):
     run_seconds: float = Field(description="The run times of all these attempts together, in seconds.")
     run: Percentiles = Field(description="From start to end.")
     wait: Percentiles = Field(description="From ready to start.")
+    process_wait: Percentiles = Field(
+        description="The part of `wait` for a process, in which the tenant's own limits did not hold the job."
+    )
 
 
 class CountedNow(Counted):
@@ -85,4 +88,4 @@ class QueuesLastDay(LastDay):
 
 
 def _summary(summary: Summary) -> dict[str, Any]:
-    return vars(summary) | {"run": vars(summary.run), "wait": vars(summary.wait)}
+    return vars(summary) | {name: vars(getattr(summary, name)) for name in ("run", "wait", "process_wait")}

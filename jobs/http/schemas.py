@@ -15,7 +15,7 @@ from pydantic import Field
 
 from jobs import models
 from jobs.lifecycle import Status
-from jobs.reading.listing import ran, waited
+from jobs.reading.listing import parts_of_wait, ran, waited
 from jobs.reading.predictor import starts
 from jobs.reading.public_error import public_text
 from jobs.reading.starts import Reason
@@ -54,6 +54,11 @@ class ListedJob(Schema):
     waited: float | None = Field(
         description="Seconds from ready to start, of the last attempt; it grows until the start."
     )
+    waited_own: float | None = Field(
+        description="The part of `waited` in which the tenant's own limits held the job: slots, rate limits, a pause. "
+        "Null: not started."
+    )
+    waited_for_process: float | None = Field(description="The rest of `waited`: for a process. Null: not started.")
     run_seconds: float | None = Field(description="Seconds from start to end; it grows until the end.")
     worker: UUID | None = Field(description="The worker that runs, or ran, the last attempt.")
     peak_memory: int | None = Field(
@@ -173,7 +178,8 @@ def job_values(job: models.JobRow, **more: Any) -> dict[str, Any]:
 
 
 OWN = frozenset(  # fields that are not columns of that name
-    {"queue", "user", "batch", "due_at", "held", "wait_seconds", "waited", "run_seconds", "last_error", "result_url"}
+    {"queue", "user", "batch", "due_at", "held", "wait_seconds", "waited", "waited_own"}
+    | {"waited_for_process", "run_seconds", "last_error", "result_url"}
 )
 COLUMNS = [name for name in ListedJob.model_fields if name not in OWN]
 
@@ -181,6 +187,7 @@ COLUMNS = [name for name in ListedJob.model_fields if name not in OWN]
 def listed_values(job: models.JobRow) -> dict[str, Any]:
     """Return the values of a `ListedJob` by field."""
     now = timezone.now()
+    waited_own, waited_for_process = parts_of_wait(job) or (None, None)
     return {name: getattr(job, name) for name in COLUMNS} | {
         "queue": job.queue.name,
         "user": job.user_key,
@@ -189,6 +196,8 @@ def listed_values(job: models.JobRow) -> dict[str, Any]:
         "held": job.is_held,
         "wait_seconds": max((job.start_time or job.end_time or now) - job.created_at, timedelta(0)).total_seconds(),
         "waited": waited(job, now),
+        "waited_own": waited_own,
+        "waited_for_process": waited_for_process,
         "run_seconds": ran(job, now),
         "last_error": public_text(job.last_error),
         "result_url": result_url(job),

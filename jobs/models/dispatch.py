@@ -67,6 +67,7 @@ class Lane(models.Model):
     state: ready (in the circle, at `position`), empty (no job waits), or closed (its tenant cannot start jobs now).
     virtual_time: worker-seconds divided by the tenant's weight.
     head: no job waits at a lower place.
+    opened_at: when it was last no longer closed. Until then its tenant's own limits held its jobs.
     in_use: its jobs in slots.
     tickets: the sum of their tickets, so that in_use * now - tickets is the time that they have had their slots.
     """
@@ -87,6 +88,7 @@ class Lane(models.Model):
     waiting = models.IntegerField()  # scheduled and created jobs, without arrivals and those that follow in slots
     last_user = models.CharField(max_length=100, default="")  # the circle of its users continues after this one
     opens_at = models.DateTimeField(null=True)  # of a closed lane: at the tenant's next token; a far moment: it rests
+    opened_at = models.DateTimeField(null=True)
     in_use = models.IntegerField(default=0, db_default=0)
     tickets = models.BigIntegerField(default=0, db_default=0)  # milliseconds
 

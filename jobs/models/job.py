@@ -77,6 +77,7 @@ class JobRow(models.Model):
     ready_at = models.DateTimeField(null=True)
     expires_at = models.DateTimeField(null=True)  # no attempt starts from then on; null: no such limit
     waited_since = models.DateTimeField(null=True)  # the last attempt's: `ready_at` until its claim
+    own_until = models.DateTimeField(null=True)  # its tenant's own limits held it; then it waited for a process
     queued_at = models.DateTimeField(null=True)
     handed_at = models.DateTimeField(null=True)  # the last time its message was sent to the broker
     start_time = models.DateTimeField(null=True)

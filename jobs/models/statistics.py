@@ -9,6 +9,8 @@ from django.db import models
 
 from plumbing.names import named
 
+BUCKETS = 41  # of a histogram: one more than `jobs.reading.statistics.BOUNDS`
+
 
 class Attempt(models.Model):
     """An attempt that ended. The statement that ends it adds the row, and no statement changes it.
@@ -24,6 +26,7 @@ class Attempt(models.Model):
     start_time = models.DateTimeField()
     queued_at = models.DateTimeField(null=True)
     waited_since = models.DateTimeField(null=True)  # when the job became ready
+    own_until = models.DateTimeField(null=True)  # until then its tenant's own limits held it
     job_id = models.BigIntegerField()
     tenant_id = models.BigIntegerField()
     queue_id = models.BigIntegerField()
@@ -49,6 +52,7 @@ class Tally(models.Model):
 
     run_*: from start to end.
     wait_*: from ready to start.
+    process_wait_*: the part of it in which the tenant's own limits did not hold the job.
     """
 
     queue_id = models.BigIntegerField()
@@ -60,6 +64,8 @@ class Tally(models.Model):
     wait_seconds = models.FloatField()
     run_buckets = ArrayField(models.IntegerField())
     wait_buckets = ArrayField(models.IntegerField())
+    process_wait_seconds = models.FloatField(db_default=0)  # here and below: an older release writes none
+    process_wait_buckets = ArrayField(models.IntegerField(), db_default=[0] * BUCKETS)
 
     class Meta:
         abstract = True
@@ -93,6 +99,7 @@ class Total(Tally):
     attempts = models.BigIntegerField()
     run_buckets = ArrayField(models.BigIntegerField())
     wait_buckets = ArrayField(models.BigIntegerField())
+    process_wait_buckets = ArrayField(models.BigIntegerField(), db_default=[0] * BUCKETS)
 
     class Meta:
         db_table = named("totals")

@@ -11,9 +11,11 @@ from jobs.models import HELD_UNTIL, AnyFailedAttempt, Job, JobRow, Queue, Schedu
 from jobs.reading import queries
 from jobs.store import Progress, TenantId
 from plumbing.bounds import LARGEST_ID
+from plumbing.text import duration
 from tenants.models import Tenant
 
 MAX_LOOKED_AT = 10_000  # jobs that one page reads at most
+SHOWN = 0.05  # seconds: a shorter part of a wait is left out
 LOOKS = 10  # for the failures of a batch
 HELD = "held"  # scheduled, until its job type is resumed
 FAILED = FINAL - {Status.SUCCESS}
@@ -145,6 +147,27 @@ def waited(job: JobRow, now: datetime) -> float | None:
     else:
         return None
     return max((until - since).total_seconds(), 0.0)  # `now` may be of another clock than `since`
+
+
+def parts_of_wait(job: JobRow) -> tuple[float, float] | None:
+    """Return the seconds that the last attempt waited for its tenant's own limits, and then for a process.
+
+    None before its start. The two add up to what it `waited`.
+    """
+    if job.waited_since is None or job.start_time is None or job.ready_at is not None:
+        return None
+    own_until = min(max(job.own_until or job.waited_since, job.waited_since), max(job.start_time, job.waited_since))
+    own = (own_until - job.waited_since).total_seconds()
+    return own, max((job.start_time - own_until).total_seconds(), 0.0)
+
+
+def wait_in_words(job: JobRow) -> str:
+    """Return both parts of the wait of the last attempt, "4 min for own limits, 1.2 s for a process"; or ""."""
+    parts = parts_of_wait(job)
+    if parts is None:
+        return ""
+    words = [(parts[0], "for own limits"), (parts[1], "for a process")]
+    return ", ".join(f"{duration(seconds)} {what}" for seconds, what in words if seconds >= SHOWN)
 
 
 def ran(run: JobRow | AnyFailedAttempt, now: datetime) -> float | None:

@@ -49,6 +49,7 @@ class EndedAttempts:
     run_seconds: float
     run_buckets: Sequence[int]
     wait_buckets: Sequence[int]
+    process_wait_buckets: Sequence[int]
 
 
 @dataclass(frozen=True)
@@ -80,12 +81,15 @@ class Summary:
 
     outcomes: attempts by outcome.
     run_seconds: the time that the attempts ran, together.
+    wait: from ready to start.
+    process_wait: the part of it in which the tenants' own limits did not hold them.
     """
 
     outcomes: Mapping[str, int]
     run_seconds: float
     run: Times
     wait: Times
+    process_wait: Times
     waiting: int
     running: int
 
@@ -111,6 +115,7 @@ def _summary(ended: Sequence[EndedAttempts], under_way: Sequence[JobsUnderWay]) 
         run_seconds=sum(attempts.run_seconds for attempts in ended),
         run=Times.from_buckets(added(attempts.run_buckets for attempts in ended)),
         wait=Times.from_buckets(added(attempts.wait_buckets for attempts in ended)),
+        process_wait=Times.from_buckets(added(attempts.process_wait_buckets for attempts in ended)),
         waiting=sum(jobs.waiting for jobs in under_way),
         running=sum(jobs.running for jobs in under_way),
     )

@@ -173,7 +173,11 @@ def _statistics(tenant: Tenant, queue: Queue, now: datetime) -> None:
         for outcome, attempts in (("success", 20 + step), ("error", step % 7)):
             buckets = [0] * BUCKETS
             buckets[step % 12 + 8] = attempts
-            seconds = {"run_seconds": 1.5 * attempts, "wait_seconds": 1.0 * attempts}
+            seconds = {
+                "run_seconds": 1.5 * attempts,
+                "wait_seconds": 1.0 * attempts,
+                "process_wait_seconds": 0.2 * attempts,
+            }
             histograms = {"run_buckets": buckets, "wait_buckets": buckets}
             tally = {**CALL, **seconds, **histograms, "outcome": outcome, "attempts": attempts, "queue_id": queue.pk}
             minutes.append(JobMinute(minute=minute - timedelta(minutes=step), **tally))

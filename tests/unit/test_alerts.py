@@ -40,7 +40,9 @@ FACTS = Facts(
 )
 FORECASTS = ForecastLook({"": 290, "far": 10}, {"default": 8.0}, 0.3)
 ONE = [1] + [0] * (BUCKETS - 1)
-TOTALS = [TotalLook("default", "a.thing", "run", outcome, 1, 0.5, ONE, ONE, 0.2) for outcome in ("success", "error")]
+TOTALS = [
+    TotalLook("default", "a.thing", "run", outcome, 1, 0.5, ONE, ONE, ONE, 0.2, 0.1) for outcome in ("success", "error")
+]
 
 
 def told() -> str:

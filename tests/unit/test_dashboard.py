@@ -324,6 +324,22 @@ def test_a_wait_is_from_ready_to_the_start_on_pages_and_in_the_api_and_at_the_co
     assert listing.waited(job, NOW) == seconds
 
 
+PARTS = [
+    ({"own_until": ago(6)}, "2.0 s for own limits, 1.0 s for a process"),
+    ({"own_until": ago(8)}, "3.0 s for a process"),
+    ({"own_until": None}, "3.0 s for a process"),  # of an older release
+    ({"own_until": ago(2)}, "3.0 s for own limits"),  # the clock was set back
+    ({"own_until": ago(6), "ready_at": ago(1)}, ""),  # it waits again
+    ({"own_until": ago(6), "start_time": None}, ""),
+]
+
+
+@pytest.mark.parametrize(("moments", "words"), PARTS)
+def test_a_wait_that_is_over_tells_for_what_it_was(moments, words):
+    job = AnyJob(**JOB, **{"waited_since": ago(8), "start_time": ago(5)} | moments)
+    assert listing.wait_in_words(job) == words
+
+
 def test_a_job_leads_to_those_like_it_by_words_that_the_search_understands():
     job = AnyJob(**JOB, user_key="two words", last_error="TimeoutError: 3 s", tenant=Owner(slug="acme"))
     assert like_it(job) == [

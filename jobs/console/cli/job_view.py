@@ -33,6 +33,12 @@ def waited(job: JobRow) -> str | None:
     return length(listing.waited(job, timezone.now()))
 
 
+def parts_of_wait(job: JobRow) -> str | None:
+    """Return that time, and for what it waited."""
+    words = listing.wait_in_words(job)
+    return f"{waited(job)}: {words}" if words else waited(job)
+
+
 def ran(job: JobRow | AnyFailedAttempt) -> str | None:
     """Return the time from its (last) start to its end, or to now if it has not ended."""
     return length(listing.ran(job, timezone.now()))

@@ -78,7 +78,7 @@ def _facts(job: AnyJob) -> dict[str, object]:
         "queued": job.queued_at,
         "started": job.start_time,
         "ended": job.end_time,
-        "waited" if job.attempt <= 1 else f"waited, attempt {job.attempt}": job_view.waited(job),
+        "waited" if job.attempt <= 1 else f"waited, attempt {job.attempt}": job_view.parts_of_wait(job),
         "ran": job_view.ran(job),
         "to stop since": job.cancel_requested_at if job.end_time is None else None,
         "progress": progress,

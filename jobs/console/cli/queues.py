@@ -56,6 +56,7 @@ STATISTICS: list[Column] = [  # of a name and its summary
     Column("RUNNING", lambda line: line[1].running, right=True),
     Column("WAIT P50", lambda line: length(line[1].wait.p50), right=True),
     Column("P95", lambda line: length(line[1].wait.p95), right=True),
+    Column("FOR A PROCESS P95", lambda line: length(line[1].process_wait.p95), right=True),
     Column("RUN P50", lambda line: length(line[1].run.p50), right=True),
     Column("P95", lambda line: length(line[1].run.p95), right=True),
 ]

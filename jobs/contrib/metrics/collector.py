@@ -171,6 +171,11 @@ def _attempts(totals: Sequence[TotalLook]) -> Iterator[Metric]:
     ended = CounterMetricFamily("scheduler_attempts", "Attempts that ended.", labels=["queue", "job_type", "outcome"])
     run = HistogramMetricFamily("scheduler_attempt_run_seconds", "From start to end.", labels=["queue", "job_type"])
     wait = HistogramMetricFamily("scheduler_attempt_wait_seconds", "From ready to start.", labels=["queue"])
+    process_wait = HistogramMetricFamily(
+        "scheduler_attempt_process_wait_seconds",
+        "The part of the wait in which the tenant's own limits did not hold the job.",
+        labels=["queue"],
+    )
     for total in totals:
         ended.add_metric([total.queue, _type(total), total.outcome], total.attempts)
     for labels, group in _by(totals, lambda total: (total.queue, _type(total))):
@@ -181,7 +186,12 @@ def _attempts(totals: Sequence[TotalLook]) -> Iterator[Metric]:
         wait.add_metric(
             labels, _buckets(total.wait_buckets for total in group), sum(total.wait_seconds for total in group)
         )
-    yield from (ended, run, wait)
+        process_wait.add_metric(
+            labels,
+            _buckets(total.process_wait_buckets for total in group),
+            sum(total.process_wait_seconds for total in group),
+        )
+    yield from (ended, run, wait, process_wait)
 
 
 def _by(

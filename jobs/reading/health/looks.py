@@ -154,6 +154,7 @@ class TotalLook(EndedAttempts):
     """The attempts that ended since the first one: see `jobs.models.Total`."""
 
     wait_seconds: float
+    process_wait_seconds: float
 
 
 def look_server(tasks: Sequence[str]) -> ServerLook:

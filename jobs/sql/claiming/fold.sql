@@ -165,8 +165,9 @@ lanes_told AS (
         virtual_time = l.virtual_time + k.seconds / k.weight,
         in_use = l.in_use - k.slots,
         tickets = l.tickets - k.tickets,
-        opens_at = CASE WHEN NOT k.wakes THEN l.opens_at END
-    FROM told k
+        opens_at = CASE WHEN NOT k.wakes THEN l.opens_at END,
+        opened_at = CASE WHEN k.wakes AND l.state = 'closed' THEN clock.now ELSE l.opened_at END
+    FROM told k CROSS JOIN clock
     WHERE l.ctid = k.row
 ),
 lanes_begun AS (

@@ -17,7 +17,7 @@ restored AS (
     INSERT INTO jobs (
         id, tenant_id, queue_id, priority, user_key, source_type, source_id, source_method, args,
         max_retries, timeout, memory, status, ready_at,
-        attempt, worker, worker_pid, created_at, waited_since, queued_at, handed_at, start_time,
+        attempt, worker, worker_pid, created_at, waited_since, own_until, queued_at, handed_at, start_time,
         stats, last_error, result_expires_at, peak_memory, result_bytes,
         trace_parent,
         crashes, barred, retries, progress_note, awaited, predecessors, batch_id, announced
@@ -25,7 +25,7 @@ restored AS (
     SELECT
         id, tenant_id, queue_id, priority, user_key, source_type, source_id, source_method, args,
         max_retries, timeout, memory, 'created', clock.now,
-        attempt, worker, worker_pid, created_at, waited_since, queued_at, handed_at, start_time,
+        attempt, worker, worker_pid, created_at, waited_since, own_until, queued_at, handed_at, start_time,
         stats, last_error, result_expires_at, peak_memory, result_bytes,
         trace_parent,
         0, false, 0, '', EXISTS (SELECT FROM job_edges e WHERE e.predecessor_id = taken.id), predecessors, batch_id,

@@ -22,7 +22,7 @@ logged AS (
 next AS MATERIALIZED (
     SELECT
         j.row, q.*,
-        e.slot, e.ticket, e.followed + 1 AS followed
+        e.slot, e.ticket, e.followed + 1 AS followed, lane.opened_at
     FROM settled e
     CROSS JOIN LATERAL (
         SELECT name, pool, default_timeout, default_max_retries, default_backoff, backoff_grows FROM queues
@@ -52,7 +52,7 @@ next AS MATERIALIZED (
         LIMIT 1
     ) worker
     CROSS JOIN LATERAL (
-        SELECT head FROM lanes
+        SELECT head, CASE WHEN state = 'closed' THEN e.ended_at ELSE opened_at END AS opened_at FROM lanes
         WHERE tenant_id = e.tenant_id AND queue_id = e.queue_id
         ORDER BY version DESC
         LIMIT 1
@@ -76,7 +76,7 @@ followed AS (
         slot = q.slot,
         ticket = q.ticket,
         followed = q.followed,
-        waited_since = ready_at,
+        waited_since = ready_at, own_until = greatest(ready_at, q.opened_at),
         ready_at = NULL,
         attempt = attempt + 1,
         queued_at = clock.now,

@@ -3,7 +3,8 @@
 ended AS (
     SELECT ended_at, tenant_id, queue_id, source_type, source_method, outcome,
         greatest(ended_at - start_time, interval '0') AS ran,
-        CASE WHEN waited_since IS NOT NULL THEN greatest(start_time - waited_since, interval '0') END AS waited
+        CASE WHEN waited_since IS NOT NULL THEN greatest(start_time - waited_since, interval '0') END AS waited,
+        CASE WHEN waited_since IS NOT NULL THEN greatest(start_time - greatest(own_until, waited_since), interval '0') END AS waited_for_process
     FROM attempts
     WHERE ended_at >= %(starts)s::timestamptz AND ended_at < %(ends)s::timestamptz
 ),

@@ -59,7 +59,7 @@ seats AS MATERIALIZED (
     FROM freeing
 ),
 next AS MATERIALIZED (
-    SELECT j.row, q.*, tenant.num_slots,
+    SELECT j.row, q.*, tenant.num_slots, lane.opened_at,
         e.place + row_number() OVER (PARTITION BY e.queue_id, e.tenant_id ORDER BY j.priority, j.id) AS place
     FROM (SELECT queue_id, tenant_id, count(*)::int AS n, min(place) - 1 AS place FROM freeing GROUP BY queue_id, tenant_id) e
     CROSS JOIN clock
@@ -90,7 +90,7 @@ next AS MATERIALIZED (
         LIMIT 1
     ) worker
     CROSS JOIN LATERAL (
-        SELECT head FROM lanes
+        SELECT head, CASE WHEN state = 'closed' THEN clock.now ELSE opened_at END AS opened_at FROM lanes
         WHERE tenant_id = e.tenant_id AND queue_id = e.queue_id
         ORDER BY version DESC
         LIMIT 1
@@ -114,7 +114,7 @@ followed AS (
         slot = q.slot,
         ticket = q.ticket,
         followed = q.followed,
-        waited_since = ready_at,
+        waited_since = ready_at, own_until = greatest(ready_at, q.opened_at),
         ready_at = NULL,
         attempt = attempt + 1,
         queued_at = clock.now,

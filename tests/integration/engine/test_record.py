@@ -20,10 +20,11 @@ MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 numbers = count(1)
 
 
-def attempt(ended_at=NOON, ran=1.0, waited: float | None = 2.0, **fields) -> Attempt:
+def attempt(ended_at=NOON, ran=1.0, waited: float | None = 2.0, own: float | None = 0.5, **fields) -> Attempt:
     started = ended_at - timedelta(seconds=ran)
     values = {"tenant_id": 1, "queue_id": 7, "outcome": "success", "source_method": "execute", "priority": 5}
     values["waited_since"] = None if waited is None else started - timedelta(seconds=waited)
+    values["own_until"] = None if own is None else started - timedelta(seconds=(waited or 0.0) - own)
     values |= {"source_type": "reports.datareport", "attempt": 1, "job_id": next(numbers)}
     return Attempt.objects.create(ended_at=ended_at, start_time=started, **values | fields)
 
@@ -55,13 +56,14 @@ class TestMinutes:
         assert list(found) == [(NOON, 7, "a", "error", 1), (NOON, 7, "a", "success", 2), (NOON, 8, "b", "success", 1)]
 
     def test_a_minute_has_the_times_and_their_histograms(self):
-        for ran, waited in [(0.001, 0.0), (1.0, 2.0), (100_000.0, None)]:
-            attempt(ran=ran, waited=waited)
+        for ran, waited, own in [(0.001, 0.0, None), (1.0, 2.0, 0.5), (100_000.0, None, None)]:
+            attempt(ran=ran, waited=waited, own=own)
         at(75)
         (row,) = rows(JobMinute)
         assert (row["run_seconds"], row["wait_seconds"]) == (pytest.approx(100_001.001), pytest.approx(2.0))
         assert (len(row["run_buckets"]), len(row["wait_buckets"])) == (BUCKETS, BUCKETS)
-        assert (sum(row["run_buckets"]), sum(row["wait_buckets"])) == (3, 2)
+        assert row["process_wait_seconds"] == pytest.approx(1.5)
+        assert [sum(row[f"{time}_buckets"]) for time in ("run", "wait", "process_wait")] == [3, 2, 2]
         assert (row["run_buckets"][0], row["run_buckets"][-1], row["wait_buckets"][0]) == (1, 1, 1)
         assert percentile(row["run_buckets"], 0.5) == pytest.approx(1.0, rel=0.5)
 
@@ -123,7 +125,7 @@ class TestTotals:
         (total,) = rows(Total)
         minutes = rows(JobMinute)
         assert (total["attempts"], total["run_seconds"]) == (4, pytest.approx(65.2))
-        for name in ("run_buckets", "wait_buckets"):
+        for name in ("run_buckets", "wait_buckets", "process_wait_buckets"):
             assert total[name] == [sum(counts) for counts in zip(*(row[name] for row in minutes), strict=True)]
 
 

@@ -68,6 +68,7 @@ def _facts(job: AnyJob) -> list[tuple[str, str]]:
     most = "" if job.max_retries is None else f" of {job.max_retries}"
     found = {
         "Attempt": str(job.attempt),
+        "Waited": listing.wait_in_words(job),
         "Retries": f"{job.retries}{most}",
         "Crashes": str(job.crashes),
         "Slot": job.slot and str(job.slot),

@@ -20,7 +20,7 @@ from jobs.console.ops.shared.search_language import with_word
 from jobs.console.ops.shared.snapshot import MAX_COUNT
 from jobs.pages.forms import post, query_with, select
 from jobs.pages.tables import column, fact, table
-from jobs.reading.listing import call, job_type, ran, state, waited
+from jobs.reading.listing import call, job_type, ran, state, wait_in_words, waited
 from jobs.reading.masked import masked
 from plumbing.addresses import in_admin
 from plumbing.names import named
@@ -51,7 +51,7 @@ GATES = {
 }
 
 register.filter(named)  # {{ "jobs.view_job"|named }}
-for read in (call, job_type, ran, state, values_in_words, waited):
+for read in (call, job_type, ran, state, values_in_words, wait_in_words, waited):
     register.filter(read)
 register.simple_block_tag(post, takes_context=True)
 register.simple_tag(select)

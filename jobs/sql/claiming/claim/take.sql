@@ -56,7 +56,7 @@ served AS MATERIALIZED (  -- the lanes, and the number of jobs to take from each
 ),
 locked AS MATERIALIZED (
     SELECT
-        v.queue_id, v.tenant_id, v.tenant, v.book, v.left_slots, s.pool, s.pool_rank, j.*,
+        v.queue_id, v.tenant_id, v.opened_at, v.tenant, v.book, v.left_slots, s.pool, s.pool_rank, j.*,
         coalesce(v.queue_rate, (v.tenant).rate_limit) IS NOT NULL AS limited,
         row_number() OVER (PARTITION BY v.tenant_id ORDER BY j.user_key, s.pool_rank, j.place) AS nth_of_tenant,
         row_number() OVER (PARTITION BY v.tenant_id, j.user_key ORDER BY s.pool_rank, j.place) AS nth_of_user
@@ -88,7 +88,7 @@ claimed AS MATERIALIZED (
             OFFSET (l.nth_of_tenant + (l.book).version) %% l.numbers LIMIT 1
         ),
         ticket = in_ms(clock.now), queued_at = clock.now, handed_at = clock.now, attempt = attempt + 1, followed = 0,
-        waited_since = j.ready_at, ready_at = NULL, start_time = NULL, worker = NULL, worker_pid = NULL, peak_memory = NULL,
+        waited_since = j.ready_at, own_until = least(greatest(j.ready_at, l.opened_at), clock.now), ready_at = NULL, start_time = NULL, worker = NULL, worker_pid = NULL, peak_memory = NULL,
         progress = NULL, progress_note = ''
     FROM (
         SELECT

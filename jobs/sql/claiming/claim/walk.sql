@@ -11,7 +11,7 @@
 visit AS (
     SELECT
         pool, 0 AS turn, NULL::bigint AS queue_id, 0 AS room, NULL::int AS queue_rate, 0 AS upto, 0::bigint AS position, 0 AS nth, 0 AS found,
-        NULL::tid AS lane_row, NULL::bigint AS tenant_id, 0 AS lane_in_use, NULL::tenant_queues AS tenant,
+        NULL::tid AS lane_row, NULL::bigint AS tenant_id, 0 AS lane_in_use, NULL::timestamptz AS opened_at, NULL::tenant_queues AS tenant,
         NULL::tid AS book_row, NULL::tenant_books AS book, 1 AS weight, false AS uncounted, false AS passed_over,
         0 AS left_slots, 0 AS own_slots, NULL::timestamptz AS full_at, 0::float8 AS free, 0::float8 AS virtual_time, false AS in_time, NULL::lane_front AS front
     FROM asked
@@ -22,7 +22,7 @@ visit AS (
         q.pool, q.nth, q.id, q.room, q.rate_limit, here.upto, coalesce(lane.position, here.position),
         CASE WHEN clock_timestamp() > latest.moment THEN %(visits)s::int ELSE here.nth + (lane.row IS NOT NULL)::int END,
         v.found + (cardinality((own.front).places) > 0 AND own.in_time AND own.own_slots > 0)::int,
-        lane.row, lane.tenant_id, lane.in_use, t.tenant, b.row, b.book, own.*
+        lane.row, lane.tenant_id, lane.in_use, lane.opened_at, t.tenant, b.row, b.book, own.*
     FROM visit v
     CROSS JOIN clock
     CROSS JOIN (SELECT statement_timestamp() + %(seconds)s::float8 * interval '1 s' AS moment) latest
@@ -36,7 +36,7 @@ visit AS (
             CASE WHEN q.nth > v.turn THEN v.found + least(q.room, q.pool_free - least(q.nth - 1, v.found)) ELSE v.upto END AS upto
     ) here
     LEFT JOIN LATERAL (
-        SELECT ctid AS row, tenant_id, position, in_use, tickets, virtual_time, head, last_user FROM lanes
+        SELECT ctid AS row, tenant_id, position, in_use, tickets, virtual_time, head, last_user, opened_at FROM lanes
         WHERE state = 'ready' AND queue_id = q.id AND position > here.position
         ORDER BY position LIMIT 1
     ) lane ON true
