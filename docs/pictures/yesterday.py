@@ -62,9 +62,9 @@ def _tally(queue: Queue, outcome: str, count: int, minute: int) -> dict[str, obj
     run[FAST], run[SLOW] = count - count // 5, count // 5
     busy = round(4 * (1 + sin(minute * 2 * pi / 43)))
     wait[4 + busy], wait[9 + busy] = count - count // 8, count // 8
-    seconds = {"run_seconds": 0.4 * count, "wait_seconds": 0.8 * count}
-    both = {"run_buckets": run, "wait_buckets": wait}
-    return {**CALL, **seconds, **both, "queue_id": queue.pk, "outcome": outcome, "attempts": count}
+    seconds = {"run_seconds": 0.4 * count, "wait_seconds": 0.8 * count, "process_wait_seconds": 0.3 * count}
+    times = {"run_buckets": run, "wait_buckets": wait, "process_wait_buckets": wait}
+    return {**CALL, **seconds, **times, "queue_id": queue.pk, "outcome": outcome, "attempts": count}
 
 
 def _sample(now: datetime, minute: int, load: float, queue: Queue, tenants: dict[Tenant, int]) -> Sample:
