@@ -62,13 +62,9 @@ JAIN_OF, BUSY_OF = "Jain's index, {} pool", "busy with bodies, {} pool"
 RATIO, AT_ONCE = "worker-s, weight 3 / weight 1", "most bodies of a tenant / slots"
 
 BARS = [
-    bar
-    for side in SIDES
-    for bar in (
-        Bar(of=(JAIN, side.name), at_least=0.985),
-        Bar(of=(AT_ONCE, side.name), at_most=1),
-        Bar(of=(RATIO, side.name), at_least=2.91, at_most=3.09),
-    )
+    *(Bar(of=(JAIN, side.name), at_least=0.985) for side in SIDES),
+    *(Bar(of=(RATIO, side.name), at_least=2.91, at_most=3.09) for side in SIDES),
+    Bar(of=(AT_ONCE, TwoKinds.name), at_most=1),  # alone, a tenant has as many slots as there are processes
 ]
 
 
