@@ -16,6 +16,7 @@ LIGHT_POOL = (  # what light pools must reach
     *("light_drain", "light_waiting", "light_orm", "light_shares"),
     *("light_pickup", "light_stops", "light_blocked", "light_ends"),
 )
+THOROUGH = os.environ.get("THOROUGH") == "1"  # the rows of light pools with `benchmarks.mix`
 SHORTER = float(os.environ.get("BENCH_SECONDS", "0"))  # of load in each of these, for a trial; 0: the whole experiment
 LARGE = (
     "dashboard",

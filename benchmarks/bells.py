@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -65,11 +65,16 @@ def wait(count: int, patience: float = 60.0) -> None:
     wait_until(lambda: len(_heard) >= count, f"{count} bodies ring, {len(_heard)} have", patience)
 
 
-def seconds_in_bodies(begin: float, end: float) -> Counter[int]:
-    """Seconds of bodies between two moments, by tenant, for bodies that ring ("begin" or "end", tenant, n)."""
+def seconds_in_bodies(begin: float, end: float, numbers: range | None = None) -> Counter[int]:
+    """Seconds of bodies between two moments, by tenant, for bodies that ring ("begin" or "end", tenant, n).
+
+    numbers: those of the bodies that count; None: all.
+    """
     began: dict[tuple[str, ...], float] = {}
     seconds: Counter[int] = Counter()
     for moment, (event, tenant, n) in heard():
+        if numbers is not None and int(n) not in numbers:
+            continue
         within = min(max(moment, begin), end)
         if event == "begin":
             began[tenant, n] = within
@@ -78,6 +83,21 @@ def seconds_in_bodies(begin: float, end: float) -> Counter[int]:
     for (tenant, _), moment in began.items():  # cut off by the end
         seconds[int(tenant)] += end - moment
     return seconds
+
+
+def most_at_once(whose: Callable[[int, int], Hashable | None]) -> int:
+    """The most bodies of one owner that ran at the same moment, of all owners, for bodies that ring as above.
+
+    whose: returns the owner for a tenant and n; None: the body does not count.
+    """
+    running: Counter[Hashable] = Counter()
+    most = 0
+    for _, (event, tenant, n) in sorted(heard()):
+        owner = whose(int(tenant), int(n))
+        if owner is not None:
+            running[owner] += 1 if event == "begin" else -1
+            most = max(most, running[owner])
+    return most
 
 
 @contextmanager

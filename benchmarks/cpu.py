@@ -33,15 +33,18 @@ def of_database() -> float | None:
 
 
 class Meter:
-    """CPU seconds since its creation, of the tree below `pid` and of the database."""
+    """CPU seconds since its creation, of the trees below `pids` and of the database."""
 
-    def __init__(self, pid: int) -> None:
-        self._pid = pid
-        self._tree, self._database = of_tree(pid), of_database()
+    def __init__(self, *pids: int) -> None:
+        self._pids = pids
+        self._trees, self._database = self._of_trees(), of_database()
 
     def read(self, count: int) -> tuple[float, float | None]:
         """Milliseconds per item, for `count` items: of the processes, and of the database if it is on this machine."""
-        tree, database = of_tree(self._pid) - self._tree, of_database()
+        trees, database = self._of_trees() - self._trees, of_database()
         if database is not None and self._database is not None:
-            return tree / count * 1000, (database - self._database) / count * 1000
-        return tree / count * 1000, None
+            return trees / count * 1000, (database - self._database) / count * 1000
+        return trees / count * 1000, None
+
+    def _of_trees(self) -> float:
+        return sum(map(of_tree, self._pids))

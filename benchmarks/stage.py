@@ -1,8 +1,8 @@
 """Start, await and kill the processes of a row."""
 
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from embedded.fleet import Command
@@ -22,3 +22,10 @@ def playing(directory: Path, name: str, command: Command) -> Iterator[Process]:
             raise AssertionError("\n".join([str(error), f"The end of the log of {name}:", *lines])) from None
         finally:
             process.signal_group(signal.SIGKILL)
+
+
+@contextmanager
+def crew(directory: Path, commands: Sequence[Command]) -> Iterator[list[Process]]:
+    """Run several inside the block, with their logs in `directory`: worker0.log, worker1.log, and so on."""
+    with ExitStack() as stack:
+        yield [stack.enter_context(playing(directory, f"worker{n}", command)) for n, command in enumerate(commands)]

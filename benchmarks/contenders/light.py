@@ -1,6 +1,6 @@
 """This project with a light pool: coroutines, and many seats in each of a few processes."""
 
-from benchmarks import fill
+from benchmarks import THOROUGH
 from benchmarks.contenders.contender import SLOTS, TENANTS
 from benchmarks.contenders.ours import Ours
 
@@ -8,16 +8,18 @@ SEATS = 100  # of each process
 
 
 class Light(Ours):
-    """Ours, with a light pool, and with the bodies of the workload that are coroutines."""
+    """Ours, with its pools light ones, and with the bodies of the workload that are coroutines."""
 
     def __init__(self, tenants: int = TENANTS, slots: int = SLOTS, seats: int = SEATS) -> None:
+        super().__init__(mixed=THOROUGH)
         self._tenants, self._slots, self._seats = tenants, slots, seats
 
     def prepare(self, tenants: int = 0, slots: int = 0, weights: list[int] | None = None) -> None:
         from jobs.models import Pool
 
         super().prepare(tenants or self._tenants, slots or self._slots, weights)
-        Pool.objects.update_or_create(name=fill.POOL, defaults={"kind": Pool.Kind.LIGHT, "seats": self._seats})
+        for pool in self.pools:
+            Pool.objects.update_or_create(name=pool, defaults={"kind": Pool.Kind.LIGHT, "seats": self._seats})
 
     def fill_with_nothing(self, count: int) -> None:
         self.store("anothing", range(count))

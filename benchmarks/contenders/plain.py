@@ -2,6 +2,9 @@
 
 import time
 
+from celery import Task
+
+from benchmarks import THOROUGH, mix
 from benchmarks.bells import ring, tally
 from benchmarks.contenders import celery_app
 from benchmarks.contenders.contender import PROCESSES, purge
@@ -16,8 +19,10 @@ def echo(n: int) -> None:
     ring(n)
 
 
-@app.task
-def nothing(n: int) -> None:
+@app.task(bind=True, max_retries=1)
+def nothing(self: Task, n: int, *, fails: bool = False) -> None:
+    if fails and not self.request.retries:
+        raise self.retry(countdown=mix.BACKOFF)
     tally()
 
 
@@ -46,10 +51,13 @@ class Plain:
 
     def fill_with_nothing(self, count: int) -> None:
         for n in range(count):
-            nothing.apply_async((n,))
+            nothing.apply_async((n,), mix.arguments(n) if THOROUGH else {})
 
     def begin(self) -> None:
         """Nothing to do: the messages are in the broker."""
+
+    def workers(self) -> list[Command]:
+        return [self.worker()]
 
     def worker(self, processes: int = PROCESSES) -> Command:
         return celery_app.worker(__name__, QUEUE, django=False, processes=processes)

@@ -36,15 +36,14 @@ def measure(directory: Path) -> Figures:
     side = Light(TENANTS, SLOTS, SEATS)
     side.prepare()
     bells.forget()
-    log = directory / "worker.log"
-    with stage.playing(directory, "worker", side.worker(PROCESSES)):
+    with stage.crew(directory, side.workers(PROCESSES)):
         ids = side.store("arest", range(OTHERS), timeout=LIMIT, seconds=LONG)
         bells.wait(OTHERS)
         [blocking] = side.store("ablock", range(OTHERS, OTHERS + 1), seconds=BLOCKED)
         wait_until(lambda: len(bells.heard()) >= 2 * (OTHERS + 1), "all have ended")
-        wait_until(lambda: "loop goes round again" in log.read_text(), "the log tells that it is over")
+        wait_until(lambda: "loop goes round again" in _log(directory), "the log tells that it is over")
     moments = {(what, int(n)): moment for moment, (what, _, n) in bells.heard()}
-    begun, text = moments["begin", OTHERS], log.read_text()
+    begun, text = moments["begin", OTHERS], _log(directory)
     told, facts = _line(text, "loop blocked by")
     figures = {SEEN: (_line(text, "loop blocked")[0] - begun) * 1000, TOLD: (told - begun) * 1000}
     figures[NAMED] = f"job={blocking} " in facts
@@ -54,6 +53,11 @@ def measure(directory: Path) -> Figures:
         late = [(moments["end", n] - moments["begin", n] - LIMIT) * 1000 for n in there]
         figures[LATE.format(which)] = quantiles(late, n=100, method="inclusive")[98]
     return {what: {"ours": value} for what, value in figures.items()}
+
+
+def _log(directory: Path) -> str:
+    """What all workers have logged."""
+    return "".join(path.read_text() for path in directory.glob("*.log"))
 
 
 def _line(log: str, event: str) -> tuple[float, str]:

@@ -6,7 +6,7 @@ All CPU of a job, of the worker and of PostgreSQL, beside an ordinary pool's, wh
 import time
 from pathlib import Path
 
-from benchmarks import bells, databases, stage
+from benchmarks import THOROUGH, bells, databases, stage
 from benchmarks.bars import Bar, Figures
 from benchmarks.contenders.light import Light
 from benchmarks.contenders.ours import Ours
@@ -27,7 +27,7 @@ BARS = [Bar(of=(CPU, "light"), to=(CPU, "ordinary"), at_most=0.6, goal=0.3)]
 
 def measure(directory: Path) -> Figures:
     """The light pool, then the ordinary one."""
-    light, ordinary = Light(seats=LIGHT // 2), Ours()
+    light, ordinary = Light(seats=LIGHT // 2), Ours(mixed=THOROUGH)
     figures: Figures = {ENDS: {}, WORKERS: {}, DATABASE: {}, CPU: {}}
     sides = {"light": _ends(light, "arest", LIGHT, 2, directory)}
     databases.empty()
@@ -40,19 +40,21 @@ def measure(directory: Path) -> Figures:
 
 def _ends(side: Ours, method: str, bodies: int, processes: int, directory: Path) -> dict[str, float]:
     side.prepare(tenants=TENANTS, slots=bodies // TENANTS)
-    calls = [getattr(thing.async_, method) for thing in side.things]
-    submit_many(calls[n % TENANTS].request(n, seconds=SECONDS[n % len(SECONDS)]) for n in range(COUNT))
+    submit_many(
+        side.request(side.things[n % TENANTS], method, n, turn=n // TENANTS, seconds=SECONDS[n % len(SECONDS)])
+        for n in range(COUNT)
+    )
     bells.forget()
-    with stage.playing(directory, "worker", side.worker(processes)) as worker:
+    with stage.crew(directory, side.workers(processes)) as workers:
         wait_until(lambda: len(bells.heard()) >= bodies, "all bodies run", PATIENCE)
         time.sleep(WARM)
-        meter, since, before = Meter(worker.pid), time.monotonic(), _ended()
+        meter, since, before = Meter(*(worker.pid for worker in workers)), time.monotonic(), _ended()
         time.sleep(WINDOW)
         count, seconds = _ended() - before, time.monotonic() - since
-        workers, database = meter.read(count)
-    figures = {ENDS: count / seconds, WORKERS: workers}
+        outside, database = meter.read(count)
+    figures = {ENDS: count / seconds, WORKERS: outside}
     if database is not None:
-        figures |= {DATABASE: database, CPU: workers + database}
+        figures |= {DATABASE: database, CPU: outside + database}
     return figures
 
 

@@ -7,7 +7,7 @@ pool.
 import time
 from pathlib import Path
 
-from benchmarks import bells, databases, stage
+from benchmarks import THOROUGH, bells, databases, stage
 from benchmarks.bars import Bar, Figures
 from benchmarks.contenders.light import Light
 from benchmarks.contenders.ours import Ours
@@ -29,7 +29,7 @@ def measure(directory: Path) -> Figures:
     """The light pool, then the ordinary one."""
     light = _asked(Light(seats=SEATS // LIGHT), "aask", SEATS, LIGHT, directory)
     databases.empty()
-    ordinary = _asked(Ours(), "ask", PROCESSES, PROCESSES, directory)
+    ordinary = _asked(Ours(mixed=THOROUGH), "ask", PROCESSES, PROCESSES, directory)
     return {what: {"light": light[what], "ordinary": ordinary[what]} for what in light}
 
 
@@ -37,7 +37,7 @@ def _asked(side: Ours, method: str, bodies: int, processes: int, directory: Path
     side.prepare(tenants=TENANTS, slots=max(bodies // TENANTS, 1))
     side.store(method, range(COUNT))
     bells.forget()
-    with stage.playing(directory, "worker", side.worker(processes)):
+    with stage.crew(directory, side.workers(processes)):
         wait_until(lambda: len(_ends()) >= WARM, "the first jobs have run")
         since, before = time.monotonic(), len(_ends())
         wait_until(lambda: time.monotonic() > since + WINDOW, "the window ends")

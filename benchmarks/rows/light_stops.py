@@ -33,7 +33,7 @@ def measure(directory: Path) -> Figures:
     side.prepare()
     ids = side.store("arest", range(WAITING), seconds=LONG)
     bells.forget()
-    with stage.playing(directory, "worker", side.worker(PROCESSES)):
+    with stage.crew(directory, side.workers(PROCESSES)):
         bells.wait(WAITING)
         asked: dict[int, float] = {}
         for n, job_id in enumerate(ids[:CANCELLED]):

@@ -38,23 +38,28 @@ def measure(directory: Path) -> Figures:
     side.fill_with_nothing(WARM)
     bells.forget()
     before, counted = sessions.others(), bells.tallied()
-    with stage.playing(directory, "worker", side.worker(PROCESSES)) as worker:
+    with stage.crew(directory, side.workers(PROCESSES)) as workers:
         wait_until(lambda: bells.tallied() >= counted + WARM, "the first jobs have run")
         time.sleep(SETTLE)
-        children, parent = _private(worker)
+        children, parents = _private(workers)
         begun = time.time()
         side.store("arest", range(ATTEMPTS), seconds=SECONDS)
         bells.wait(ATTEMPTS)
         under_way = max(ring.moment for ring in bells.heard()) - begun
-        children_full, parent_full = _private(worker)
-        count = sessions.others() - before
+        children_full, parents_full = _private(workers)
+        count = (sessions.others() - before) / len(workers)
     each = (children_full - children) / ATTEMPTS / KIB
-    figures = {UNDER_WAY: under_way, EACH: each, WHOLE: each + (parent_full - parent) / ATTEMPTS / KIB, SESSIONS: count}
+    whole = each + (parents_full - parents) / ATTEMPTS / KIB
+    figures = {UNDER_WAY: under_way, EACH: each, WHOLE: whole, SESSIONS: count}
     return {what: {"ours": value} for what, value in figures.items()}
 
 
-def _private(worker: Process) -> tuple[int, int]:
-    """The private bytes of the worker's processes, and those of their parent."""
-    parent = psutil.Process(worker.pid)
-    children = sum(child.memory_full_info().uss for child in parent.children())
-    return children, parent.memory_full_info().uss
+def _private(workers: list[Process]) -> tuple[int, int]:
+    """The private bytes of the workers' processes, and those of their parents."""
+    parents = [psutil.Process(worker.pid) for worker in workers]
+    children = [child for parent in parents for child in parent.children()]
+    return _bytes(children), _bytes(parents)
+
+
+def _bytes(processes: list[psutil.Process]) -> int:
+    return sum(process.memory_full_info().uss for process in processes)

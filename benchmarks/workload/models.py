@@ -8,9 +8,15 @@ from django.db import models
 from django.db.models import Func, Value
 
 from benchmarks.bells import ring, tally
-from jobs import Asynchronous, job
+from jobs import Asynchronous, current_job, job
 
 CALLS, SECONDS = 10, 0.005  # of a body that asks the database: its calls, and the time of each
+
+
+def may_fail(fails: bool) -> None:
+    """Raise ConnectionError in a body that fails, if this is its first attempt."""
+    if fails and current_job().attempt == 1:
+        raise ConnectionError("fails once")
 
 
 class Thing(Asynchronous, models.Model):
@@ -24,9 +30,12 @@ class Thing(Asynchronous, models.Model):
     def echo(self, n: int) -> None:
         ring(n)
 
+    # fails: at the first attempt, and does nothing else then.
+
     @job
-    def rest(self, n: int, *, seconds: float) -> None:
+    def rest(self, n: int, *, seconds: float, fails: bool = False) -> None:
         """Keeps its process for so long."""
+        may_fail(fails)
         ring("begin", self.tenant_id, n)
         time.sleep(seconds)
         ring("end", self.tenant_id, n)
@@ -39,18 +48,21 @@ class Thing(Asynchronous, models.Model):
         ring("end", tenant, n)
 
     @job
-    def ask(self, n: int) -> None:
+    def ask(self, n: int, *, fails: bool = False) -> None:
         """Asks the database CALLS times, which takes it SECONDS each."""
+        may_fail(fails)
         ring("begin", self.tenant_id, n)
         ring("end", self.tenant_id, n, *{self._sleeps().get().session for _ in range(CALLS)})
 
     @job
-    async def anothing(self, n: int) -> None:
+    async def anothing(self, n: int, *, fails: bool = False) -> None:
+        may_fail(fails)
         tally()
 
     @job
-    async def arest(self, n: int, *, seconds: float) -> None:
+    async def arest(self, n: int, *, seconds: float, fails: bool = False) -> None:
         """Keeps its seat for so long, or until it is cancelled."""
+        may_fail(fails)
         ring("begin", self.tenant_id, n)
         try:
             await asyncio.sleep(seconds)
@@ -65,8 +77,9 @@ class Thing(Asynchronous, models.Model):
         ring("end", self.tenant_id, n)
 
     @job
-    async def aask(self, n: int) -> None:
+    async def aask(self, n: int, *, fails: bool = False) -> None:
         """`ask` as a coroutine."""
+        may_fail(fails)
         ring("begin", self.tenant_id, n)
         sessions = {(await self._sleeps().aget()).session for _ in range(CALLS)}
         ring("end", self.tenant_id, n, *sessions)

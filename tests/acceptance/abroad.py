@@ -87,9 +87,9 @@ class Installation:
         last = dict(self.bodies())
         return [last[job_id] for job_id in ids]
 
-    def holding(self, thing: Thing, name: str, count: int) -> list[int]:
-        """Jobs that run by now, until `release(name)`."""
-        ids = [thing.async_.hold(self.file(name)) for _ in range(count)]
+    def holding(self, thing: Thing, name: str, count: int, method: str = "hold") -> list[int]:
+        """Jobs that run by now, until `release(name)`. method: `light_hold` for the light worker."""
+        ids = [getattr(thing.async_, method)(self.file(name)) for _ in range(count)]
         self.run(ids)
         return ids
 

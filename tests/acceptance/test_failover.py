@@ -81,12 +81,14 @@ def test_neither_a_freeze_nor_a_switchover_whose_clients_are_on_the_read_only_st
     """The latter as with a virtual IP, or a provider's endpoint, that moves before the promotion."""
     with install(session="any") as here:
         here.start_workers(1)
+        here.start_light_worker()
         thing = ThingFactory(tenant__queue__num_slots=8)
-        held = [job_id for name in ("frozen", "read-only", "afterwards") for job_id in here.holding(thing, name, 1)]
+        moments, kinds = ("frozen", "read-only", "afterwards"), ("hold", "light_hold")
+        held = [job_id for name in moments for method in kinds for job_id in here.holding(thing, name, 1, method)]
         with here.pair.primary.frozen():
             here.release("frozen")
             time.sleep(5)  # more than the three beats for which a worker may be silent
-        all_end(but=2)
+        all_end(but=4)
         here.pair.primary.stop()
         own_engines.wait_for_database()
         with pytest.raises(DatabaseError, match="read-only"):

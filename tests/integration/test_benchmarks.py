@@ -2,10 +2,10 @@
 
 import pytest
 
-from benchmarks import fill, finishing, steady
-from jobs.models import Job
+from benchmarks import POOL, fill, finishing, mix, steady
+from jobs.models import Job, Queue
 from jobs.recording.inspection import findings, look
-from tenants.models import Tenant
+from tenants.models import Tenant, TenantQueue
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -43,3 +43,16 @@ def test_a_cost_is_measured_while_others_keep_their_slots():
     assert steady.cost(occupied=3) > 0
     assert Job.objects.filter(slot__isnull=False).values("tenant").distinct().count() == 3
     assert Tenant.objects.count() == 5
+
+
+def test_the_mix_has_three_queues_in_two_pools_and_tenants_that_limit_their_users_or_have_a_rate():
+    tenants = fill.tenants(5, slots=6)
+    mix.prepare(tenants, slots=6)
+    assert set(Queue.objects.values_list("name", "pool")) >= {
+        ("default", POOL),
+        (mix.SECOND, POOL),
+        (mix.OTHER, mix.OTHER),
+    }
+    assert Queue.objects.get(name=mix.SECOND).rate_limit == mix.QUEUE_RATE
+    limits = TenantQueue.objects.order_by("tenant_id").values_list("user_slots", "rate_limit")
+    assert list(limits) == [(2, None), (None, mix.RATE), *[(None, None)] * 3]

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from asgiref.sync import ThreadSensitiveContext, sync_to_async
@@ -103,6 +104,13 @@ class LightLoad:
         result = await labour(number, seconds)
         await LIGHT_LITTER[kind]()
         return result
+
+    @job(queue=QUEUE, dedup=False)
+    async def light_hold(self, path: str) -> None:
+        """Runs until the file is there; asks nothing of PostgreSQL or the cache, which may be away."""
+        leave_evidence(0)
+        while not Path(path).exists():
+            await asyncio.sleep(0.02)
 
     @job(queue=QUEUE, retry=Retry.every(0.3, max_retries=1000))
     async def light_go_astray(self, number: int, *, way: str, left: str, seconds: float = 0) -> tuple[int, int]:

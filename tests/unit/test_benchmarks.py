@@ -2,12 +2,15 @@
 
 import importlib
 from argparse import ArgumentTypeError
+from collections import Counter
+from itertools import product
 
 import pytest
 
-from benchmarks import EVERY_VERSION, LARGE, ROWS, bells, postgresqls, tables
+from benchmarks import EVERY_VERSION, LARGE, POOL, ROWS, bells, mix, postgresqls, tables
 from benchmarks.__main__ import named
 from benchmarks.bars import Bar
+from benchmarks.bells import Ring
 from benchmarks.simulated import Belt
 from jobs.store import Claimed
 
@@ -50,6 +53,38 @@ def test_bodies_are_counted_in_memory_by_process(tmp_path, monkeypatch):
     bells.tally()
     bells.tally()
     assert bells.tallied() == 4
+
+
+def rung(*events: tuple[float, str, int, int]) -> list[Ring]:
+    """Reports of bodies: when, which event, tenant, n."""
+    return [Ring(moment, (event, str(tenant), str(n))) for moment, event, tenant, n in events]
+
+
+def test_the_most_bodies_at_once_are_those_of_one_owner_and_not_of_all(monkeypatch):
+    first, second = 1, 2
+    rings = rung((1, "begin", first, 0), (2, "begin", second, 0), (3, "begin", first, 1), (4, "end", first, 0))
+    monkeypatch.setattr(bells, "_heard", rings + rung((5, "begin", first, 2), (6, "begin", second, 1)))
+    assert bells.most_at_once(lambda tenant, _: tenant) == 2
+    assert bells.most_at_once(lambda *_: "all of them") == 4
+    assert bells.most_at_once(lambda tenant, n: tenant if n < 1 else None) == 1
+
+
+def test_the_seconds_in_bodies_may_be_those_of_some_numbers(monkeypatch):
+    rings = rung((1, "begin", 7, 0), (2, "begin", 7, 100), (4, "end", 7, 0), (9, "end", 7, 100))
+    monkeypatch.setattr(bells, "_heard", rings)
+    assert bells.seconds_in_bodies(0, 8) == {7: 3 + 6}
+    assert bells.seconds_in_bodies(0, 8, range(50)) == {7: 3}
+
+
+def test_the_mix_gives_half_of_a_tenants_jobs_to_each_pool_and_failures_to_every_queue_and_user():
+    turns = range(len(mix.QUEUES) * mix.USERS * mix.FAILING)
+    pools = Counter(mix.pool(turn) for turn in turns)
+    assert pools[POOL] == pools[mix.OTHER] == len(turns) / 2
+    failing = [mix.options(turn) for turn in turns if mix.arguments(turn)]
+    assert len(failing) == len(turns) / mix.FAILING
+    assert all(options["max_retries"] == 1 for options in failing)
+    everywhere = set(product(mix.QUEUES, (f"user{n}" for n in range(mix.USERS))))
+    assert {(options["queue"], options["user"]) for options in failing} == everywhere
 
 
 def test_a_figure_that_was_not_measured_misses_its_bar():
