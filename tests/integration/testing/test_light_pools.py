@@ -53,7 +53,7 @@ def test_a_body_that_uses_the_database_without_await_fails_as_it_would_at_work(t
         drain()
 
 
-def test_what_a_call_in_a_thread_writes_is_one_transaction(thing, body):
+def test_a_call_in_a_thread_is_one_transaction(thing, body):
     def write(job_id):
         with transaction.atomic():
             Run.objects.create(job_id=job_id, attempt=0, pid=0)
