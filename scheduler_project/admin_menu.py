@@ -14,6 +14,7 @@ SECTIONS = {
     "Capacity": {
         "TenantQueue": "speed",
         "Queue": "stacks",
+        "Pool": "dns",
     },
     "Access": {
         "Tenant": "apartment",

@@ -12,8 +12,9 @@ import django
 PLACE = Path(__file__).parent
 CHROMIUM = "/usr/bin/chromium"
 WINDOW = {"width": 1280, "height": 800}
-END = f"""Math.min({WINDOW["height"]}, 20 + Math.max(...[...document.querySelectorAll("main section")]
-    .map(section => section.getBoundingClientRect().bottom)))"""
+ROOM = 12  # pixels below the last whole section; what begins further down is left out
+END = f"""{ROOM} + Math.max(...[...document.querySelectorAll("main section")]
+    .map(section => section.getBoundingClientRect().bottom).filter(bottom => bottom + {ROOM} <= {WINDOW["height"]}))"""
 ROUNDS = 6  # batches of each customer: work for as long as the pictures take
 LARGEST = 120_000  # bytes of a picture
 

@@ -76,7 +76,7 @@ def dispatch(books: Books, now: float) -> list[Taken]:
     """Make passes until there is nothing more to claim; return the jobs that they claimed.
 
     While all pools are full, arrivals alone cause no pass: they wait for the fold of a later dispatch. The workers of a
-    light pool have one feeder here.
+    light pool have one feeder here, whose passes claim at most JOBS_OF_A_FEEDER each.
     """
     if not (books.freed or books.changed or any(map(_free, books.pools.values()))):
         return []
@@ -95,12 +95,14 @@ def _dispatch(books: Books, now: float, *, rung: Pool | None = None) -> list[Tak
     taken: list[Taken] = []
     borrow = False
     for _ in range(order.MAX_PASSES):
-        feeder = None if rung is None else WorkerSeats(rung, rung.processes, rung.free)
+        feeder = None
+        if rung is not None:
+            feeder = WorkerSeats(rung, rung.processes, min(rung.free, order.JOBS_OF_A_FEEDER))
         done = make_pass(books, now, borrow=borrow, feeder=feeder)
         taken += done
         if done.uncounted:
             books.recount()
-        elif done.more:
+        elif done.more or (done and rung is not None and rung.free):  # it is rung again
             borrow = False
         elif done.idle and (done or not borrow):
             borrow = True

@@ -1,10 +1,9 @@
 """Read the record of a window for a replay: attempts, jobs that waited, and the changes of limits and processes."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from jobs.insight.forecasting.replay.record import LATEST, POOL, WARM, Change, PastAttempt, Record
 from jobs.models import ArchivedJob, Job
@@ -83,11 +82,5 @@ def gaps(record: Record, since: datetime) -> Iterator[Gap]:
 
 
 def _change(kind: str, subject: str, at: float, limits: str | None) -> Change:
-    return Change(at, kind, subject if kind == POOL else int(subject), _limits(kind, limits))
-
-
-def _limits(kind: str, text: str | None) -> Mapping[str, Any] | None:
-    if text is None:
-        return None
-    limits: dict[str, Any] = json.loads(text)
-    return {"processes": limits["processes"] + limits["leaving"]} if kind == POOL else limits
+    known = None if limits is None else json.loads(limits)
+    return Change(at, kind, subject if kind == POOL else int(subject), known)

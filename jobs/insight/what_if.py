@@ -23,6 +23,7 @@ from jobs.insight.forecasting.replay.compare import MOST_ERROR, Comparison, comp
 from jobs.insight.forecasting.replay.idle_gaps import idle_gaps
 from jobs.insight.forecasting.replay.record import POOL, QUEUE, TENANT, Hypothesis
 from jobs.models import Queue, WhatIf
+from jobs.models.operations import MOST_SEATS
 from jobs.reading.shares import percent
 from jobs.recording.record import log_kept
 from tenants.models import TenantQueue
@@ -32,7 +33,8 @@ HOUR = timedelta(hours=1)
 MOST_ATTEMPTS = 200_000  # attempts of a window that a page or the API may ask for
 POOLS = "pools"
 KINDS = {TENANTS: TENANT, QUEUES: QUEUE, POOLS: POOL}
-LIMITS: Mapping[str, Sequence[str]] = {**questions.LIMITS, POOLS: ["processes"]}  # that a question can change
+LIMITS: Mapping[str, Sequence[str]] = {**questions.LIMITS, POOLS: ["processes", "seats"]}  # that a question can change
+BOUNDS = {"processes": (0, 999_999), "seats": (1, MOST_SEATS)}  # of the limits of pools
 WORDS = {"none": None, "true": True, "false": False}  # values that are neither numbers nor names
 SUBJECTS = {**questions.SUBJECTS, POOLS: "pool"}  # in the address of the page that asks
 Changes = Mapping[str, Mapping[str, Mapping[str, Any]]]  # by kind, name, and limit
@@ -119,7 +121,7 @@ def answer_document(question: Question, most: int = MOST_ATTEMPTS) -> dict[str, 
         raise InvalidRequest(
             "since", f"there are more than {most:,} attempts since then: ask for a shorter time"
         ) from None
-    gaps = idle_gaps(record.past)
+    gaps = idle_gaps(record.past, record.light_queues())
     result = compare(record, gaps, question.hypothesis())
     return {
         **asdict(question),
@@ -161,7 +163,9 @@ def _limits(kind: str, name: str, given: Mapping[str, Any]) -> tuple[int | str, 
         if limit not in known:
             raise InvalidRequest(f"{kind}.{name}.{limit}", f"is no limit; known: {', '.join(known)}")
     if kind == POOLS:
-        return pool_named(name), {limit: _processes(f"{kind}.{name}.{limit}", value) for limit, value in given.items()}
+        return pool_named(name), {
+            limit: _number(f"{kind}.{name}.{limit}", value, *BOUNDS[limit]) for limit, value in given.items()
+        }
     row = TenantQueue.of(tenant_named(name)) if kind == TENANTS else queue_named(name)
     for limit, value in given.items():
         try:
@@ -177,7 +181,7 @@ def _limits(kind: str, name: str, given: Mapping[str, Any]) -> tuple[int | str, 
     return subject, {limit: getattr(row, limit) for limit in given}
 
 
-def _processes(field: str, value: Any) -> int:
-    if re.fullmatch(r"[0-9]{1,6}", str(value)) is None:
-        raise InvalidRequest(field, f"must be a whole number from 0 to 999,999, not {str(value)[:40]!r}")
+def _number(field: str, value: Any, least: int, most: int) -> int:
+    if re.fullmatch(r"[0-9]{1,6}", str(value)) is None or not least <= int(value) <= most:
+        raise InvalidRequest(field, f"must be a whole number from {least} to {most:,}, not {str(value)[:40]!r}")
     return int(value)

@@ -1,7 +1,7 @@
 """Ask what other limits would have done, and read the answer when it is ready."""
 
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 from django.http import HttpResponse
 from ninja import Router, Schema
@@ -13,13 +13,14 @@ from jobs.console.api.changes import changes_of
 from jobs.console.operations.filters import MOMENTS
 from jobs.console.operations.limits import OF_QUEUE, OF_TENANT
 from jobs.console.operations.questions import QUEUES, TENANTS
-from jobs.http.inputs import Body, Integer, Name, PathId, Text
+from jobs.http.inputs import Body, Integer, Name, PathId, Text, left_out
 from jobs.http.problems import existing
 from jobs.http.schemas import answer
 from jobs.insight import what_if
 from jobs.insight.what_if import LIMITS, POOLS, Question
 from jobs.insight.what_if_process import State, state_of
 from jobs.models import WhatIf
+from jobs.models.operations import MOST_SEATS
 
 router = Router(tags=["operators"], auth=may("tenants.view_tenantqueue"))
 MOST_CHANGED = 100  # tenants, or queues
@@ -34,9 +35,10 @@ class QueueLimits(changes_of(limit for limit in OF_QUEUE if limit.name in LIMITS
 
 
 class PoolLimits(Body):
-    """The number of processes that the workers of a pool would have."""
+    """The processes and the seats that a pool would have."""
 
-    processes: Integer = Field(ge=0, le=999_999)
+    processes: Annotated[Integer, Field(ge=0, le=999_999)] = left_out("Those of its workers, all together.")
+    seats: Annotated[Integer, Field(ge=1, le=MOST_SEATS)] = left_out("Of each process, as of a light pool.")
 
 
 class Asked(Body):

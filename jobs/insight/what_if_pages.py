@@ -39,7 +39,7 @@ def show(request: HttpRequest) -> HttpResponse:
     for kind, subject in SUBJECTS.items():
         if name := request.GET.get(subject):
             limits = [(kind, name, limit, request.GET[limit]) for limit in LIMITS[kind] if limit in request.GET]
-            given += limits or [(kind, name, "", "")]
+            given += limits or [(kind, name, LIMITS[kind][0], "")]
     return _form(request, given)
 
 

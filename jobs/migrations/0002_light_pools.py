@@ -36,6 +36,11 @@ class Migration(migrations.Migration):
             name='pools_are_ordinary',
         ),
         migrations.AddField(
+            model_name='poolchange',
+            name='seats',
+            field=models.PositiveSmallIntegerField(null=True),
+        ),
+        migrations.AddField(
             model_name='worker',
             name='database_wait',
             field=models.FloatField(null=True),

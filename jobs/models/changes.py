@@ -35,6 +35,7 @@ class LimitChange(models.Model):
 class PoolChange(models.Model):
     """The processes of a pool from that moment on.
 
+    seats: of each process of a light pool; null for an ordinary one.
     leaving: jobs that still run in workers which take no more.
     """
 
@@ -42,6 +43,7 @@ class PoolChange(models.Model):
     pool = models.CharField(max_length=50)
     at = models.DateTimeField()
     processes = models.PositiveIntegerField()
+    seats = models.PositiveSmallIntegerField(null=True)
     leaving = models.PositiveIntegerField()
 
     class Meta:

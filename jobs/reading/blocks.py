@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from jobs.store.rows import objects
-from plumbing.text import duration
+from plumbing.text import duration, printable
 
 MAX_NOW = 20  # blocked loops that are read
 MAX_COUNTED = 10_000  # blocks
@@ -27,6 +27,14 @@ class BlockNow:
     place: str
     others: int
     seconds: float
+
+    @property
+    def sentence(self) -> str:
+        """Return what happens, and where in the code."""
+        who = f"Job {self.job_id} ({self.job_type})" if self.job_id else "An unknown body"
+        others = "1 other attempt stands" if self.others == 1 else f"{self.others:,} other attempts stand"
+        at = f" It is at {printable(self.place)}." if self.place else ""
+        return f"{who} has blocked an event loop of pool {self.pool} for {duration(self.seconds)}: {others} still.{at}"
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ SELECT * FROM (
         FROM workers CROSS JOIN LATERAL (
             SELECT greatest(
                 workers.seats * (SELECT max(concurrency / seats) FROM workers),
-                (SELECT max(processes) FROM pool_changes c WHERE c.pool = workers.pool)
+                (SELECT max(processes * coalesce(seats, 1)) FROM pool_changes c WHERE c.pool = workers.pool)
             ) AS n
         ) most
         GROUP BY pool

@@ -2,8 +2,9 @@
 
 import pytest
 
-from jobs.allocation import order
+from jobs.allocation import order, passes
 from jobs.allocation.books import Books
+from jobs.allocation.passes import make_pass
 from jobs.allocation.state import Queue, Tenant
 from jobs.allocation.world import IdleGaps, SimulatedJob, World
 
@@ -79,6 +80,20 @@ def test_a_change_lets_go_what_it_allows(processes, starts):
     world.arrive(job(2))
     world.change(4.0, lambda found: found.pool("default", processes))
     assert run(world) == [(1, 0.0), (2, starts)]
+
+
+def test_a_light_pool_starts_all_that_its_seats_take_in_passes_of_a_hundred(monkeypatch):
+    sizes = []
+    monkeypatch.setattr(passes, "make_pass", lambda *args, **how: sizes.append(make_pass(*args, **how)) or sizes[-1])
+    light = books(slots=1000)
+    light.pool("default", 250, light=True)
+    world = World(light, now=0.0, idle_gaps=IdleGaps(between=5.0, handover=5.0))
+    for place in range(300):
+        world.arrive(job(place))
+    started = run(world)
+    assert [place for place, _ in started] == list(range(300))
+    assert [round(at) for _, at in started] == [0] * 250 + [10] * 50, "its seats have no pauses of a process"
+    assert [len(found) for found in sizes if found][:3] == [100, 100, 50]
 
 
 def test_a_clock_that_went_back_charges_nobody():

@@ -16,9 +16,10 @@ class PoolForm(AsShown):
     together = ("kind", "seats")
 
     class Meta:
+        labels = {"seats": "Seats of a process"}
         help_texts = {
             "name": "As the queues name it. A pool that is not listed is ordinary.",
-            "kind": "Ordinary: a process runs one attempt. Light: many seats in each process, for `async def` jobs.",
+            "kind": "Ordinary: a process runs one attempt. Light: many seats in each, for jobs that are async def.",
             "seats": "The attempts that each process runs at once. 1 in an ordinary pool.",
         }
 
@@ -28,7 +29,7 @@ class PoolAdmin(Labelled, OnlyChanged, Kept):
     """A saved change takes effect when the pool's workers are restarted. To undo it, make the pool ordinary."""
 
     form = PoolForm
-    list_display = ["name", "kind", "seats", "queues", "workers"]
+    list_display = ["name", "kind", "of_a_process", "queues", "workers"]
     fields = ["name", "kind", "seats"]
     search_fields = ["name"]
 
@@ -50,6 +51,10 @@ class PoolAdmin(Labelled, OnlyChanged, Kept):
         verbs.store(obj, form.changed_data if change else None)
         for sentence in left_to_do(pools()[obj.name]):
             messages.warning(request, sentence)
+
+    @display(description="seats of a process", ordering="seats")
+    def of_a_process(self, row: Pool) -> int:
+        return row.seats
 
     @display(description="queues", empty_value="")
     def queues(self, row: Any) -> str | None:

@@ -12,7 +12,7 @@ from jobs.console.cli.subcommands import Options, Subcommand, argument
 from jobs.console.remedies import remedy
 from jobs.models import AnyJob, Job
 from jobs.pages.prediction_accuracy import accuracy_for
-from jobs.reading import listing, queries
+from jobs.reading import blocks, listing, queries
 from jobs.reading.explain.explanation import Explanation, explain
 from jobs.reading.explain.reads import MAX_COUNTED_PLACE
 from jobs.reading.predictor import starts
@@ -33,13 +33,14 @@ FAILED = [
 
 def show(options: Options, screen: Screen) -> None:
     job = inputs.job_numbered(options["id"])
-    attempts = queries.failed_attempts(job)
+    attempts, blocked = queries.failed_attempts(job), blocks.of_job(job.pk)
     kept = results.load(job)
     prediction = starts([job]).get(job.pk)
     screen.document(
         job_view.as_json(job)
         | {
             "failed_attempts": [{name: getattr(failed, name) for name in ATTEMPT} for failed in attempts],
+            "blocked_loops": [asdict(block) for block in blocked],
             "starts": prediction and asdict(prediction),
             "result_kept": kept is not None,
             "result": kept.value if kept else None,
@@ -50,6 +51,8 @@ def show(options: Options, screen: Screen) -> None:
     if attempts:
         screen.say("")
         screen.table(FAILED, attempts)
+    for block in blocked:
+        screen.say(f"{block.sentence}, at {block.place}." if block.place else f"{block.sentence}.")
 
 
 def _starts(prediction: Starts | None) -> str | None:

@@ -1,25 +1,33 @@
 """`manage.py workers list | drain`."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from jobs import store
-from jobs.console.cli.screen import Column, Screen
+from jobs.console.cli.screen import Column, Screen, length
 from jobs.console.cli.subcommands import Options, Subcommand, argument
 from jobs.console.operations.named import workers_named
 from jobs.engine.verbs import drain
-from jobs.reading import present
+from jobs.models import Pool
+from jobs.reading import blocks, present
 from jobs.reading.looking import Worker
 
+
+def _processes(row: dict[str, Any]) -> str:
+    """Return the processes of a worker; of a light one with the seats of each, in one column: names are long."""
+    return f"{row['processes']} × {row['seats']} seats" if row["kind"] == Pool.Kind.LIGHT else str(row["processes"])
+
+
+WAIT = Column("DB WAIT", lambda row: length(row["database_wait"]), right=True)
 COLUMNS = [
     Column("WORKER", "name", flexible=True),
     Column("POOL", "pool"),
     Column("STATE", "state"),
     Column("RUNS", "runs", right=True),
-    Column("KIND", "kind"),
-    Column("PROCESSES", "processes", right=True),
-    Column("SEATS EACH", "seats", right=True),
+    Column("PROCESSES", _processes, right=True),
+    WAIT,
     Column("STARTED (UTC)", "started_at", wide=True),
-    Column("LAST BEAT (UTC)", "beat_at"),
+    Column("LAST BEAT (UTC)", "beat_at", wide=True),
 ]
 
 
@@ -36,7 +44,7 @@ def _drain(options: Options, screen: Screen) -> None:
 
 
 def _show(workers: Iterable[tuple[Worker, int]], screen: Screen) -> None:
-    now = store.database_now()
+    now, blocked = store.database_now(), blocks.now()
     rows = [
         {
             **{name: getattr(worker, name) for name in ("name", "pool", "pid", "started_at", "beat_at", "gone_at")},
@@ -45,11 +53,17 @@ def _show(workers: Iterable[tuple[Worker, int]], screen: Screen) -> None:
             "kind": worker.kind,
             "processes": worker.processes,
             "seats": worker.seats,  # of each process
+            "database_wait": worker.database_wait if worker.is_light else None,
+            "blocked_loops": [block.sentence for block in blocked if block.worker == worker.id],
         }
         for worker, runs in workers
     ]
     screen.document({"workers": rows})
-    screen.table(COLUMNS, rows)
+    any_light = any(row["kind"] == Pool.Kind.LIGHT for row in rows)
+    screen.table([column for column in COLUMNS if any_light or column is not WAIT], rows)
+    for row in rows:
+        for sentence in row["blocked_loops"]:
+            screen.say(sentence)
 
 
 WHICH = argument("name", help="The worker, as `workers list` shows it.")

@@ -66,7 +66,8 @@ class Forecasting:
         with transaction.atomic():
             begin_task(TASK, DAY.total_seconds())
             factors = learn(statements.read_factors())
-        gaps = idle_gaps(known[:NEWEST])
+        light = {queue["id"] for queue in snapshot.queues if queue["pool"] in snapshot.light}
+        gaps = idle_gaps(known[:NEWEST], light)
         odds = Odds(runs.collected(known), self._random, gaps, runs.spread(known))
         foresight = Foresight(snapshot, odds, factors, off=look_predictions().off)
         lines = foresight.lines()

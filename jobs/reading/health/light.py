@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import groupby
 
-from jobs.reading.blocks import BlockNow, BlocksOfType
+from jobs.reading.blocks import BlocksOfType
 from jobs.reading.health.facts import MINUTES, Facts
 from plumbing.text import duration, printable
 
@@ -13,7 +13,7 @@ DATABASE_WAIT = 1.0  # seconds that a body waits for a database thread
 
 
 def loop_blocked(facts: Facts) -> Iterator[str]:
-    yield from map(_blocks, facts.blocked[:MAX_BLOCKED])
+    yield from (block.sentence for block in facts.blocked[:MAX_BLOCKED])
     if (more := len(facts.blocked) - MAX_BLOCKED) > 0:
         yield f"{more} more event loop{'s are' if more > 1 else ' is'} blocked."
     for pool, of_types in groupby(facts.blocks, lambda one: one.pool):
@@ -24,13 +24,6 @@ def database_threads(facts: Facts) -> Iterator[str]:
     for pool, seconds in sorted(facts.database_waits.items()):
         if seconds > DATABASE_WAIT:
             yield f"Bodies of pool {pool} waited up to {duration(seconds)} for a database thread of their process."
-
-
-def _blocks(block: BlockNow) -> str:
-    who = f"Job {block.job_id} ({block.job_type})" if block.job_id else "An unknown body"
-    others = "1 other attempt stands" if block.others == 1 else f"{block.others:,} other attempts stand"
-    at = f" It is at {printable(block.place)}." if block.place else ""
-    return f"{who} has blocked an event loop of pool {block.pool} for {duration(block.seconds)}: {others} still.{at}"
 
 
 def _blocked_often(pool: str, of_types: list[BlocksOfType]) -> Iterator[str]:

@@ -45,7 +45,7 @@ WITH
 noted AS (
     SELECT kind, subject::text AS subject, at, id, limits FROM limit_changes WHERE kind <> 'job_type'
     UNION ALL
-    SELECT 'pool', pool, at, 0, jsonb_build_object('processes', processes, 'leaving', leaving) FROM pool_changes
+    SELECT 'pool', pool, at, 0, jsonb_build_object('processes', processes, 'seats', seats, 'leaving', leaving) FROM pool_changes
 )
 SELECT kind, subject, extract(epoch FROM at - %(since)s::timestamptz)::float8 AS at, limits::text
 FROM noted n

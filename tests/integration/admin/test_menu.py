@@ -24,6 +24,7 @@ def test_every_page_is_in_it_once(admin_user):
     assert len(links) == len(set(links)) == len(admin.site._registry) + 1
     assert links[0] == "/ops/"
     assert "/admin/jobs/schedule/" in menu_of(admin_user)["Work"]
+    assert menu_of(admin_user)["Capacity"][1:] == ["/admin/jobs/queue/", "/admin/jobs/pool/"]
 
 
 def test_a_user_with_one_permission_sees_one_page(client):

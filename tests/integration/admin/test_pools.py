@@ -28,7 +28,9 @@ def test_a_pool_is_made_light_and_the_change_is_noted(admin_client, register):
     response = admin_client.post(ADD, LIGHT, follow=True)
     assert Pool.objects.filter(name="mail", kind="light", seats=200).exists()
     assert "Restart the workers of pool mail" in told(response)
-    assert "1, 0 of 4 seats in use; to be restarted: 1" in response.content.decode()
+    page = response.content.decode()
+    assert "1, 0 of 4 seats in use; to be restarted: 1" in page
+    assert "Seats of a process" in page
     [change] = Change.objects.filter(kind="jobs.pool")
     assert (change.verb, change.subject, change.who) == ("added", "mail", "admin")
 

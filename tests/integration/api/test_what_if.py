@@ -69,6 +69,7 @@ def test_an_invalid_question_names_the_field_and_begins_nothing(operator, begun,
         ({"tenants": {"nobody": {"weight": 2}}}, "tenant"),
         ({"tenants": {"acme": {"weight": 0}}}, "tenants.acme.weight"),
         ({"tenants": {"acme": {"slots": 3}}}, "tenants.acme.slots"),
+        ({"pools": {"default": {"seats": 1001}}}, "pools.default.seats"),
         ({"pools": {"nowhere": {"processes": 1}}}, "pools"),
         ({"since": "2130-01-01T00:00:00Z"}, "since"),
     ):

@@ -12,7 +12,7 @@ from jobs import store
 from jobs.console.cli import jobs_change
 from jobs.console.operations import verbs
 from jobs.lifecycle import Status
-from jobs.models import HELD_UNTIL, Job, PausedJobType, Worker
+from jobs.models import HELD_UNTIL, BlockedLoop, Job, PausedJobType, Worker
 from jobs.store import Failure
 from tenants.models import Change
 from tests.factories import QueueFactory, TenantFactory, ThingFactory, make_job
@@ -251,6 +251,14 @@ class TestShow:
         at = {name: f"2026-01-01T00:{minute}Z" for name, minute in [("created_at", "00"), ("waited_since", "10")]}
         job = make_job(tenant, Status.SUCCESS, **at, start_time="2026-01-01T00:14Z", end_time="2026-01-01T00:20Z")
         assert "waited     4m" in run("show", job.pk)
+
+    def test_how_long_its_body_blocked_the_loop_of_its_process_and_no_strangers_did(self, tenant, register):
+        job, other = (make_job(of, Status.RUNNING, worker=register()) for of in (tenant, TenantFactory()))
+        facts = {"pid": 7, "pool": "mail", "seats": 12, "job_id": job.pk, "attempt": 1, "place": "m.py:3 send"}
+        BlockedLoop.objects.create(**facts, worker=job.worker, seconds=5.0)
+        assert "its body blocked the other 11 seats of its process for 5.0 s, at m.py:3 send.\n" in run("show", job.pk)
+        assert [one["seconds"] for one in run_json("show", job.pk)["blocked_loops"]] == [5.0]
+        assert "blocked" not in run("show", other.pk)
 
     def test_its_result(self, tenant, thing, register):
         from jobs.store import results

@@ -48,6 +48,7 @@ def means(found: dict) -> tuple:
         (["--tenant", "acme.burst_slots=4"], 0),
         (["--tenant", "acme.num_slots=4", "--pool", "default.processes=2"], 5),
         (["--tenant", "acme.rate_limit=1", "--tenant", "acme.rate_window=30"], 45),
+        (["--tenant", "acme.num_slots=4", "--pool", "default.processes=1", "--pool", "default.seats=2"], 5),
         (["--queue", "default.paused=true"], None),
     ],
 )
@@ -106,6 +107,7 @@ def test_an_attempt_before_the_window_and_a_strangers_later_one_are_not_counted(
         (["--queue", "nobody.weight=2"], "'nobody' is unknown; known: default"),
         (["--pool", "nobody.processes=2"], "pools: 'nobody' is unknown; known: default"),
         (["--pool", "default.processes=-2"], "pools.default.processes: must be a whole number"),
+        (["--pool", "default.seats=0"], "pools.default.seats: must be a whole number from 1 to 1,000, not '0'"),
         (["--since", "2130-01-01T00:00:00Z"], "since: must not be in the future"),
         (["--since", "2020-01-01T00:00:00Z"], "since: must be within the last 8 days"),
         (

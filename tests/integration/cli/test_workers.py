@@ -6,7 +6,7 @@ import pytest
 
 from jobs import store
 from jobs.lifecycle import Status
-from jobs.models import Worker
+from jobs.models import BlockedLoop, Worker
 from tenants.models import Change
 from tests.factories import TenantFactory, make_job
 from tests.integration.cli.running import refusal, run
@@ -44,6 +44,30 @@ def test_a_light_worker_is_listed_with_its_kind_and_the_seats_of_each_process(re
     workers = {one["name"]: one for one in json.loads(run("workers", "--json"))["workers"]}
     assert [workers[name(light)][key] for key in ("kind", "processes", "seats")] == ["light", 2, 200]
     assert [workers[name(ordinary)][key] for key in ("kind", "processes", "seats")] == ["ordinary", 2, 1]
+
+
+def test_a_light_worker_tells_who_blocks_its_loop_and_how_long_bodies_waited_for_a_database_thread(register):
+    light, stranger = (register(concurrency=400, pool="mail", kind="light", seats=200) for _ in range(2))
+    Worker.objects.filter(pk=light).update(database_wait=1.4)
+    job = make_job(TenantFactory(), Status.RUNNING, worker=light)
+    facts = {"worker": light, "pid": 7, "pool": "mail", "seats": 3, "job_id": job.pk, "attempt": 1, "place": "m.py:3 f"}
+    BlockedLoop.objects.create(**facts)
+    BlockedLoop.objects.create(**facts, seconds=2.0)
+    workers = {one["name"]: one for one in json.loads(run("workers", "--json"))["workers"]}
+    [told] = workers[name(light)]["blocked_loops"]
+    assert told.startswith(f"Job {job.pk} (reports.datareport.execute) has blocked an event loop of pool mail for ")
+    assert told.endswith(": 2 other attempts stand still. It is at m.py:3 f.")
+    assert workers[name(light)]["database_wait"] == 1.4
+    assert (workers[name(stranger)]["database_wait"], workers[name(stranger)]["blocked_loops"]) == (None, [])
+    shown = run("workers")
+    rows = [line.split()[1:] for line in shown.splitlines() if line.startswith("test@")]  # a narrow screen cuts names
+    assert sorted(rows) == [f"mail live {rest}".split() for rest in ("0 2 × 200 seats –", "1 2 × 200 seats 1.4s")]
+    assert shown.count("has blocked an event loop") == 1
+
+
+def test_without_a_light_worker_no_column_tells_of_database_threads(register):
+    register(concurrency=2)
+    assert "DB WAIT" not in run("workers")
 
 
 def test_a_worker_is_drained_once_by_its_name_and_no_other(register):

@@ -89,16 +89,17 @@ class TestWorkers:
         job = Job.objects.get()
         assert "Loop blocked" not in plain(client.get("/ops/workers/"))
         block(job, began_at=timezone.now() - timedelta(minutes=20))
-        told = (
-            f'Loop blocked</strong> for 20 min by <a href="/ops/jobs/{job.pk}/">{job.pk}</a> reports.datareport.execute'
-        )
+        link = f'<a href="/ops/jobs/{job.pk}/">{job.pk}</a>'
+        told = f"Loop blocked</strong> for 20 min by job {link}, reports.datareport.execute"
         page = plain(client.get("/ops/workers/"))
         assert told in page and "while 11 other seats wait<" in page
         assert f"/ops/jobs/{job.pk}/" not in plain(operator("view_worker").get("/ops/workers/"))
 
     def test_a_row_has_the_processes_and_the_longest_wait_for_a_database_thread(self, client, light):
         Worker.objects.update(database_wait=1.25)
-        assert "longest wait for a database thread 1.2 s" in plain(client.get("/ops/workers/"))
+        assert "bodies waited up to 1.2 s for a database thread" in plain(client.get("/ops/workers/"))
+        Worker.objects.update(database_wait=0.002)
+        assert "database thread" not in plain(client.get("/ops/workers/")), "it is no wait worth a line"
 
     def test_an_ordinary_worker_has_no_such_facts(self, client, register):
         register(concurrency=4)

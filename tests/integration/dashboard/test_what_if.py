@@ -1,5 +1,7 @@
 """The page of what-if: a form without JavaScript, a page that looks again, and the answer."""
 
+import re
+
 import pytest
 
 from jobs.insight import what_if_answer, what_if_process
@@ -55,6 +57,12 @@ def test_an_invalid_question_is_shown_again_with_the_reason(ines, since):
 
 def test_a_link_begins_with_the_tenant(ines):
     assert 'value="acme"' in ines.get("/ops/what-if/?tenant=acme").content.decode()
+
+
+def test_a_link_with_a_pool_begins_with_a_limit_of_pools(ines):
+    shown = ines.get("/ops/what-if/?pool=mail").content.decode()
+    assert re.search(r'<option value="processes" selected>', shown)
+    assert re.search(r'<option value="seats">', shown)
 
 
 def test_a_form_of_limits_asks_what_those_that_were_written_would_do(operator):

@@ -8,7 +8,7 @@ from django.utils import timezone
 from jobs import store
 from jobs.engine.verbs.erase import erase
 from jobs.lifecycle import Status
-from jobs.models import EXPIRED, Job, LeftLine, LimitChange, PausedJobType, PoolChange, Queue, Worker
+from jobs.models import EXPIRED, Job, LeftLine, LimitChange, PausedJobType, Pool, PoolChange, Queue, Worker
 from jobs.recording import record, statements
 from jobs.store import EVERY_TENANT
 from tenants.models import TenantQueue
@@ -50,24 +50,35 @@ class TestLimits:
 
 
 class TestProcesses:
-    def noted(self) -> list[tuple[str, int, int]]:
+    def noted(self) -> list[tuple[str, int, int | None, int]]:
         statements.note_pools()
-        rows = PoolChange.objects.order_by("at", "pool").values_list("pool", "processes", "leaving")
+        rows = PoolChange.objects.order_by("at", "pool").values_list("pool", "processes", "seats", "leaving")
         return list(rows)
 
     def test_a_change_of_the_processes_is_noted(self, register):
         QueueFactory()
         register(concurrency=4)
-        assert self.noted() == [("default", 4, 0)]
+        assert self.noted() == [("default", 4, None, 0)]
         register(concurrency=2)
-        assert self.noted() == self.noted() == [("default", 4, 0), ("default", 6, 0)]
+        assert self.noted() == self.noted() == [("default", 4, None, 0), ("default", 6, None, 0)]
 
     def test_a_worker_that_drains_has_none_and_what_it_still_runs_is_told(self, register):
         worker, tenant = register(concurrency=4), TenantFactory()
         make_job(tenant, Status.RUNNING, worker=worker)
         self.noted()
         Worker.objects.update(concurrency=0)
-        assert self.noted()[-1] == ("default", 0, 1)
+        assert self.noted()[-1] == ("default", 0, None, 1)
+
+    def test_the_seats_of_a_light_pool_are_noted_as_its_workers_have_them_and_without_workers_as_they_are_set(
+        self, register
+    ):
+        QueueFactory(name="mail", pool="mail")
+        Pool.objects.create(name="mail", kind="light", seats=50)
+        assert self.noted()[-1] == ("mail", 0, 50, 0)
+        register(pool="mail", kind="light", concurrency=80, seats=40)
+        assert self.noted()[-1] == ("mail", 2, 40, 0)
+        register(pool="mail", kind="light", concurrency=100, seats=50)
+        assert self.noted()[-1] == ("mail", 4, 45, 0), "as many in all"
 
 
 class TestLine:

@@ -11,13 +11,14 @@ from functools import partial
 import pytest
 from django.db import transaction
 
-from jobs import store
+from jobs import models, store
 from jobs.allocation import fold, line, order, passes, state
 from jobs.allocation.fold import LANES_TO_OPEN
 from jobs.allocation.order import USERS_OF_A_FRONT
 from jobs.allocation.state import Queue, Tenant
 from jobs.store import claiming
-from tests.integration.store.twin import TICK, Twin
+from tests.clock import call_at
+from tests.integration.store.twin import BY_NUMBER, TICK, WORKERS, Twin
 from tests.sql import sql
 from tests.thorough import sized
 
@@ -201,6 +202,33 @@ def test_a_pass_that_lends_opens_a_hundred_of_many_lanes_at_rest(settings, monke
         twin.dispatch()
         assert twin.seen["lent"] == 1
         assert len(twin.held) == LANES_TO_OPEN + 2
+
+
+def test_a_dispatch_in_memory_gives_the_seats_of_a_light_pool_to_those_whom_its_feeder_gives_them(settings):
+    """With more free seats than a pass fills: the feeder is rung again after each, as the replay of a what-if."""
+    settings.JOBS_MAX_WAITING = None
+    twin = Twin()
+    for name, weight in (("a", 1), ("b", 2)):
+        twin.begin_queue(name, "one", weight=weight)
+    for slots, weight in ((500, 1), (500, 3), (40, 1)):
+        twin.begin_tenant(num_slots=slots, weight=weight)
+    models.Worker.objects.create(
+        id=WORKERS["one"], name="one", pid=1, pool="one", concurrency=250, seats=250, beat_interval=1e9, kind="light"
+    )
+    pool = twin.books.pool("one", 250, light=True)
+    for tenant in twin.books.tenants.values():
+        for queue in twin.books.queues.values():
+            twin.submit(tenant, queue, 5, "", 150)
+    claimed: list[tuple[int, int]] = []
+    for _ in range(250):
+        seats = min(250 - len(claimed), order.JOBS_OF_A_FEEDER)
+        if not seats:
+            break
+        found = call_at(twin.moment, store.claim_within, feeder=store.FreeSeats(WORKERS["one"], "one", seats))
+        claimed += [(one.tenant_id, one.id) for one in found]
+    in_memory = [(one.visit.lane.tenant.id, one.job.place & BY_NUMBER) for one in passes.dispatch(twin.books, twin.now)]
+    assert (pool.free, len(claimed), len({tenant for tenant, _ in claimed})) == (0, 250, 3)
+    assert in_memory == claimed
 
 
 @pytest.mark.django_db(transaction=True)

@@ -6,7 +6,7 @@ import pytest
 
 from jobs.allocation.world import IdleGaps
 from jobs.insight.forecasting.replay.compare import compare
-from jobs.insight.forecasting.replay.idle_gaps import BETWEEN, idle_gaps
+from jobs.insight.forecasting.replay.idle_gaps import BETWEEN, HANDOVER, idle_gaps
 from jobs.insight.forecasting.replay.limits import books_of
 from jobs.insight.forecasting.replay.record import POOL, QUEUE, TENANT, WARM, Change, PastAttempt, Record
 from jobs.insight.forecasting.replay.replay import Replay, again
@@ -26,12 +26,18 @@ def past(job: int, ready: float, started: float | None, ended: float | None, ten
 
 
 def record(
-    *found: PastAttempt, slots: int = 1, processes: int = 9, changes: tuple[Change, ...] = (), **facts
+    *found: PastAttempt,
+    slots: int = 1,
+    processes: int = 9,
+    seats: int | None = None,
+    changes: tuple[Change, ...] = (),
+    **facts,
 ) -> Record:
     begin = -2 * WARM
     limits = [Change(begin, TENANT, pk, {"num_slots": slots, "weight": 1, "paused": False}) for pk in (ADA, BOB)]
     limits += [Change(begin, QUEUE, 1, {"pool": "p", "weight": 1, "paused": False, "concurrency": None})]
-    return Record(100.0, found, [*limits, Change(begin, POOL, "p", {"processes": processes}), *changes], **facts)
+    limits += [Change(begin, POOL, "p", {"processes": processes, "seats": seats, "leaving": 0})]
+    return Record(100.0, found, [*limits, *changes], **facts)
 
 
 def in_turn(jobs: int, tenant: int = ADA) -> list[PastAttempt]:
@@ -68,6 +74,28 @@ def test_the_limits_that_were_would_have_done_what_is_replayed():
     found = compare(record(*apart, past(9, 3.0, 3.0, 9.0, BOB)), NOTHING, {(TENANT, ADA): {"num_slots": 1}})
     assert found.error.mean > 0.0
     assert [line.changed for line in found.lines] == [line.replayed for line in found.lines]
+
+
+@pytest.mark.parametrize(
+    ("pool", "would_be"),
+    [
+        ({}, [0.0, 0.0, 10.0, 10.0, 20.0, 20.0]),
+        ({"processes": 3}, [0.0] * 6),
+        ({"seats": 4}, [0.0] * 4 + [10.0] * 2),
+        ({"processes": 1, "seats": 1}, [0.0, 10.0, 20.0, 30.0, 40.0, 50.0]),
+    ],
+    ids=["as it was", "processes", "seats", "both"],
+)
+def test_a_light_pool_has_seats_in_each_process_and_keeps_those_that_a_question_leaves_out(pool, would_be):
+    found = record(*in_turn(6), slots=9, processes=1, seats=2)
+    assert [round(wait, -1) for wait in waits(found, {(POOL, "p"): pool})] == would_be
+
+
+def test_jobs_of_workers_that_stop_take_no_seats_of_the_others():
+    drained = Change(5.0, POOL, "p", {"processes": 1, "seats": 1, "leaving": 2})
+    found = record(*in_turn(4), slots=9, processes=1, seats=2, changes=(drained,))
+    assert waits(found) == [0.005, 0.005, 5.005, 10.02], "a seat has short pauses, whatever those of a process are"
+    assert [round(wait) for wait in waits(found, {(POOL, "p"): {"seats": 3}})] == [0, 0, 0, 5]
 
 
 def test_weights_share_what_is_short():
@@ -165,3 +193,11 @@ def test_the_pause_between_attempts_is_that_of_processes_that_had_work():
     found = idle_gaps([*busy, *idle])
     assert (found.handover, found.between) == (pytest.approx(0.01), pytest.approx(0.02))
     assert idle_gaps(busy[:5]).between == BETWEEN
+
+
+def test_attempts_of_a_light_pool_tell_no_pause_since_many_run_in_a_process_at_once():
+    beside = [past(n, 0.0, 2.0 * n, 2.0 * n + 0.5, process=3, claimed_at=2.0 * n - 0.3) for n in range(40)]
+    found = record(*beside, seats=40)
+    assert idle_gaps(beside).between == pytest.approx(1.2), "so it would be in an ordinary pool"
+    assert idle_gaps(beside, found.light_queues()) == IdleGaps(between=BETWEEN, handover=HANDOVER)
+    assert record(*beside).light_queues() == set()

@@ -1,6 +1,6 @@
 """Estimate from the record how long a process is idle between two attempts, and from a claim to the start."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from itertools import pairwise
 from statistics import fmean
 
@@ -12,15 +12,17 @@ ENOUGH = 20  # the least gaps to estimate from
 OFTEN = 0.95  # the part of them that counts: in the longest ones a limit held the next job back
 
 
-def idle_gaps(past: Iterable[TimedAttempt]) -> IdleGaps:
-    """Return the mean idle gaps of these attempts.
+def idle_gaps(past: Iterable[TimedAttempt], light: Collection[int] = ()) -> IdleGaps:
+    """Return the mean idle gaps of these attempts in ordinary pools.
 
     The gap between two attempts of a process counts if the second job was in line when the first one ended.
+
+    light: the ids of the queues of light pools. Many of their attempts run in a process at once: they tell no gaps
     """
     handovers: list[float] = []
     of_process: dict[int, list[TimedAttempt]] = {}
     for attempt in past:
-        if attempt.started_at is not None and attempt.ended_at is not None:
+        if attempt.started_at is not None and attempt.ended_at is not None and attempt.queue_id not in light:
             if attempt.claimed_at is not None and attempt.claimed_at < attempt.started_at:
                 handovers.append(attempt.started_at - attempt.claimed_at)
             if attempt.process is not None:

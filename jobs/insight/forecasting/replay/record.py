@@ -1,6 +1,6 @@
 """The record of a window. Moments are seconds from its beginning; the time before it warms the replay up."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,7 +35,8 @@ class Change:
 
     kind: TENANT, QUEUE or POOL
     subject: the id of the tenant or queue, or the name of the pool
-    limits: by the names of the fields of jobs.allocation.state; None: it is gone
+    limits: by the names of the fields of jobs.allocation.state; None: it is gone. Those of a pool: `processes`, which
+      take jobs; `leaving`, jobs in others; and `seats` of each process of a light pool, None of an ordinary one
     """
 
     at: float
@@ -58,6 +59,12 @@ class Record:
     past: Sequence[PastAttempt]
     changes: Sequence[Change]
     after: Mapping[int, Sequence[int]] = field(default_factory=dict)
+
+    def light_queues(self) -> Collection[int]:
+        """Return the ids of the queues that were in a light pool at any time."""
+        known = [(change, change.limits) for change in self.changes if change.limits is not None]
+        pools = {change.subject for change, limits in known if change.kind == POOL and limits.get("seats")}
+        return {int(change.subject) for change, limits in known if change.kind == QUEUE and limits.get("pool") in pools}
 
 
 Limits = Mapping[str, Any]
