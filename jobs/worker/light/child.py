@@ -13,6 +13,7 @@ from types import FrameType
 from typing import Any
 
 from asgiref.sync import SyncToAsync
+from billiard import pool as billiards
 from celery import signals
 
 from jobs import telemetry
@@ -150,5 +151,6 @@ def serve_here(pool: LightPool, index: int) -> None:
     """Make this process serve its seats. Its parent decides when it ends, not a signal to all processes."""
     for number in STOPS:
         signal.signal(number, lambda *_: None)
+    billiards.reset_signals = lambda **_: None  # it comes next, and would end this process at each of these signals
     LightChild(pool.listener, pool.rounds, index)
     signals.worker_process_shutdown.connect(lambda **_: os._exit(0), weak=False)

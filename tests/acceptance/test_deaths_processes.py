@@ -1,0 +1,48 @@
+"""The processes of a worker are killed while all of its seats are taken: one, all at once, and one that holds nothing."""
+
+import os
+import signal
+
+import pytest
+
+from jobs.models import Job
+from tests.acceptance.work import PROCESSES
+from tests.chaos.freezing import children, kill
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_killed_one_and_then_all_at_once(work):
+    worker = work.start_worker()
+    ids = work.fill()
+    first = min(work.pids())
+    of_first = [*Job.objects.filter(worker_pid=first).values_list("pk", flat=True)]
+    others = [*{*ids} - {*of_first}]
+    kill(first)
+    work.run(of_first, attempt=2)
+    assert set(Job.objects.filter(pk__in=others).values_list("attempt", "crashes")) == {(1, 0)}
+    processes = children(worker.pid)
+    assert first not in processes
+    for pid in processes:
+        os.kill(pid, signal.SIGKILL)
+    work.run(of_first, attempt=3)
+    work.run(others, attempt=2)
+    work.release()
+    assert work.ended(of_first) == {("success", 3, 2)}
+    assert work.ended(others) == {("success", 2, 1)}
+    work.nothing_is_left()
+    assert worker.alive
+
+
+def test_killed_one_that_holds_nothing_beside_one_that_does(work):
+    worker = work.start_worker()
+    work.run(work.submit(1))
+    [idle] = {*children(worker.pid)} - work.pids()
+    kill(idle)
+    wait_until(lambda: len({*children(worker.pid)} - {idle}) == PROCESSES, "another takes its place")
+    work.run(work.submit(PROCESSES * work.kind.seats - 1))
+    assert len(work.pids()) == 2
+    work.release()
+    assert work.ended() == {("success", 1, 0)}
+    work.nothing_is_left()
