@@ -137,6 +137,20 @@ def test_a_job_that_a_stop_in_haste_ends_runs_again_and_has_not_crashed(stop, sa
     is_no_crash(stop)
 
 
+@pytest.mark.long("how long Celery waits, and that a light worker does, too")
+def test_a_soft_stop_lets_jobs_end_for_as_long_as_it_may_wait(work, environ, processes):
+    processes.child = Process
+    environ["SAMPLE_SOFT_SHUTDOWN"] = "4"
+    worker = work.start_worker()
+    work.fill()
+    tell(worker, signal.SIGQUIT)
+    drains(worker)
+    work.release()
+    assert work.ended() == {("success", 1, 0)}
+    assert worker.wait(30) is not None
+    work.nothing_is_left()
+
+
 # As before Celery 5.5, and whenever a request had not been accepted: it terminates the pool, without having cancelled.
 TERMINATES = """
 import runpy, signal
