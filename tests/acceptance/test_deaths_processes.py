@@ -1,4 +1,4 @@
-"""The processes of a worker are killed while all of its seats are taken: one, all at once, and one that holds nothing."""
+"""The processes of a worker are killed while its seats are taken: one, all at once, and one that holds nothing."""
 
 import os
 import signal

@@ -31,7 +31,7 @@ KINDS = {"ordinary": Kind("default", 1, "hold"), "light": Kind(QUEUE, 12, "light
 
 @dataclass
 class Work:
-    """What a worker of that kind has to do. evidence: of each body that has started. tenants: an owner and a stranger."""
+    """What a worker of that kind has to do. evidence: of each body that has started. tenants: two strangers."""
 
     kind: Kind
     directory: Path
