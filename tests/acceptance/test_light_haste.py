@@ -22,7 +22,7 @@ def test_a_stop_in_haste_settles_the_ends_in_hand_and_gives_the_others_back(work
     processes = work.pids()
     with Held("LOCK TABLE attempts IN EXCLUSIVE MODE"):
         work.release()
-        wait_until(lambda: backends("wait_event_type = 'Lock' AND query ~ '^-- succeed'"), "a trip waits")
+        wait_until(lambda: backends("wait_event_type = 'Lock' AND query ~ '^-- succeed_many'"), "a trip waits")
         os.kill(worker.pid, signal.SIGQUIT)
         wait_until(lambda: all(map(has_ended, processes)), "its processes have ended")
         with pytest.raises(AssertionError, match="in vain"):  # else others would take back what it still settles
