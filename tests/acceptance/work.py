@@ -81,13 +81,17 @@ class Work:
         """Let the bodies that wait for this file end."""
         (self.directory / file).touch()
 
-    def ended(self, ids: list[int] | None = None) -> set[tuple[str, int, int]]:
-        """Wait until these have ended (all): status, attempt and crashes. The body of each attempt has started once."""
+    def ended(self, ids: list[int] | None = None, first: int = 1) -> set[tuple[str, int, int]]:
+        """Wait until these have ended (all): status, attempt and crashes. From the first attempt whose body has started
+        on, each has started once.
+        """
         jobs = Job.objects.filter(pk__in=self.ids if ids is None else ids)
         wait_until(lambda: not jobs.exclude(status__in=FINAL).exists(), "all jobs end")
-        attempts = [(pk, attempt) for pk, last in jobs.values_list("pk", "attempt") for attempt in range(1, last + 1)]
-        bodies = self.bodies()
-        assert {key: bodies[key] for key in attempts} == dict.fromkeys(attempts, 1)
+        attempts = [
+            (pk, attempt) for pk, last in jobs.values_list("pk", "attempt") for attempt in range(first, last + 1)
+        ]
+        bodies = {key: times for key, times in self.bodies().items() if ids is None or key[0] in ids}
+        assert bodies == dict.fromkeys(attempts, 1)
         assert not [job.pk for job in jobs if job.stats["attempt"] != job.attempt]
         return set(jobs.values_list("status", "attempt", "crashes"))
 
