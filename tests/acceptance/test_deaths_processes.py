@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from jobs.models import Job
+from jobs.models import Job, Worker
 from tests.acceptance.work import PROCESSES
 from tests.chaos.freezing import children, kill
 from tests.waiting import wait_until
@@ -45,4 +45,21 @@ def test_killed_one_that_holds_nothing_beside_one_that_does(work):
     assert len(work.pids()) == 2
     work.release()
     assert work.ended() == {("success", 1, 0)}
+    work.nothing_is_left()
+
+
+def test_killed_one_while_its_worker_drains(work):
+    worker = work.start_worker()
+    work.fill()
+    os.kill(worker.pid, signal.SIGTERM)
+    wait_until(Worker.objects.filter(concurrency=0).exists, "it drains")
+    victim, *_ = work.pids()
+    of_victim = {*Job.objects.filter(worker_pid=victim).values_list("pk", flat=True)}
+    kill(victim)
+    wait_until(lambda: victim not in work.pids(), "its attempts are taken back")
+    work.release()
+    assert worker.wait(30) == 0
+    work.start_worker()
+    assert work.ended([*of_victim]) == {("success", 2, 1)}
+    assert work.ended([*{*work.ids} - of_victim]) == {("success", 1, 0)}
     work.nothing_is_left()
