@@ -92,19 +92,3 @@ def test_every_outcome_waits_and_a_submit_gets_a_clear_answer(start_worker, web,
     assert not FailedAttempt.objects.exists()
     assert "process ends" not in log.read_text()
     assert "Traceback" not in log.read_text()
-
-
-@pytest.mark.parametrize("work", ["light"], indirect=True)
-def test_the_ends_of_all_seats_wait_in_the_hand_of_their_feeder(work, tmp_path):
-    worker = work.start_worker()
-    [log] = tmp_path.glob("light*.log")
-    work.fill()
-    with read_only():
-        work.release()
-        wait_until(lambda: log.read_text().count("feeder has no answer") > 1, "the feeder tries again")
-    work.submit(2)
-    assert work.ended() == {("success", 1, 0)}
-    work.nothing_is_left()
-    assert worker.alive
-    assert not FailedAttempt.objects.exists()
-    assert "Traceback" not in log.read_text()

@@ -62,7 +62,7 @@ def test_a_worker_that_comes_back_after_it_was_declared_gone_stops_what_it_runs_
     assert list(Run.objects.order_by("id").values_list("attempt", flat=True)) == [1, 2]
 
 
-def test_of_two_workers_of_a_pool_one_is_killed_and_the_other_goes_on(work):
+def test_two_workers_share_the_jobs_of_a_pool_and_one_goes_on_when_the_other_is_killed(work):
     """Its processes die with it. All seats were taken, so its jobs wait for the seats of the other."""
     doomed, other = work.start_worker(), work.start_worker()
     ids = work.fill() + work.fill("first")
