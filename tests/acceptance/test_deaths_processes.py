@@ -7,7 +7,7 @@ import pytest
 
 from jobs.models import Job, Worker
 from tests.acceptance.work import PROCESSES
-from tests.chaos.freezing import children, kill
+from tests.chaos.freezing import backends, children, has_ended, kill
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -63,3 +63,17 @@ def test_killed_one_while_its_worker_drains(work):
     assert work.ended([*of_victim]) == {("success", 2, 1)}
     assert work.ended([*{*work.ids} - of_victim]) == {("success", 1, 0)}
     work.nothing_is_left()
+
+
+@pytest.mark.parametrize("work", ["light"], indirect=True)
+def test_killed_one_takes_along_what_the_bodies_in_it_have_started(work, tmp_path):
+    worker = work.start_worker(1)
+    work.run(work.submit(2))
+    number, busy = tmp_path / "pid", "query LIKE 'SELECT pg_sleep%%' AND state = 'active'"
+    work.ids.append(work.tenants[0].async_.light_start_others(str(number)))
+    wait_until(lambda: backends(busy), "its statement runs")
+    [victim] = children(worker.pid)
+    kill(victim)
+    wait_until(lambda: has_ended(int(number.read_text())) and not backends(busy), "both end")
+    work.release()
+    assert work.ended() == {("success", 2, 1)}
