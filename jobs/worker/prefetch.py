@@ -57,6 +57,8 @@ def fetch_for_idle_processes(consumer: Any) -> None:
       PostgreSQL as the broker, a busy worker would then take a message, and hold it for ever beside an idle worker.
     * Like Kombu it counts what was not acknowledged. A message whose acknowledgement failed counts until the consumer
       reconnects. After as many of them as it has processes, a worker would ask for no message any more.
+
+    At a stop in haste Celery asks once more when the pool is gone; an error there would make it a warm stop.
     """
     pool, qos = consumer.pool, consumer.task_consumer.channel.qos
-    qos.can_consume = lambda: len(pool._pool._cache) < pool.num_processes
+    qos.can_consume = lambda: pool._pool is not None and len(pool._pool._cache) < pool.num_processes

@@ -25,6 +25,7 @@ from jobs.engine.process import runtime
 from jobs.models import Worker
 from jobs.worker import message
 from tests.acceptance.installing import database, wheel  # noqa: F401 - fixtures
+from tests.acceptance.work import KINDS, Work
 from tests.callers import browser_of, superuser
 from tests.factories import ThingFactory
 from tests.sample.models import Thing
@@ -114,6 +115,13 @@ def start_worker(environ, processes, tmp_path: Path) -> Callable[..., Process]:
         return process
 
     return start_worker
+
+
+@pytest.fixture(params=sorted(KINDS))
+def work(request, environ, start_worker, tmp_path: Path) -> Work:
+    """Jobs for a worker of each kind; of one alone: `parametrize("work", ["light"], indirect=True)`."""
+    environ["CHAOS_EVIDENCE"] = str(tmp_path / "evidence")
+    return Work(KINDS[request.param], tmp_path, tmp_path / "evidence", start_worker)
 
 
 @dataclass(frozen=True)

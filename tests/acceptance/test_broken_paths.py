@@ -9,6 +9,7 @@ from jobs.lifecycle import FINAL
 from jobs.models import Job, Worker
 from jobs.reading import health
 from jobs.worker import message
+from tests.chaos.freezing import has_ended
 from tests.factories import ThingFactory
 from tests.network import paths
 from tests.sql import value
@@ -30,13 +31,13 @@ def start_host(environ, start_worker, monkeypatch):
     """Start a worker whose paths may break: `worker, to_database, to_broker = start_host()`."""
     with ExitStack() as stack:
 
-        def start_host(concurrency: int = 2):
+        def start_host(concurrency: int = 2, pool: str = "default"):
             names = (engines.DATABASE, engines.BROKER)
             to_database, to_broker = stack.enter_context(paths(*(environ[name] for name in names)))
             with monkeypatch.context() as there:
                 for name, path in zip(names, (to_database, to_broker), strict=True):
                     there.setitem(environ, name, path.url)
-                process = start_worker(concurrency=concurrency)
+                process = start_worker(pool, concurrency)
             return Worker.objects.get(pid=process.pid, gone_at=None), to_database, to_broker
 
         yield start_host
@@ -85,3 +86,23 @@ def test_a_worker_that_was_told_to_take_no_messages_keeps_nobodys_job(start_work
     assert all_end([thing.async_(dedup=False).count_runs() for _ in range(5)])
     app.control.add_consumer("default", destination=[deaf.name])
     wait_until(lambda: not cut_off.exists(), "it takes messages again")
+
+
+@pytest.mark.parametrize("back", [True, False], ids=["both ways", "one way"])
+def test_a_host_that_loses_the_database_ends_what_others_have_taken_over(start_host, work, back):
+    """Its bodies end while it is cut off, beside those of the next attempts: what it says of them comes too late."""
+    cut_off, to_database, _ = start_host(pool=work.kind.pool)
+    ids = work.fill()
+    processes = work.pids()
+    work.start_worker()
+    to_database.cut(back=back)
+    wait_until(Worker.objects.filter(pk=cut_off.pk, gone_at__isnull=False).exists, "it is declared gone")
+    work.run(ids, attempt=2)
+    assert not any(map(has_ended, processes)), "it cannot tell this from a database that is away for all"
+    assert not work.pids() & processes
+    work.release()
+    assert work.ended() == {("success", 2, 1)}
+    to_database.heal()
+    wait_until(lambda: all(map(has_ended, [cut_off.pid, *processes])), "it ends, with its processes")
+    assert work.ended() == {("success", 2, 1)}
+    work.nothing_is_left()

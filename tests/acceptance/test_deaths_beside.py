@@ -17,7 +17,7 @@ from embedded.process import Process
 from jobs.engine.process import runtime
 from jobs.engine.verbs.cancel import cancel
 from jobs.lifecycle import Status
-from jobs.models import FailedAttempt, Job, Worker
+from jobs.models import FailedAttempt, Job, Pool, Worker
 from jobs.store import EVERY_TENANT, Claimed, results
 from jobs.worker import message
 from tests.acceptance.following import SOON, bystanders_go_through, ended, held_lock, release_lock, running
@@ -278,8 +278,12 @@ class TestLeftoversOfABody:
 
 
 class TestTheWatchdog:
-    @pytest.mark.parametrize("how", ["dies", "stands still"])
-    def test_a_thread_that_fails_ends_the_worker_and_another_goes_on(self, how, start_worker, thing, environ, tmp_path):
+    @pytest.mark.parametrize(("how", "thread"), [("dies", "limits"), ("stands still", "limits"), ("dies", "feeder")])
+    def test_a_thread_that_fails_ends_the_worker_and_another_goes_on(
+        self, *, how, thread, start_worker, thing, environ, tmp_path
+    ):
+        if thread == "feeder":
+            Pool.objects.create(name="other", kind="light", seats=2)
         start_worker(concurrency=3)
         environ["SAMPLE_BREAKS"] = how
         broken = start_worker(pool="other", concurrency=1)
@@ -287,7 +291,7 @@ class TestTheWatchdog:
         assert broken.wait(40) == 75
         wait_until(lambda: all(map(has_ended, pool)), "its processes end with it")
         log = (tmp_path / f"other2-{os.getpid()}.log").read_text()
-        assert f"worker ends itself because=thread limits {'died' if how == 'dies' else how}" in log
+        assert f"worker ends itself because=thread {thread} {'died' if how == 'dies' else how}" in log
         bystanders_go_through()
 
 

@@ -26,6 +26,7 @@ from tests.sample.models import Run
 from tests.waiting import wait_until
 from tests.warm import WarmProcesses
 
+OURS = "application_name LIKE 'jobs:%%'"
 LONG = pytest.mark.long("an engine that stops or stands still; lost messages and cut connections stay")
 
 
@@ -176,29 +177,32 @@ def test_messages_that_a_flush_of_the_broker_has_lost_are_sent_again(start_worke
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_result_is_settled_although_all_connections_were_cut_under_its_body(start_worker, tmp_path):
-    worker = start_worker(concurrency=1)
-    thing = ThingFactory()
-    job_id = thing.async_.wait_for_file(str(tmp_path / "go"))
-    running(job_id)
-    before = backends("true")
-    for session in before:
-        cut(session)
-    (tmp_path / "go").touch()
-    check(job_id)
-    assert ended(thing.async_.echo()).status == "success"
-    assert len(before) >= 3  # of the process, the presence and the clock
+def test_a_result_is_settled_although_all_connections_were_cut_under_its_body(work):
+    worker = work.start_worker()
+    work.fill()
+    with Held("LOCK TABLE attempts IN EXCLUSIVE MODE"):
+        work.release()
+        wait_until(lambda: backends("wait_event_type = 'Lock'"), "its settling is under way")
+        before = backends(OURS)
+        for session in before:
+            cut(session)
+    work.submit(2)
+    assert work.ended() == {("success", 1, 0)}
+    work.nothing_is_left()
+    assert len(before) >= 3  # of the process or the feeder, the presence and the clock
     assert worker.alive
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_first_job_after_all_idle_connections_were_cut_ends_as_if_nothing_had_been(start_worker):
-    start_worker(concurrency=1)
-    thing = ThingFactory()
-    check(thing.async_(dedup=False).echo())
-    for session in backends("true"):
+def test_the_first_job_after_all_idle_connections_were_cut_ends_as_if_nothing_had_been(work):
+    work.start_worker()
+    work.release()
+    work.submit(2)
+    assert work.ended() == {("success", 1, 0)}
+    for session in backends(OURS):
         cut(session)
-    check(thing.async_(dedup=False).echo())
+    work.submit(2)
+    assert work.ended() == {("success", 1, 0)}
 
 
 def answers(engines: Engines) -> bool:

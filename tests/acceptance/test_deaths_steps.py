@@ -174,3 +174,17 @@ def test_a_start_that_the_server_carries_out_after_the_death_was_told_starts_not
         end_victim("process", worker, arrived("its start", "query ~ '^-- start\n'"), "left")
         wait_until(lambda: Job.objects.filter(pk=job_id, status="scheduled").exists(), "the job is taken back")
     check(job_id, attempt=2, crashes=0, bodies=[2])
+
+
+@pytest.mark.parametrize("work", ["light"], indirect=True)
+def test_killed_while_a_trip_starts_attempts_in_its_seats(work):
+    """The trip goes on: its rows name a process that is gone, and no body has started."""
+    work.submit(4)
+    work.release()
+    with Held("LOCK TABLE jobs IN SHARE MODE"):
+        worker = work.start_worker(1).pid
+        arrived("its trip", "application_name LIKE '%%feeder'")
+        [victim] = children(worker)
+        kill(victim)
+    assert work.ended(first=2) == {("success", 2, 1)}
+    work.nothing_is_left()

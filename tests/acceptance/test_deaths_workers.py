@@ -2,6 +2,7 @@
 
 import os
 import signal
+from uuid import UUID
 
 import pytest
 
@@ -23,6 +24,10 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def gone(pid: int) -> bool:
     return Worker.objects.filter(pid=pid, gone_at__isnull=False).exists()
+
+
+def workers(pid: int) -> list[UUID]:
+    return [*Worker.objects.filter(pid=pid).values_list("pk", flat=True)]
 
 
 def clocks_session() -> int | None:
@@ -57,25 +62,40 @@ def test_a_worker_that_comes_back_after_it_was_declared_gone_stops_what_it_runs_
     assert list(Run.objects.order_by("id").values_list("attempt", flat=True)) == [1, 2]
 
 
-def test_a_result_of_a_worker_that_was_stopped_with_all_its_processes_comes_too_late(start_worker, thing):
-    stale = start_worker(concurrency=1)
-    with Held(NUMBER, 7) as body:
-        job_id = thing.async_.wait_for_lock(7)
-        running(job_id)
-        everybody = [stale.pid, *children(stale.pid)]
-        for pid in everybody:
-            os.kill(pid, signal.SIGSTOP)
-        start_worker(concurrency=1)
-        wait_until(lambda: gone(stale.pid), "it is declared gone")
-        body.release()  # the stopped body goes on from here when it is continued
-        job = ended(job_id)
-        for pid in everybody:
-            os.kill(pid, signal.SIGCONT)
+def test_two_workers_share_the_jobs_of_a_pool_and_one_goes_on_when_the_other_is_killed(work):
+    """Its processes die with it. All seats were taken, so its jobs wait for the seats of the other."""
+    doomed, other = work.start_worker(), work.start_worker()
+    ids = work.fill() + work.fill("first")
+    of_other = set(Job.objects.filter(worker__in=workers(other.pid)).values_list("pk", flat=True))
+    assert len(of_other) == len(ids) / 2
+    processes = children(doomed.pid)
+    kill(doomed.pid)
+    wait_until(lambda: all(map(has_ended, processes)), "its processes die with it")
+    wait_until(lambda: gone(doomed.pid), "it is declared gone")
+    work.release("first")
+    work.release()
+    assert work.ended([*of_other]) == {("success", 1, 0)}
+    assert work.ended([*{*ids} - of_other]) == {("success", 2, 1)}
+    assert set(FailedAttempt.objects.values_list("error_class", flat=True)) == {"WorkerGone"}
+    work.nothing_is_left()
+
+
+def test_a_result_of_a_worker_that_was_stopped_with_all_its_processes_comes_too_late(work):
+    stale = work.start_worker()
+    ids = work.fill()
+    everybody = [stale.pid, *children(stale.pid)]
+    for pid in everybody:
+        os.kill(pid, signal.SIGSTOP)
+    work.start_worker()
+    wait_until(lambda: gone(stale.pid), "it is declared gone")
+    work.run(ids, attempt=2)
+    work.release()  # the stopped bodies go on from here when they are continued
+    assert work.ended() == {("success", 2, 1)}
+    for pid in everybody:
+        os.kill(pid, signal.SIGCONT)
     assert stale.wait(30) == EXIT_START_ANEW
-    job.refresh_from_db()
-    assert (job.status, job.attempt, job.crashes) == ("success", 2, 1)
-    assert results.load(job).value == 2
-    assert not Job.objects.filter(slot__isnull=False).exists()
+    assert work.ended() == {("success", 2, 1)}
+    work.nothing_is_left()
 
 
 @LONG

@@ -76,23 +76,6 @@ def test_a_job_that_kills_its_process_again_and_again_is_dead_in_the_end(start_w
     assert ended(thing.async_.echo()).status == "success"
 
 
-def test_a_worker_killed_with_its_job_loses_nothing_and_the_job_ends_once(start_worker, thing):
-    doomed = start_worker(concurrency=1)
-    with held_lock(7):
-        job_id = thing.async_.wait_for_lock(7)
-        child = running(job_id)
-        survivor = start_worker(concurrency=1)
-        os.kill(doomed.pid, signal.SIGKILL)
-        wait_until(lambda: Run.objects.filter(job_id=job_id).count() == 2, "the job runs again")
-        with pytest.raises(ProcessLookupError):
-            os.kill(child, 0)
-    job = ended(job_id)
-    assert (job.status, job.attempt, job.crashes) == ("success", 2, 1)
-    assert results.load(job).value == 2
-    assert Worker.objects.get(pk=job.worker).pid == survivor.pid
-    assert Run.objects.filter(job_id=job_id).count() == 2
-
-
 def test_a_job_that_runs_into_its_time_limit_ends_as_such(start_worker, thing):
     start_worker()
     job = ended(thing.async_(timeout=1.5).spin())

@@ -1,12 +1,10 @@
 """A light worker: many attempts in one process, by a real Celery worker."""
 
-import os
-import signal
 from collections import Counter
 
 import pytest
 
-from jobs import async_
+from jobs import async_, submit_many
 from jobs.engine.verbs.cancel import cancel
 from jobs.models import FailedAttempt, Job, Pool, Queue
 from jobs.store import results
@@ -59,8 +57,7 @@ def test_many_attempts_wait_in_one_process_and_no_tenant_takes_more_than_its_slo
 
 
 def store_many(tenant: Tenant, number: int, seconds: float) -> None:
-    for _ in range(number):
-        async_(light.wait, tenant=tenant)(seconds=seconds)
+    submit_many([async_(light.wait, tenant=tenant).request(seconds=seconds) for _ in range(number)])
 
 
 def note_most(most: Counter) -> None:
@@ -91,15 +88,6 @@ def test_a_failure_is_kept_and_its_slot_is_free(light_pool, start_worker, tenant
     assert ended(async_(light.nothing, tenant=tenant)()).status == "success"
 
 
-def test_a_killed_process_gives_its_attempts_back_and_another_takes_its_place(light_pool, start_worker, tenant):
-    start_worker("light", 1)
-    jobs = [started(async_(light.wait, tenant=tenant)(seconds=1)) for _ in range(3)]
-    os.kill(jobs[0].worker_pid, signal.SIGKILL)
-    again = [ended(job.pk) for job in jobs]
-    assert {(job.status, job.attempt, job.crashes) for job in again} == {("success", 2, 1)}
-    assert {job.worker_pid for job in again}.isdisjoint(job.worker_pid for job in jobs)
-
-
 def test_a_body_that_blocks_the_loop_beyond_its_limit_is_ended_and_the_others_run_again(
     light_pool, start_worker, tenant, settings
 ):
@@ -109,14 +97,6 @@ def test_a_body_that_blocks_the_loop_beyond_its_limit_is_ended_and_the_others_ru
     assert (blocking.status, blocking.last_error) == ("error", "TimeoutError: timed out after 0.2 s and was killed")
     again = ended(other.pk)
     assert (again.status, again.attempt, again.crashes) == ("success", 2, 0)
-
-
-def test_a_worker_that_drains_lets_its_seats_end(light_pool, start_worker, tenant):
-    worker = start_worker("light", 1)
-    jobs = [started(async_(light.wait, tenant=tenant)(seconds=1)) for _ in range(3)]
-    worker.stop()
-    assert {ended(job.pk).attempt for job in jobs} == {1}
-    assert worker.returncode == 0
 
 
 def test_the_orm_calls_of_many_attempts_share_a_few_sessions(light_pool, start_worker, tenant):

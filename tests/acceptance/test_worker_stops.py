@@ -12,9 +12,8 @@ from embedded import fleet
 from embedded.process import Process
 from jobs.engine.verbs.drain import drain
 from jobs.models import FailedAttempt, Job, Worker
-from jobs.store import results
 from tests.acceptance.following import ended, held_lock, running
-from tests.chaos.freezing import children
+from tests.chaos.freezing import Held, backends, children
 from tests.factories import ThingFactory
 from tests.waiting import wait_until
 
@@ -77,19 +76,26 @@ def quit_thrice(worker: Process) -> None:
     tell(worker, signal.SIGQUIT)
 
 
-def test_a_signal_to_all_its_processes_lets_running_jobs_end(start_worker):
-    worker, thing = start_worker(concurrency=2), ThingFactory()
-    with held_lock(7):
-        job_id = thing.async_.wait_for_lock(7)
-        child = running(job_id)
+def test_a_signal_to_all_its_processes_lets_running_jobs_end(work):
+    """It comes twice, and the stop waits for ends that PostgreSQL does not take yet."""
+    worker = work.start_worker()
+    ids = work.fill()
+    waiting = work.submit(2)
+    for child in work.pids():
         for number in (signal.SIGQUIT, signal.SIGHUP):
             os.kill(child, number)
-        tell_all(worker, signal.SIGTERM)
-        drains(worker)
-    job = ended(job_id)
-    assert (job.status, job.attempt, job.crashes) == ("success", 1, 0)
+    tell_all(worker, signal.SIGTERM)
+    drains(worker)
+    tell_all(worker, signal.SIGTERM)
+    with Held("LOCK TABLE attempts IN EXCLUSIVE MODE"):
+        work.release()
+        wait_until(lambda: backends("wait_event_type = 'Lock' AND query ~ 'attempts'"), "an end waits")
+        assert worker.alive
+    assert work.ended(ids) == {("success", 1, 0)}
     assert worker.wait(30) == 0
+    assert set(Job.objects.filter(pk__in=waiting).values_list("status", "attempt")) == {("created", 0)}
     assert not FailedAttempt.objects.exists()
+    work.nothing_is_left()
 
 
 STOPS: dict[str, tuple[Callable[[Process], object], dict[str, str]]] = {
@@ -103,23 +109,22 @@ STOPS: dict[str, tuple[Callable[[Process], object], dict[str, str]]] = {
 
 
 @pytest.fixture
-def is_no_crash(start_worker, thing, tmp_path):
-    """`is_no_crash(stop)`: a worker with a job, which such a stop ends, and which then runs again."""
+def is_no_crash(work):
+    """`is_no_crash(stop)`: a worker whose jobs such a stop ends, and which then run again."""
 
     def is_no_crash(stop: Callable[[Process], object]) -> None:
-        stopped = start_worker(concurrency=1)
-        job_id = thing.async_.wait_for_file(str(tmp_path / "go"))
-        running(job_id)
+        stopped = work.start_worker()
+        work.fill()
         stop(stopped)
         assert stopped.wait(30) is not None
         gone = Worker.objects.get(pid=stopped.pid)
         assert (gone.gone_at is None, gone.lost) == (False, False)
-        assert Job.objects.values_list("attempt", "crashes").get() == (1, 0)
-        assert Job.objects.get().last_error == "WorkerStopped: its worker was stopped"
-        (tmp_path / "go").touch()
-        start_worker(concurrency=1)
-        job = ended(job_id)
-        assert (job.status, job.attempt, job.crashes, results.load(job).value) == ("success", 2, 0, 2)
+        given_back = Job.objects.values_list("attempt", "crashes", "last_error")
+        wait_until(lambda: set(given_back) == {(1, 0, "WorkerStopped: its worker was stopped")}, "all are given back")
+        work.release()
+        work.start_worker()
+        assert work.ended() == {("success", 2, 0)}
+        work.nothing_is_left()
 
     return is_no_crash
 
@@ -130,6 +135,20 @@ def test_a_job_that_a_stop_in_haste_ends_runs_again_and_has_not_crashed(stop, sa
     processes.child = Process  # started cold: Celery reads its environment when it is imported
     environ |= said
     is_no_crash(stop)
+
+
+@pytest.mark.long("how long Celery waits, and that a light worker does, too")
+def test_a_soft_stop_lets_jobs_end_for_as_long_as_it_may_wait(work, environ, processes):
+    processes.child = Process
+    environ["SAMPLE_SOFT_SHUTDOWN"] = "4"
+    worker = work.start_worker()
+    work.fill()
+    tell(worker, signal.SIGQUIT)
+    drains(worker)
+    work.release()
+    assert work.ended() == {("success", 1, 0)}
+    assert worker.wait(30) is not None
+    work.nothing_is_left()
 
 
 # As before Celery 5.5, and whenever a request had not been accepted: it terminates the pool, without having cancelled.

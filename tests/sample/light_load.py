@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from asgiref.sync import ThreadSensitiveContext, sync_to_async
+from django.db import connection
 
 from jobs import Retry, RetryLater, current_job, in_thread, job
 from tests.sample.evidence import leave_evidence, meet
@@ -75,6 +76,11 @@ async def labour(number: int, seconds: float) -> tuple[int, int]:
     return evidence
 
 
+def _sleep_in_database() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_sleep(3600)")
+
+
 class LightLoad:
     """The coroutines of a thing. Their bodies leave evidence as those of `Thing` do."""
 
@@ -111,6 +117,15 @@ class LightLoad:
         leave_evidence(0)
         while not Path(path).exists():
             await asyncio.sleep(0.02)
+
+    @job(queue=QUEUE)
+    async def light_start_others(self, path: str) -> None:
+        """In its first attempt starts a subprocess, writes its number down, and has the server busy."""
+        leave_evidence(0)
+        if current_job().attempt == 1:
+            below = await asyncio.create_subprocess_exec("sleep", "3600")
+            Path(path).write_text(str(below.pid))
+            await in_thread(_sleep_in_database)
 
     @job(queue=QUEUE, retry=Retry.every(0.3, max_retries=1000))
     async def light_go_astray(self, number: int, *, way: str, left: str, seconds: float = 0) -> tuple[int, int]:

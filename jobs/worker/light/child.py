@@ -13,6 +13,7 @@ from types import FrameType
 from typing import Any
 
 from asgiref.sync import SyncToAsync
+from billiard import pool as billiards
 from celery import signals
 
 from jobs import telemetry
@@ -148,7 +149,19 @@ def _place(frame: FrameType | None) -> str:
 
 def serve_here(pool: LightPool, index: int) -> None:
     """Make this process serve its seats. Its parent decides when it ends, not a signal to all processes."""
-    for number in STOPS:
-        signal.signal(number, lambda *_: None)
+    _ignore_stops()
+    reset = billiards.reset_signals  # type: ignore[attr-defined]  # not in its stubs
+
+    def reset_the_others(**how: bool) -> None:
+        """Run next: Billiard's own handlers would end this process."""
+        reset(**how)
+        _ignore_stops()
+
+    billiards.reset_signals = reset_the_others  # type: ignore[attr-defined]
     LightChild(pool.listener, pool.rounds, index)
     signals.worker_process_shutdown.connect(lambda **_: os._exit(0), weak=False)
+
+
+def _ignore_stops() -> None:
+    for number in STOPS:  # not SIG_IGN, which the programs that a body starts would inherit
+        signal.signal(number, lambda *_: None)

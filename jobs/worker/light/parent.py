@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable
-from time import sleep
+from time import monotonic, sleep
 
 from celery import bootsteps
 from celery.worker import state
@@ -24,6 +24,7 @@ from jobs.worker.threads.watchdog import Run
 SOON = 0.01  # seconds
 LOOKS = 20  # at a process whose wire was cut, until the kernel says how it has ended
 WAIT = 0.5  # seconds
+HASTE = 5.0  # seconds for the ends in hand, at a stop in haste
 
 _feeder: Feeder | None = None
 
@@ -40,18 +41,39 @@ def threads(pool: LightPool, name: str, stop: threading.Event, drains: Callable[
 
 
 class LetSeatsEnd(bootsteps.StartStopStep):
-    """The step that waits at a warm stop until the seats are empty: Celery knows nothing of what they hold."""
+    """The step that waits until the seats are empty, and their ends settled: Celery knows nothing of what they hold."""
 
     requires = ("celery.worker.components:Pool",)
 
     def stop(self, worker: object) -> None:
+        """Wait for the bodies, at a warm stop."""
+        self._wait(lambda feeder: feeder.idle.wait(WAIT) or feeder.is_given_up())
+
+    def terminate(self, worker: object) -> None:
+        """Wait for the ends in hand, at a stop in haste, which has ended the processes already."""
+        until = monotonic() + HASTE
+        self._wait(lambda feeder: feeder.idle.wait(WAIT) or monotonic() > until)
+
+    @staticmethod
+    def _wait(is_over: Callable[[Feeder], bool]) -> None:
         pool = light.of_this_worker()
         if pool is None or _feeder is None:
             return
         pool.wake()
-        while not _feeder.idle.wait(WAIT) and not _feeder.is_given_up():
+        while not is_over(_feeder):
             pass
         pool.listener.close()
+
+
+def wait_for_seats(seconds: float) -> None:
+    """Wait until the seats are empty, at a soft stop; a further signal of Celery's ends that. Without effect: ordinary.
+
+    seconds: at most.
+    """
+    until = monotonic() + seconds
+    while _feeder is not None and monotonic() < until and not state.should_terminate:
+        if _feeder.idle.wait(WAIT):
+            return
 
 
 def _end(process: RemoteProcess) -> None:

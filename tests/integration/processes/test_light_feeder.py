@@ -1,6 +1,7 @@
 """The feeder of a light worker with real PostgreSQL; its processes are wires of the test."""
 
 import threading
+from unittest.mock import Mock
 
 import pytest
 from django.db import OperationalError, connection
@@ -9,7 +10,7 @@ from jobs import store
 from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job
 from jobs.store import Trip
-from jobs.worker.light import LightPool, ends
+from jobs.worker.light import LightPool, ends, feeder
 from jobs.worker.light.feeder import Feeder
 from jobs.worker.light.rounds import Rounds
 from jobs.worker.threads.watchdog import Progress
@@ -225,6 +226,20 @@ def test_a_draining_worker_is_idle_when_its_last_end_is_settled(fed, monkeypatch
     assert not away
     process._hear()
     assert len(process.runs) == 1
+
+
+def test_a_worker_that_stops_need_not_wait_for_a_database_that_is_away_for_longer_than_its_patience(fed, monkeypatch):
+    monkeypatch.setattr(feeder, "DATABASE_PATIENCE", 0.2)
+    (job_id,) = submit(TenantFactory(), 1)
+    process = LightProcess(fed, NO_PID)
+    jobs = process.got(1)
+    with monkeypatch.context() as away:
+        away.setattr(Trip, "make", Mock(side_effect=OperationalError("the database is away")))
+        away.setattr(store, "running_here", Mock(side_effect=OperationalError("the database is away")))
+        process.end(*jobs)
+        wait_until(fed.feeder.is_given_up, "it is given up")
+    wait_until(lambda: status(job_id) == Status.SUCCESS, "the end is settled when it is back")
+    wait_until(lambda: not fed.feeder.is_given_up(), "it is not given up any more")
 
 
 def test_a_row_that_others_have_locked_holds_up_no_other_end(fed, onlooker):

@@ -65,3 +65,5 @@ def test_redis_is_asked_for_idle_processes_only_and_for_all_of_them_though_conne
     for running, asks in ((0, True), (1, True), (2, False)):
         consumer.pool._pool._cache = dict.fromkeys(range(running))
         assert qos.can_consume() is asks
+    consumer.pool._pool = None  # of a worker that was stopped in haste
+    assert qos.can_consume() is False
