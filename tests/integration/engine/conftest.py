@@ -13,6 +13,7 @@ from jobs.store import OwnSession
 from jobs.store.session import session
 from tests.attempts import changed
 from tests.factories import TenantFactory, ThingFactory
+from tests.kinds import Ordinary, light_kind
 from tests.sample.models import Thing
 
 
@@ -67,3 +68,12 @@ def they(request, onlooker):
     onlooker.end = lambda: onlooker.execute(request.param)
     yield onlooker
     onlooker.execute("ROLLBACK")
+
+
+@pytest.fixture(params=["ordinary", "light"])
+def kind(request, sent):
+    """A process of an ordinary or of a light pool: `kind.serve()` runs all jobs that may run."""
+    if request.param == "ordinary":
+        yield Ordinary(request.getfixturevalue("host"), sent)
+    else:
+        yield from light_kind(request.getfixturevalue("register"))

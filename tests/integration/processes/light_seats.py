@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -15,6 +15,7 @@ from jobs.engine.light.host import LightProcess
 from jobs.engine.light.rest import OtherThreads
 from jobs.engine.light.seats import Seats
 from jobs.models import Job
+from jobs.store import Started
 from tests.waiting import wait_until
 
 THREADS = 3
@@ -45,17 +46,25 @@ class SeatsHere:
     def begin(self, *job_ids: int) -> list[Job]:
         """Start these jobs by their rows, and begin them in seats."""
         started = [store.start(job_id, 1, store.Seat.here(self.worker)) for job_id in job_ids]
-        self.on_loop(self.seats.begin, started)
+        self.begin_all(started)
         return started
 
-    def outcome(self, job_id: int) -> Any:
-        """Wait until the attempt has ended; its outcome."""
-        wait_until(lambda: [one for one in self.ended if one.job.id == job_id], "the attempt has ended")
-        (attempt,) = [one for one in self.ended if one.job.id == job_id]
+    def begin_all(self, started: Sequence[Started]) -> None:
+        """Begin attempts that have started by their rows."""
+        self.on_loop(self.seats.begin, started)
+
+    def outcome(self, job_id: int, number: int = 1) -> Any:
+        """Wait until the attempt with this number has ended; its outcome."""
+
+        def ended() -> list[Attempt]:
+            return [one for one in self.ended if one.key == (job_id, number)]
+
+        wait_until(ended, "the attempt has ended")
+        (attempt,) = ended()
         return attempt.outcome
 
     def close(self) -> None:
-        for threads in (self.database._pool, self.others, self.seats._settlers, self.reporter):
+        for threads in (self.database._pool, self.others, self.seats._keepers, self.seats._settlers, self.reporter):
             self._close(threads)
         self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join()

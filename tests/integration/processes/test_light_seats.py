@@ -15,7 +15,7 @@ from django.utils import translation
 from jobs import current_job, in_thread, job, store
 from jobs.engine.attempt import captured_output
 from jobs.engine.attempt.body import StillAway
-from jobs.engine.light import coroutine, seats
+from jobs.engine.light import coroutine, rest, seats
 from jobs.engine.light.coroutine import Attempt
 from jobs.engine.light.database import Lane
 from jobs.engine.light.host import LightSeat
@@ -73,7 +73,7 @@ def runs(here, submit):
 
 @pytest.fixture
 def impatient(monkeypatch):
-    monkeypatch.setattr(seats, "CANCEL_PATIENCE", 0.2)
+    monkeypatch.setattr(rest, "CANCEL_PATIENCE", 0.2)
 
 
 def answer(outcome) -> object:

@@ -1,0 +1,63 @@
+"""Both kinds of pools in the test's process: jobs are claimed, run and settled as an ordinary worker or a light one does it."""
+
+import os
+import pickle
+import uuid
+from collections.abc import Callable, Iterator
+
+from jobs import store
+from jobs.engine.attempt.execute import execute
+from jobs.engine.door.dispatch import dispatch
+from jobs.engine.door.unblock import unblock
+from jobs.engine.process.host import AttemptHost
+from jobs.models import Job, Pool
+from jobs.store import Claimed, Success
+from tests.clock import call_at
+from tests.integration.processes.light_seats import SeatsHere
+from tests.light import trip
+
+SEATS = 20
+
+
+class Ordinary:
+    """An ordinary process."""
+
+    def __init__(self, host: AttemptHost, sent: list[Claimed]) -> None:
+        self._host, self._sent, self._done = host, sent, 0
+
+    def serve(self) -> None:
+        """Run all that may run, one after the other."""
+        dispatch()
+        while self._done < len(self._sent):
+            claimed = self._sent[self._done]
+            self._done += 1
+            execute(claimed.id, claimed.attempt, self._host)
+
+
+class Light:
+    """A light process, and a feeder's trips for it."""
+
+    def __init__(self, here: SeatsHere) -> None:
+        self._here = here
+
+    def serve(self) -> None:
+        """Run all that may run, at once."""
+        while started := trip(self._here.worker, free=[os.getpid()] * SEATS, claims=True).started:
+            self._here.begin_all(started)
+            ends = [(job, self._here.outcome(job.id, job.attempt)) for job in started]
+            facts = [(job, end.stats, end.result_ttl, end.result_bytes) for job, end in ends if end.error is None]
+            trip(self._here.worker, ended=[Success(*pickle.loads(pickle.dumps(end))) for end in facts])  # noqa: S301
+            unblock()
+
+
+def run_when_due(kind: Ordinary | Light, job_id: int) -> Job:
+    """Let its moment come, as the clock would, and run it."""
+    call_at(Job.objects.get(pk=job_id).due_at, store.promote)
+    kind.serve()
+    return Job.objects.get(pk=job_id)
+
+
+def light_kind(register: Callable[..., uuid.UUID]) -> Iterator[Light]:
+    here = SeatsHere(register(concurrency=SEATS, kind=Pool.Kind.LIGHT, seats=SEATS))
+    yield Light(here)
+    here.close()
