@@ -23,15 +23,17 @@ class Ordinary:
     """An ordinary process."""
 
     def __init__(self, host: AttemptHost, sent: list[Claimed]) -> None:
-        self._host, self._sent, self._done = host, sent, 0
+        self.host, self._sent, self._done = host, sent, 0
 
-    def serve(self) -> None:
-        """Run all that may run, one after the other."""
+    def serve(self) -> bool:
+        """Run all that may run, one after the other; whether the process may go on."""
         dispatch()
+        goes_on = True
         while self._done < len(self._sent):
             claimed = self._sent[self._done]
             self._done += 1
-            execute(claimed.id, claimed.attempt, self._host)
+            goes_on = execute(claimed.id, claimed.attempt, self.host)
+        return goes_on
 
 
 class Light:
@@ -40,14 +42,15 @@ class Light:
     def __init__(self, here: SeatsHere) -> None:
         self._here = here
 
-    def serve(self) -> None:
-        """Run all that may run, at once."""
+    def serve(self) -> bool:
+        """Run all that may run, at once; whether the process may go on."""
         while started := trip(self._here.worker, free=[os.getpid()] * SEATS, claims=True).started:
             self._here.begin_all(started)
             ends = [(job, self._here.outcome(job.id, job.attempt)) for job in started]
             facts = [(job, end.stats, end.result_ttl, end.result_bytes) for job, end in ends if end.error is None]
             trip(self._here.worker, ended=[Success(*pickle.loads(pickle.dumps(end))) for end in facts])  # noqa: S301
             unblock()
+        return not self._here.stuck
 
 
 def run_when_due(kind: Ordinary | Light, job_id: int) -> Job:

@@ -156,7 +156,7 @@ async def run(attempt: Attempt, end_rest: Callable[[Attempt], Awaitable[None]]) 
         outcome.error = Cancelled("stopped on request")
     if attempt.ends == LIMIT:  # a later answer does not count
         late = TimeoutError(f"timed out after {attempt.job.timeout:.15g} s")
-        late.__cause__ = None if isinstance(outcome.error, asyncio.CancelledError) else outcome.error
+        late.__cause__ = outcome.error  # its traceback says where the body waited
         outcome.error = late
     if outcome.error is not None:  # stats that are not JSON must not hide the error
         try:

@@ -17,6 +17,7 @@ from typing import Any
 from weakref import WeakSet, WeakValueDictionary
 
 from jobs import telemetry
+from jobs.engine.attempt.coroutines import names_of
 from jobs.engine.light.coroutine import Attempt
 from jobs.engine.light.database import in_clean_sessions
 from jobs.engine.process.interrupt import CANCEL_PATIENCE
@@ -121,10 +122,11 @@ async def _end_rest(attempt: Attempt, stuck: Callable[[Attempt], object]) -> Non
     loop, give_up = asyncio.get_running_loop(), time.monotonic() + CANCEL_PATIENCE
     cancelled = set[asyncio.Task[Any]]()
     while attempt.has_rest():
-        for task in attempt.tasks - cancelled:  # in its end, a task may start others
-            telemetry.noticed("task left behind, cancelled", job=attempt.job.id, task=task.get_name())
-            cancelled.add(task)
-            task.cancel()
+        if new := attempt.tasks - cancelled:  # in its end, a task may start others
+            telemetry.noticed("tasks cancelled: their body has ended", job=attempt.job.id, left=names_of(new))
+            cancelled |= new
+            for task in new:
+                task.cancel()
         is_late = time.monotonic() > give_up
         if not attempt.tasks:  # else they may still use the generators
             while attempt.generators:
@@ -132,7 +134,8 @@ async def _end_rest(attempt: Attempt, stuck: Callable[[Attempt], object]) -> Non
         if is_late or not (attempt.tasks or attempt.closing):  # else they may still ask the database, in their end
             attempt.lane.end()
         if is_late:
-            telemetry.noticed("process drains: what a body has started still runs", job=attempt.job.id)
+            left = names_of(attempt.tasks | attempt.closing) or "a call"
+            telemetry.noticed("process drains: what a body has started still runs", job=attempt.job.id, left=left)
             stuck(attempt)
             return
         await asyncio.sleep(LOOK_AGAIN)

@@ -77,3 +77,15 @@ def kind(request, sent):
         yield Ordinary(request.getfixturevalue("host"), sent)
     else:
         yield from light_kind(request.getfixturevalue("register"))
+
+
+@pytest.fixture
+def serve_of_both(kind, monkeypatch):
+    """As `serve_coroutine`, by a process of either kind."""
+
+    def serve(body, **options) -> tuple[bool, Job]:
+        monkeypatch.setattr(Thing, "echo", job(dedup=False, **options)(body))
+        job_id = ThingFactory().async_.echo()
+        return kind.serve(), Job.objects.get(pk=job_id)
+
+    return serve

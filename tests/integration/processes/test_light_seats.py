@@ -159,10 +159,8 @@ class TestTheRest:
 
         assert answer(runs(leave)) is None
         assert ends == ["first", "second"]
-        assert [one.facts["task"] for one in caplog.records if one.event == "task left behind, cancelled"] == [
-            "first",
-            "second",
-        ]
+        told = [one.facts["left"] for one in caplog.records if one.event == "tasks cancelled: their body has ended"]
+        assert [left.partition(" ")[0] for left in told] == ["first", "second"]
 
     def test_a_task_in_an_empty_context_is_ended_too(self, runs):
         ends = []
