@@ -11,12 +11,13 @@ from jobs.engine.door.dispatch import dispatch
 from jobs.engine.door.unblock import unblock
 from jobs.engine.process.host import AttemptHost
 from jobs.models import Job, Pool
-from jobs.store import Claimed, Success
+from jobs.store import Claimed, Started, Success
 from tests.clock import call_at
-from tests.integration.processes.light_seats import SeatsHere
+from tests.integration.processes.light_seats import SeatsHere, listened_by_context
 from tests.light import trip
 
 SEATS = 20
+Key = tuple[int, int]  # of an attempt: its job and its number
 
 
 class Ordinary:
@@ -33,6 +34,7 @@ class Ordinary:
             claimed = self._sent[self._done]
             self._done += 1
             goes_on = execute(claimed.id, claimed.attempt, self.host)
+            dispatch()  # as the parent of a process that has to end
         return goes_on
 
 
@@ -43,14 +45,23 @@ class Light:
         self._here = here
 
     def serve(self) -> bool:
-        """Run all that may run, at once; whether the process may go on."""
-        while started := trip(self._here.worker, free=[os.getpid()] * SEATS, claims=True).started:
-            self._here.begin_all(started)
-            ends = [(job, self._here.outcome(job.id, job.attempt)) for job in started]
-            facts = [(job, end.stats, end.result_ttl, end.result_bytes) for job, end in ends if end.error is None]
-            trip(self._here.worker, ended=[Success(*pickle.loads(pickle.dumps(end))) for end in facts])  # noqa: S301
-            unblock()
+        """Run all that may run, beside each other; whether the process may go on."""
+        running: dict[Key, Started] = {}
+        while self._begin(running) or running or unblock():
+            self._settle(running)
         return not self._here.stuck
+
+    def _begin(self, running: dict[Key, Started]) -> list[Started]:
+        started = trip(self._here.worker, free=[os.getpid()] * SEATS, claims=True).started
+        running |= {(job.id, job.attempt): job for job in started}
+        self._here.begin_all(started)
+        return started
+
+    def _settle(self, running: dict[Key, Started]) -> None:
+        """Settle what has ended."""
+        ended = [(running.pop(one.key), one.outcome) for one in [*self._here.ended] if one.key in running]
+        facts = [(job, end.stats, end.result_ttl, end.result_bytes) for job, end in ended if end.error is None]
+        trip(self._here.worker, ended=[Success(*pickle.loads(pickle.dumps(end))) for end in facts])  # noqa: S301
 
 
 def run_when_due(kind: Ordinary | Light, job_id: int) -> Job:
@@ -62,5 +73,6 @@ def run_when_due(kind: Ordinary | Light, job_id: int) -> Job:
 
 def light_kind(register: Callable[..., uuid.UUID]) -> Iterator[Light]:
     here = SeatsHere(register(concurrency=SEATS, kind=Pool.Kind.LIGHT, seats=SEATS))
-    yield Light(here)
+    with listened_by_context():
+        yield Light(here)
     here.close()

@@ -1,14 +1,18 @@
 """The seats of a light process, on an event loop in a thread of the test."""
 
 import asyncio
+import logging
+import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 from django.db import connections
 
 from jobs import store
+from jobs.engine.attempt import captured_output
 from jobs.engine.light.coroutine import Attempt
 from jobs.engine.light.database import DatabaseThreads
 from jobs.engine.light.host import LightProcess
@@ -19,6 +23,18 @@ from jobs.store import Started
 from tests.waiting import wait_until
 
 THREADS = 3
+
+
+@contextmanager
+def listened_by_context() -> Iterator[None]:
+    """As a light process listens, for the length of a test."""
+    root, streams = logging.getLogger(), (sys.stdout, sys.stderr)
+    before = {*root.handlers}
+    captured_output.listen_by_context()
+    yield
+    for handler in {*root.handlers} - before:
+        root.removeHandler(handler)
+    sys.stdout, sys.stderr = streams
 
 
 class SeatsHere:

@@ -13,7 +13,6 @@ from asgiref.sync import async_to_sync, sync_to_async
 from django.utils import translation
 
 from jobs import current_job, in_thread, job, store
-from jobs.engine.attempt import captured_output
 from jobs.engine.attempt.body import StillAway
 from jobs.engine.light import coroutine, rest, seats
 from jobs.engine.light.coroutine import Attempt
@@ -22,7 +21,7 @@ from jobs.engine.light.host import LightSeat
 from jobs.models import Job
 from jobs.store import session
 from tests.factories import TenantFactory, ThingFactory
-from tests.integration.processes.light_seats import SeatsHere
+from tests.integration.processes.light_seats import SeatsHere, listened_by_context
 from tests.sample.models import Thing
 from tests.sql import sql, value
 from tests.waiting import wait_until
@@ -257,7 +256,6 @@ class TestTheContext:
         assert answer(here.outcome(looks)) == [translation.get_language(), 30, looks]
 
     def test_the_log_of_an_attempt_has_its_own_lines_alone(self, here, sent, monkeypatch):
-        captured_output.listen_by_context()
         logger = logging.getLogger("shop")
 
         async def speak(self, word):
@@ -269,9 +267,10 @@ class TestTheContext:
 
         monkeypatch.setattr(Thing, "echo", job(dedup=False, log=True)(speak))
         ids = [ThingFactory(tenant=TenantFactory()).async_.echo(word) for word in ("mine", "yours")]
-        here.begin(*ids)
-        for job_id, word, other in zip(ids, ("mine", "yours"), ("yours", "mine"), strict=True):
-            text = here.outcome(job_id).log.text()
+        with listened_by_context():
+            here.begin(*ids)
+            texts = [here.outcome(job_id).log.text() for job_id in ids]
+        for text, word, other in zip(texts, ("mine", "yours"), ("yours", "mine"), strict=True):
             assert [text.count(said) for said in (word, other)] == [4, 0]
 
     def test_a_report_of_progress_holds_up_no_loop_and_survives_a_lost_session(self, here, runs):
