@@ -36,12 +36,12 @@ def here(register):
 def begin(here, sent, monkeypatch):
     """Begin these bodies, each as a job of a tenant of its own: their numbers."""
 
+    of_things = {}
+
+    async def echo(self):
+        return await of_things[self.pk](self)
+
     def begin(*bodies, **options) -> list[int]:
-        of_things = {}
-
-        async def echo(self):
-            return await of_things[self.pk](self)
-
         monkeypatch.setattr(Thing, "echo", job(dedup=False, **options)(echo))
         ids = []
         for body in bodies:
@@ -136,7 +136,7 @@ class TestTasks:
             await dropped.wait()
 
         async def collect(self):
-            while not kept:
+            while not (kept and kept[0].done()):
                 await asyncio.sleep(0)
             kept.clear()
             gc.collect()
