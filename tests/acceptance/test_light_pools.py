@@ -144,3 +144,15 @@ def test_a_task_that_exits_ends_its_own_attempt_and_the_loop_goes_on_for_the_oth
     assert (exited.status, exited.attempt, exited.last_error) == ("error", 1, "SystemExit: ")
     again = ended(other.pk)
     assert (again.status, again.attempt) == ("success", 1)
+
+
+@pytest.mark.parametrize(("awaits", "status"), [(False, 0), (True, 1)])
+def test_a_process_that_a_coroutine_forks_ends_and_runs_nothing_of_the_others(
+    awaits, status, light_pool, start_worker, tenant
+):
+    start_worker("light", 1)
+    other = started(async_(light.wait, tenant=TenantFactory())(seconds=1))
+    forked = ended(async_(light.fork, tenant=tenant)(awaits=awaits))
+    assert (results.load(forked).value, forked.attempt) == (status, 1)
+    again = ended(other.pk)
+    assert (again.status, again.attempt, again.worker_pid) == ("success", 1, forked.worker_pid)

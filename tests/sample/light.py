@@ -83,3 +83,15 @@ async def end_the_loop() -> None:
 
 async def _exit() -> None:
     raise SystemExit
+
+
+@job(queue=QUEUE, dedup=False)
+async def fork(awaits: bool) -> int:
+    """The copy ends, with this status; the loop is not its own."""
+    copy = os.fork()
+    if copy == 0:
+        if awaits:
+            await asyncio.sleep(0)
+        return 0
+    _, status = await asyncio.to_thread(os.waitpid, copy, 0)
+    return os.waitstatus_to_exitcode(status)

@@ -33,6 +33,11 @@ def note_body(attempt: Attempt) -> None:
     attempt.context.run(_attempt.set, attempt)
 
 
+def attempt_here() -> Attempt | None:
+    """Return the attempt whose body runs in this context."""
+    return _attempt.get()
+
+
 class OwnTask(asyncio.Task[Any]):
     """A task that the body of another attempt cannot cancel, as by `for task in asyncio.all_tasks()`.
 

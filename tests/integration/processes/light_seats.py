@@ -16,6 +16,7 @@ from jobs.engine.attempt import captured_output
 from jobs.engine.light.coroutine import Attempt
 from jobs.engine.light.database import DatabaseThreads
 from jobs.engine.light.host import LightProcess
+from jobs.engine.light.loop import SharedLoop
 from jobs.engine.light.rest import OtherThreads
 from jobs.engine.light.seats import Seats
 from jobs.models import Job
@@ -48,7 +49,7 @@ class SeatsHere:
         self.database, self.others = DatabaseThreads(THREADS), OtherThreads(THREADS)
         self.reporter = ThreadPoolExecutor(1)
         self.process = LightProcess(worker, submit=self.reporter.submit)
-        self.loop = asyncio.new_event_loop()
+        self.loop = SharedLoop()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
         self.seats: Seats = self.on_loop(self._make)

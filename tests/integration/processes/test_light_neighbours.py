@@ -5,6 +5,7 @@ import gc
 import os
 import signal
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 import pytest
@@ -328,12 +329,33 @@ class TestTheProcess:
             assert isinstance(here.outcome(one).error, ValueError | RuntimeError)
         assert signal.getsignal(signal.SIGUSR1) is before
 
-    def test_a_loop_cannot_be_closed_by_a_body(self, here, begin):
-        async def close(self):
-            asyncio.get_running_loop().close()
+    @pytest.mark.parametrize(
+        "change",
+        [
+            lambda loop: loop.close(),
+            lambda loop: loop.set_default_executor(ThreadPoolExecutor(1)),
+            lambda loop: loop.set_task_factory(None),
+            lambda loop: loop.set_exception_handler(None),
+            lambda loop: asyncio.shield(loop.shutdown_default_executor()),
+        ],
+        ids=["close", "threads", "tasks", "errors", "no threads"],
+    )
+    def test_a_body_cannot_change_the_loop_of_others(self, change, here, begin):
+        async def change_it(self):
+            if (asked := change(asyncio.get_running_loop())) is not None:
+                await asked
 
-        (closed,) = begin(close)
-        assert isinstance(here.outcome(closed).error, RuntimeError)
+        async def neighbour(self):
+            task = asyncio.create_task(asyncio.to_thread(current_job))
+            return (await task).id
+
+        (changing,) = begin(change_it)
+        assert isinstance(here.outcome(changing).error, RuntimeError)
+        (other,) = begin(neighbour)
+        assert answer(here, other) == other
+        assert isinstance(here.loop._default_executor, rest.OtherThreads)
+        assert here.loop.get_task_factory() is rest.make_task
+        assert here.loop.get_exception_handler() is rest.tell
 
     def test_a_changed_environment_is_told_once_by_its_names(self, monkeypatch, caplog):
         environment = Environment()
