@@ -20,7 +20,7 @@ from jobs.conf import settings
 from jobs.engine.attempt.captured_output import listen_by_context
 from jobs.engine.attempt.threads import is_of_the_project
 from jobs.engine.light.coroutine import Attempt
-from jobs.engine.light.database import DatabaseThreads
+from jobs.engine.light.database import DatabaseThreads, send_all_rows
 from jobs.engine.light.environment import Environment
 from jobs.engine.light.host import LightProcess
 from jobs.engine.light.loop import SharedLoop
@@ -50,6 +50,7 @@ class LightChild:
         self._pid, self._loop, self._wire = os.getpid(), SharedLoop(), self._listener.call()
         self._environment = Environment()
         listen_by_context()
+        send_all_rows()
         runtime.start(Runtime(relay=wakeup.request))
         os.register_at_fork(after_in_child=self._become_a_bodys_process)
         self._loop.call_soon(self._serve)

@@ -14,7 +14,7 @@ from django.db import connections
 from jobs import store
 from jobs.engine.attempt import captured_output
 from jobs.engine.light.coroutine import Attempt
-from jobs.engine.light.database import DatabaseThreads
+from jobs.engine.light.database import DatabaseThreads, send_all_rows
 from jobs.engine.light.host import LightProcess
 from jobs.engine.light.loop import SharedLoop
 from jobs.engine.light.rest import OtherThreads
@@ -45,6 +45,8 @@ class SeatsHere:
     """
 
     def __init__(self, worker: object) -> None:
+        self._settings = {alias: {**connections.settings[alias]} for alias in connections}
+        send_all_rows()
         self.worker, self.ended, self.stuck = worker, list[Attempt](), list[Attempt]()
         self.database, self.others = DatabaseThreads(THREADS), OtherThreads(THREADS)
         self.reporter = ThreadPoolExecutor(1)
@@ -86,6 +88,8 @@ class SeatsHere:
         self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join()
         self.loop.close()
+        for alias, before in self._settings.items():
+            connections.settings[alias].update(before)
 
     def _run(self) -> None:
         self.loop.set_default_executor(self.others)

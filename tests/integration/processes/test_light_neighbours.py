@@ -7,9 +7,12 @@ import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from contextvars import copy_context
 
 import pytest
 from asgiref.sync import sync_to_async
+from django.db import connection, transaction
+from psycopg.pq import TransactionStatus
 
 from jobs import Retry, current_job, in_thread, job
 from jobs.engine.light import rest
@@ -282,15 +285,77 @@ class TestCalls:
         assert seen == [7]
 
     def test_a_call_that_nobody_awaits_is_cancelled_on_the_server(self, here, begin):
+        kept = []
+
         async def leave(self):
-            self.call = sync_to_async(sql)("SELECT pg_sleep(3600)")
+            kept.append(sync_to_async(sql)("SELECT pg_sleep(3600)"))
             with suppress(StopIteration):
-                self.call.send(None)
+                kept[0].send(None)
 
         (left,) = begin(leave)
         assert answer(here, left) is None
+        copy_context().run(kept[0].close)  # asgiref would set the variables of its context here
         active = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%%pg_sleep(3600)' AND state = 'active'"
         wait_until(lambda: value(active) == 0, "it is gone")
+
+
+class TestTransactions:
+    @pytest.mark.filterwarnings("ignore:Exception ignored in:pytest.PytestUnraisableExceptionWarning")  # its end fails
+    def test_one_left_in_a_generator_ends_nothing_of_who_collects_it(self, here, begin):
+        kept = []
+
+        def rows():
+            with transaction.atomic():
+                yield from range(10)
+
+        def open_one() -> None:
+            kept.append(rows())
+            next(kept[0])
+
+        @transaction.atomic
+        def write() -> int:
+            Run.objects.create(job_id=1, attempt=0, pid=0)
+            kept.clear()
+            gc.collect()
+            Run.objects.create(job_id=2, attempt=0, pid=0)
+            transaction.set_rollback(True)
+            return connection.connection.info.transaction_status
+
+        async def leave(self):
+            await in_thread(open_one)
+
+        async def collect(self):
+            return await in_thread(write)
+
+        (left,) = begin(leave)
+        assert answer(here, left) is None
+        (collects,) = begin(collect)
+        assert answer(here, collects) == TransactionStatus.INTRANS
+        assert not Run.objects.exists()
+
+    def test_rows_that_come_in_parts_come_whatever_others_do_in_the_session(self, here, begin):
+        Run.objects.bulk_create(Run(job_id=n, attempt=0, pid=0) for n in range(30))
+
+        async def read(self):
+            found = []
+            async for run in Run.objects.order_by("job_id").aiterator(chunk_size=3):
+                found.append(run.job_id)
+                await asyncio.sleep(0)
+            return found
+
+        @transaction.atomic
+        def write(number: int) -> None:
+            Run.objects.create(job_id=number, attempt=1, pid=0)
+            Run.objects.filter(job_id=number, attempt=1).delete()
+
+        async def change(self):
+            for number in range(100, 120):
+                await in_thread(write, number)
+
+        *reads, changes = begin(read, read, change)
+        for one in reads:
+            assert [number for number in answer(here, one) if number < 100] == [*range(30)]
+        assert answer(here, changes) is None
 
 
 class TestTheProcess:
