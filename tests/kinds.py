@@ -1,4 +1,4 @@
-"""Both kinds of pools in the test's process: jobs are claimed, run and settled as an ordinary worker or a light one does it."""
+"""Both kinds of pools in the test's process: jobs run as an ordinary worker runs them, or as a light one does."""
 
 import os
 import pickle
@@ -61,7 +61,7 @@ class Light:
         """Settle what has ended."""
         ended = [(running.pop(one.key), one.outcome) for one in [*self._here.ended] if one.key in running]
         facts = [(job, end.stats, end.result_ttl, end.result_bytes) for job, end in ended if end.error is None]
-        trip(self._here.worker, ended=[Success(*pickle.loads(pickle.dumps(end))) for end in facts])  # noqa: S301
+        trip(self._here.worker, ended=[Success(*pickle.loads(pickle.dumps(end))) for end in facts])
 
 
 def run_when_due(kind: Ordinary | Light, job_id: int) -> Job:

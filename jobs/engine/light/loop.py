@@ -30,4 +30,6 @@ class SharedLoop(asyncio.SelectorEventLoop):
 def _refuse(what: str, remedy: str) -> None:
     """Raise RuntimeError if a body asks."""
     if attempt_here() is not None:
-        raise RuntimeError(f"The event loop of a light pool, with its {what}, is that of all its jobs. Instead: {remedy}.")
+        raise RuntimeError(
+            f"The event loop of a light pool, with its {what}, is that of all its jobs. Instead: {remedy}."
+        )

@@ -99,9 +99,7 @@ def watch_generators() -> None:
     sys.set_asyncgen_hooks(begins, is_lost)
 
 
-def _close(
-    loop: asyncio.AbstractEventLoop, generator: AsyncGenerator[Any, Any], attempt: Attempt | None
-) -> None:
+def _close(loop: asyncio.AbstractEventLoop, generator: AsyncGenerator[Any, Any], attempt: Attempt | None) -> None:
     """Close a generator, in a task of its attempt."""
     if attempt is None:
         loop.create_task(generator.aclose())

@@ -10,7 +10,6 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any
 
 from django.db import Error
 
@@ -87,7 +86,9 @@ class Seats:
         """Return the attempt whose coroutine is on the loop at this moment. For another thread, which sees it block."""
         task = asyncio.current_task(self._loop)
         attempts = list(self._attempts.values())
-        return next((attempt for attempt in attempts if task is attempt.task or task in attempt.tasks | attempt.closing), None)
+        return next(
+            (attempt for attempt in attempts if task is attempt.task or task in attempt.tasks | attempt.closing), None
+        )
 
     def _seat(self, job: Started) -> Attempt:
         seat = LightSeat(self._process)

@@ -3,16 +3,13 @@
 import asyncio
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
-
 from typing import Any
 
 import pytest
 from django.utils.functional import SimpleLazyObject
 
-from jobs import Abandon, Retry, RetryLater, current_job, in_thread, job
+from jobs import Abandon, Retry, RetryLater, current_job, job
 from jobs.models import FailedAttempt, Job
-from jobs.store import results
 from tests.factories import TenantFactory, ThingFactory
 from tests.integration.engine.test_strangers import Busy, Exiting, Soon, lazy, leave, raise_, read
 from tests.sample.litter import Unspeakable

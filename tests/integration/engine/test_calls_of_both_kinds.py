@@ -239,7 +239,9 @@ class TestTargets:
         assert Job.objects.get(pk=job_id).last_error.startswith("TypeError: ")
 
     @pytest.mark.parametrize("error", [LookupError("broken"), SystemExit("broken"), asyncio.CancelledError("broken")])
-    def test_an_object_that_cannot_be_made_fails_alone(self, error, kind, body, thing, stranger, monkeypatch):
+    def test_an_object_that_cannot_be_made_fails_alone(self, error, kind, body, monkeypatch):
+        thing, stranger = (ThingFactory(tenant=TenantFactory()) for _ in range(2))
+
         async def echo(self):
             return self.pk
 
@@ -278,9 +280,11 @@ class TestTargets:
     def test_a_tenant_that_is_deleted_while_its_job_runs_takes_no_other_job_along(
         self, end, kind, body, thing, stranger
     ):
+        owner = thing.tenant
+
         async def delete(self):
             if self.pk == thing.pk:
-                await in_thread(lambda: self.tenant.delete())
+                await in_thread(owner.delete)
                 await current_job().aprogress(0.5, "gone")
                 return end()
             await Run.objects.acreate(job_id=current_job().id, attempt=1, pid=0)

@@ -170,9 +170,7 @@ class TestTheTwins:
         async def count(self):
             return await current_job().memory.aincrement("runs")
 
-        assert [answer(serve_of_both(count)[1]) for _ in range(2)] == [1, 1], (
-            "each serve_of_both is another tenant's"
-        )
+        assert [answer(serve_of_both(count)[1]) for _ in range(2)] == [1, 1], "each serve_of_both is another tenant's"
 
     @pytest.mark.parametrize("kind", ["ordinary"], indirect=True)  # in a light pool the parent tells of it
     def test_a_cancel_is_heard(self, serve_of_both):

@@ -35,7 +35,7 @@ async def nothing(self) -> None:
 
 @pytest.fixture
 def over(serve_of_both, kind):
-    """Run this body with a limit of 0.2 s. A worker's timer is in the main thread, as pytest and ordinary bodies are."""
+    """Run this body with a limit of 0.2 s. The timer of an ordinary process is in its main thread."""
     before = signal.getsignal(signal.SIGALRM)
     if isinstance(kind, Ordinary):
         kind.host = changed(kind.host, limit=Timer(RunningTable(1).take_entry(0, os.getpid())))

@@ -1,6 +1,5 @@
 """The seats of a light process, on an event loop in a thread of the test."""
 
-import asyncio
 import logging
 import sys
 import threading
@@ -113,3 +112,10 @@ class SeatsHere:
         for done in [ThreadPoolExecutor.submit(threads, close) for _ in range(number)]:
             done.result(10)
         threads.shutdown()
+
+
+def answer(here: SeatsHere, job_id: int) -> Any:
+    """Wait until the attempt has ended well; the value of its body."""
+    outcome = here.outcome(job_id)
+    assert outcome.error is None, repr(outcome.error)
+    return outcome.value

@@ -14,7 +14,7 @@ from django.utils import translation
 
 from jobs import current_job, in_thread, job, store
 from jobs.engine.attempt.body import StillAway
-from jobs.engine.light import coroutine, rest, seats
+from jobs.engine.light import coroutine, seats
 from jobs.engine.light.coroutine import Attempt
 from jobs.engine.light.database import Lane
 from jobs.engine.light.host import LightSeat
@@ -41,13 +41,6 @@ def in_scope(running):
 
 
 @pytest.fixture
-def here(register):
-    here = SeatsHere(register())
-    yield here
-    here.close()
-
-
-@pytest.fixture
 def submit(sent, monkeypatch):
     """Submit this body as a job of a tenant of its own: `submit(body, **options)`."""
 
@@ -68,11 +61,6 @@ def runs(here, submit):
         return here.outcome(job_id)
 
     return runs
-
-
-@pytest.fixture
-def impatient(monkeypatch):
-    monkeypatch.setattr(rest, "CANCEL_PATIENCE", 0.2)
 
 
 def answer(outcome) -> object:
