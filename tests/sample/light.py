@@ -95,3 +95,14 @@ async def fork(awaits: bool) -> int:
         return 0
     _, status = await asyncio.to_thread(os.waitpid, copy, 0)
     return os.waitstatus_to_exitcode(status)
+
+
+@job(queue=QUEUE, dedup=False)
+async def strain() -> list[Any]:
+    """Read rows in parts, and ask the loop for what only one body would ask."""
+    found = [thing.pk async for thing in Thing.objects.order_by("pk").aiterator(chunk_size=1)]
+    try:
+        asyncio.get_running_loop().set_task_factory(None)
+    except RuntimeError as refused:
+        return [found, str(refused)]
+    return [found, ""]

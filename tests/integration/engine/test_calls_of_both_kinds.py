@@ -2,15 +2,20 @@
 
 import asyncio
 import logging
+from datetime import timedelta
 from enum import IntEnum
 
 import pytest
+from django.utils import timezone
 
 from jobs import Retry, async_, batch, chain, current_job, group, in_thread, job
 from jobs.authoring.decorator import FAILED
+from jobs.engine.schedules import change
+from jobs.engine.schedules.run import run_due
 from jobs.lifecycle import Status
 from jobs.models import AnyJob, Attempt, Job, JobLog, JobMemory
 from jobs.store import results
+from tests.clock import call_at
 from tests.factories import TenantFactory, ThingFactory
 from tests.kinds import run_when_due
 from tests.sample.models import Run, Thing
@@ -138,6 +143,21 @@ class TestSubmits:
         first = thing.async_.echo()
         kind.serve()
         assert answer(first) == "other"
+
+
+class TestSchedules:
+    def test_the_job_of_a_schedule_runs_for_its_tenant(self, kind, body, thing, stranger):
+        async def echo(self, value):
+            return [value, (await current_job().atenant()).pk]
+
+        body(echo)
+        for one in (thing, stranger):
+            said = {"source_type": "sample.thing", "source_method": "echo", "source_id": str(one.pk)}
+            change.add(one.tenant, name="often", every=60.0, args={"value": one.pk}, **said)
+        assert call_at(timezone.now() + timedelta(seconds=61), run_due) == 2
+        kind.serve()
+        ended = {job.tenant_id: answer(job.pk) for job in Job.objects.all()}
+        assert ended == {one.tenant_id: [one.pk, one.tenant_id] for one in (thing, stranger)}
 
 
 class TestReports:

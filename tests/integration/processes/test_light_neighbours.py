@@ -13,7 +13,8 @@ from jobs import Retry, current_job
 from jobs.engine.light import rest
 from jobs.engine.light.environment import Environment
 from jobs.models import Job
-from tests.integration.processes.light_seats import answer, listened_by_context
+from tests.integration.processes.light_seats import THREADS, answer, listened_by_context
+from tests.sample.models import Run
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -106,6 +107,25 @@ class TestTasks:
 
 
 class TestTheProcess:
+    def test_calls_that_take_all_other_threads_hold_up_no_query_and_no_end(self, here, begin):
+        go_on = threading.Event()
+
+        async def block(self):
+            await asyncio.to_thread(go_on.wait, 60)
+
+        async def ask(self):
+            return await Run.objects.acount()
+
+        async def fail(self):
+            raise ValueError("no")
+
+        *blocked, asks, fails = begin(*[block] * (THREADS + 1), ask, fail)
+        assert answer(here, asks) == 0
+        assert isinstance(here.outcome(fails).error, ValueError)
+        assert len(here.ended) == 2
+        go_on.set()
+        assert [answer(here, one) for one in blocked] == [None] * (THREADS + 1)
+
     def test_a_subprocess_that_a_cancelled_body_waits_for_may_be_ended_by_it(self, here, begin):
         pids, cleaned = [], []
 
