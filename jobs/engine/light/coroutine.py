@@ -31,7 +31,7 @@ from jobs.engine.attempt.body import Outcome, StillAway
 from jobs.engine.attempt.captured_output import listening_here
 from jobs.engine.attempt.coroutines import awaited
 from jobs.engine.light.database import Lane
-from jobs.engine.process.host import AttemptHost
+from jobs.engine.light.host import LightSeat
 from jobs.engine.process.user_code import end_copy_of
 from jobs.store import Started, results, speak_as_the_caller
 
@@ -58,7 +58,7 @@ class Attempt:
     """
 
     job: Started
-    host: AttemptHost
+    host: LightSeat
     lane: Lane
     outcome: Outcome = field(default_factory=Outcome)
     context: Context = field(default_factory=copy_context)
@@ -85,7 +85,12 @@ class Attempt:
         """Cancel the coroutine, for the first reason that there is. It must have ended after `grace` seconds."""
         if self.due is not None and self.task is not None and not self.ends:
             self.ends, self.last = why, time.monotonic() + grace
+            self.host.is_cancelled = why == CANCEL
             self.context.run(self.task.cancel)
+
+    def let_go(self) -> None:
+        """Let go of what leads back to the attempt. Else it would be kept, with its result, until it is collected."""
+        self.context, self.task = Context(), None
 
 
 def find(attempts: Sequence[Attempt]) -> None:

@@ -65,7 +65,8 @@ class Seats:
 
     def begin(self, jobs: Sequence[Started]) -> None:
         """Begin these attempts, which have started by their rows."""
-        attempts, now = [self._seat(job) for job in jobs], time.monotonic()
+        attempts = [Attempt(job, LightSeat(self._process), Lane(self._database)) for job in jobs]
+        now = time.monotonic()
         for attempt in attempts:  # the look-up of its object may take no longer than in an ordinary process
             attempt.last = now + attempt.job.timeout + DATABASE_PATIENCE
         self._attempts |= {attempt.key: attempt for attempt in attempts}
@@ -89,12 +90,6 @@ class Seats:
         return next(
             (attempt for attempt in attempts if task is attempt.task or task in attempt.tasks | attempt.closing), None
         )
-
-    def _seat(self, job: Started) -> Attempt:
-        seat = LightSeat(self._process)
-        attempt = Attempt(job, seat, Lane(self._database))
-        seat.is_cancelled = lambda: attempt.ends == CANCEL
-        return attempt
 
     def _run_all(self, attempts: Sequence[Attempt], found: asyncio.Future[None]) -> None:
         if found.exception() is not None:
@@ -135,6 +130,7 @@ class Seats:
     def _let_go(self, attempt: Attempt) -> None:
         del self._attempts[attempt.key]
         self._ended(attempt)
+        attempt.let_go()
 
     def _finish(self, attempt: Attempt) -> None:
         """Keep the result, or settle what is no success; in a thread, since both may wait."""

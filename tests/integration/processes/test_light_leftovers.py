@@ -5,6 +5,7 @@ import gc
 import threading
 from contextlib import suppress
 from contextvars import copy_context
+from weakref import ref
 
 import pytest
 from asgiref.sync import sync_to_async
@@ -255,3 +256,23 @@ class TestTransactions:
         for one in reads:
             assert [number for number in answer(here, one) if number < 100] == [*range(30)]
         assert answer(here, changes) is None
+
+
+class TestMemory:
+    def test_a_result_is_not_kept_in_memory_after_its_end(self, here, begin):
+        async def fill(self):
+            await asyncio.create_task(Run.objects.acount())
+            async for _ in Run.objects.all():
+                pass
+            return ["x" * 1000]
+
+        gc.collect()
+        gc.disable()
+        try:
+            [filled] = begin(fill)
+            answer(here, filled)
+            kept = [ref(attempt) for attempt in here.ended]
+            here.ended.clear()
+            wait_until(lambda: not any(one() for one in kept), "it is let go", limit=5)
+        finally:
+            gc.enable()
