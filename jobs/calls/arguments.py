@@ -57,7 +57,7 @@ def _written_out(value: Any) -> int:
 
 
 def as_json(value: Any, field: str = "args", depth: int = 0) -> Any:
-    """Return the value as it reads after a round trip through JSON (tuples become lists).
+    """Return the value as it reads after a round trip through JSON: tuples become lists, members of an enum values.
 
     Raises InvalidRequest, naming the place, for a value that JSON or PostgreSQL's jsonb cannot hold.
     """
@@ -65,12 +65,14 @@ def as_json(value: Any, field: str = "args", depth: int = 0) -> Any:
         raise InvalidRequest(_root(field), f"are nested more than {MAX_DEPTH} levels deep")
     if isinstance(value, int) and value.bit_length() > MAX_INTEGER_BITS:
         raise InvalidRequest(field, "is a number with too many digits")
-    if value is None or isinstance(value, (bool, int)):
+    if value is None or isinstance(value, bool):
         return value
+    if isinstance(value, int):
+        return int.__int__(value)  # of Python's own class: another process may not know that of the caller
     if isinstance(value, float):
         if not math.isfinite(value):
             raise InvalidRequest(field, f"{value!r} is not JSON; use a finite number or null")
-        return value
+        return float.__float__(value)
     if isinstance(value, str):
         return check_text(value, field)
     if isinstance(value, (list, tuple)):
@@ -108,7 +110,7 @@ def check_text(value: str, field: str) -> str:
     """Return the text if PostgreSQL can store it. Raises InvalidRequest."""
     if "\x00" in value or (not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value)):
         raise InvalidRequest(field, "contains a NUL or a lone surrogate, which PostgreSQL cannot store")
-    return value
+    return str.__str__(value)
 
 
 def digest(*parts: Any) -> uuid.UUID:

@@ -10,7 +10,7 @@ from jobs.models import FailedAttempt, Job, Pool, Queue
 from jobs.store import results
 from tenants.models import Tenant
 from tests.acceptance.following import ended
-from tests.factories import TenantFactory
+from tests.factories import TenantFactory, ThingFactory
 from tests.sample import light
 from tests.sample.light_load import LIGHT_WAYS
 from tests.sample.ways import NOTHING
@@ -124,3 +124,24 @@ def test_a_task_that_exits_ends_its_own_attempt_and_the_loop_goes_on_for_the_oth
     assert (exited.status, exited.attempt, exited.last_error) == ("error", 1, "SystemExit: ")
     again = ended(other.pk)
     assert (again.status, again.attempt) == ("success", 1)
+
+
+def test_rows_that_are_read_in_parts_are_all_there_and_the_loop_stays_that_of_all(light_pool, start_worker, tenant):
+    start_worker("light", 1)
+    things = [ThingFactory(tenant=tenant).pk for _ in range(5)]
+    ids = [async_(light.strain, tenant=tenant)() for _ in range(20)]
+    for job_id in ids:
+        found, refused = results.load(ended(job_id)).value
+        assert (found, refused[:37]) == (things, "The event loop of a light pool, with ")
+
+
+@pytest.mark.parametrize(("awaits", "status"), [(False, 0), (True, 1)])
+def test_a_process_that_a_coroutine_forks_ends_and_runs_nothing_of_the_others(
+    awaits, status, light_pool, start_worker, tenant
+):
+    start_worker("light", 1)
+    other = started(async_(light.wait, tenant=TenantFactory())(seconds=1))
+    forked = ended(async_(light.fork, tenant=tenant)(awaits=awaits))
+    assert (results.load(forked).value, forked.attempt) == (status, 1)
+    again = ended(other.pk)
+    assert (again.status, again.attempt, again.worker_pid) == ("success", 1, forked.worker_pid)

@@ -83,3 +83,26 @@ async def end_the_loop() -> None:
 
 async def _exit() -> None:
     raise SystemExit
+
+
+@job(queue=QUEUE, dedup=False)
+async def fork(awaits: bool) -> int:
+    """The copy ends, with this status; the loop is not its own."""
+    copy = os.fork()
+    if copy == 0:
+        if awaits:
+            await asyncio.sleep(0)
+        return 0
+    _, status = await asyncio.to_thread(os.waitpid, copy, 0)
+    return os.waitstatus_to_exitcode(status)
+
+
+@job(queue=QUEUE, dedup=False)
+async def strain() -> list[Any]:
+    """Read rows in parts, and ask the loop for what only one body would ask."""
+    found = [thing.pk async for thing in Thing.objects.order_by("pk").aiterator(chunk_size=1)]
+    try:
+        asyncio.get_running_loop().set_task_factory(None)
+    except RuntimeError as refused:
+        return [found, str(refused)]
+    return [found, ""]

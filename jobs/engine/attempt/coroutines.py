@@ -85,17 +85,18 @@ async def _end_tasks(job_id: int, body: asyncio.Task[Any]) -> list[str]:
             break
         await asyncio.wait(running, timeout=max(give_up - loop.time(), 0))
     if of_the_body := cancelled - {body}:
-        telemetry.noticed("tasks cancelled: their body has ended", job=job_id, left=_names(of_the_body))
+        telemetry.noticed("tasks cancelled: their body has ended", job=job_id, left=names_of(of_the_body))
     _kept.extend(running)
     try:
         async with asyncio.timeout_at(give_up):
             await loop.shutdown_asyncgens()
     except TimeoutError:
         return ["an asynchronous generator"]
-    return [_names(running)] if running else []
+    return [names_of(running)] if running else []
 
 
-def _names(tasks: Iterable[asyncio.Task[Any]]) -> str:
+def names_of(tasks: Iterable[asyncio.Task[Any]]) -> str:
+    """Return the names of tasks for the log, each with its function."""
     named = sorted((task.get_name(), getattr(task.get_coro(), "__qualname__", "")) for task in tasks)
     return ", ".join(f"{name} ({function})" if function else name for name, function in named)
 

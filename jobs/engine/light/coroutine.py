@@ -5,19 +5,23 @@ import decimal
 import math
 import os
 import time
-from collections.abc import Sequence
+import traceback
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Future
 from contextlib import nullcontext, suppress
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
+from weakref import WeakSet
 
 from asgiref.sync import ThreadSensitiveContext
+from django.core.exceptions import SynchronousOnlyOperation
 from django.db.models import Model
 
 from jobs.authoring.current import CurrentJob
 from jobs.authoring.exceptions import Cancelled
+from jobs.authoring.in_thread import in_thread
 from jobs.calls.arguments import stats_as_json
 from jobs.calls.registry import Target
 from jobs.calls.together import Call, makers_of
@@ -27,7 +31,7 @@ from jobs.engine.attempt.body import Outcome, StillAway
 from jobs.engine.attempt.captured_output import listening_here
 from jobs.engine.attempt.coroutines import awaited
 from jobs.engine.light.database import Lane
-from jobs.engine.process.host import AttemptHost
+from jobs.engine.light.host import LightSeat
 from jobs.engine.process.user_code import end_copy_of
 from jobs.store import Started, results, speak_as_the_caller
 
@@ -47,12 +51,14 @@ class Attempt:
     ends: why the engine has cancelled it: LIMIT or CANCEL; "": it has not.
     last: when it must have ended after that, by time.monotonic().
     tasks: what the body has started by `asyncio.create_task`.
+    generators: the asynchronous generators that it has begun; None: it has begun none.
+    closing: the tasks that close them.
     calls: what it has started by `asyncio.to_thread`.
     is_over: whether the outcome says how the body has ended.
     """
 
     job: Started
-    host: AttemptHost
+    host: LightSeat
     lane: Lane
     outcome: Outcome = field(default_factory=Outcome)
     context: Context = field(default_factory=copy_context)
@@ -61,6 +67,8 @@ class Attempt:
     last: float = math.inf
     task: asyncio.Task[None] | None = None
     tasks: set[asyncio.Task[Any]] = field(default_factory=set)
+    generators: WeakSet[Any] | None = None
+    closing: set[asyncio.Task[Any]] = field(default_factory=set)
     calls: set[Future[Any]] = field(default_factory=set)
     found: tuple[CurrentJob, Target, Model | None] | None = None
     is_over: bool = False
@@ -71,13 +79,18 @@ class Attempt:
 
     def has_rest(self) -> bool:
         """Return whether anything that the body has started still runs."""
-        return bool(self.tasks or self.calls) or not self.lane.is_idle()
+        return bool(self.tasks or self.generators or self.closing or self.calls) or not self.lane.is_idle()
 
     def cancel(self, why: str, grace: float) -> None:
         """Cancel the coroutine, for the first reason that there is. It must have ended after `grace` seconds."""
         if self.due is not None and self.task is not None and not self.ends:
             self.ends, self.last = why, time.monotonic() + grace
-            self.task.cancel()
+            self.host.is_cancelled = why == CANCEL
+            self.context.run(self.task.cancel)
+
+    def let_go(self) -> None:
+        """Let go of what leads back to the attempt. Else it would be kept, with its result, until it is collected."""
+        self.context, self.task = Context(), None
 
 
 def find(attempts: Sequence[Attempt]) -> None:
@@ -123,25 +136,32 @@ def _find(attempt: Attempt, known: _Known) -> tuple[CurrentJob, Target, Model | 
     return running, target, instance
 
 
-async def run(attempt: Attempt) -> None:
-    """Run the body, and record how it ends. Every exception is an outcome, even SystemExit."""
+async def run(attempt: Attempt, end_rest: Callable[[Attempt], Awaitable[None]]) -> None:
+    """Run the body, and record how it ends. Every exception is an outcome, even SystemExit.
+
+    end_rest: ends what the body has left behind.
+    """
     outcome = attempt.outcome
     if attempt.found is None:
         outcome.error = outcome.error or StillAway("it was not found")
         attempt.is_over = True
         return
     process = os.getpid()
-    try:
-        async with ThreadSensitiveContext(executor=attempt.lane):
+    async with ThreadSensitiveContext(executor=attempt.lane):  # the rest may ask the database in its end, too
+        try:
             await _call(attempt, *attempt.found)
-    except asyncio.CancelledError as error:
-        outcome.error = Cancelled("stopped on request") if attempt.ends == CANCEL else error
-    except BaseException as error:
-        outcome.error = error
-    end_copy_of(process, outcome.error)
+        except BaseException as error:
+            traceback.clear_frames(error.__traceback__)  # ends generators
+            outcome.error = error
+        end_copy_of(process, outcome.error)
+        attempt.due, attempt.last = None, math.inf
+        if attempt.has_rest():
+            await end_rest(attempt)
+    if attempt.ends == CANCEL and isinstance(outcome.error, asyncio.CancelledError):
+        outcome.error = Cancelled("stopped on request")
     if attempt.ends == LIMIT:  # a later answer does not count
         late = TimeoutError(f"timed out after {attempt.job.timeout:.15g} s")
-        late.__cause__ = None if isinstance(outcome.error, asyncio.CancelledError) else outcome.error
+        late.__cause__ = outcome.error  # its traceback says where the body waited
         outcome.error = late
     if outcome.error is not None:  # stats that are not JSON must not hide the error
         try:
@@ -157,5 +177,12 @@ async def _call(attempt: Attempt, running: CurrentJob, target: Target, instance:
     listened = listening_here() if target.spec.log else nullcontext()
     with running.here(), listened as outcome.log:
         outcome.value = await awaited(target.on(instance)(**job.args))
+    try:
+        _write_down(outcome)
+    except SynchronousOnlyOperation:  # lazy values, which ask the database
+        await in_thread(_write_down, outcome)
+
+
+def _write_down(outcome: Outcome) -> None:
     outcome.stats = stats_as_json(outcome.stats)
     outcome.text = results.as_text(outcome.value)

@@ -24,6 +24,7 @@ from jobs.engine.process.interrupt import interrupt
 from plumbing.connections import drop_cut_connections
 
 INTERRUPTERS = 2  # threads
+LEFT_OPEN = "of a transaction that a call left open"  # an alias that no project has
 Around = Callable[[], AbstractContextManager[object]]
 
 
@@ -42,12 +43,25 @@ class ThreadWaits:
         return longest
 
 
+def send_all_rows() -> None:
+    """Let the server send the rows of a query at once, in this process.
+
+    Django would keep a cursor for the parts of an `aiterator`, each of which is a call: in another session, or in the
+    same one in the middle of a call of another tenant.
+    """
+    for alias in connections:
+        connections.settings[alias]["DISABLE_SERVER_SIDE_CURSORS"] = True
+
+
 def in_clean_sessions(call: Callable[[], Any]) -> Any:
     """Call with Django's sessions of this thread, and reset them."""
     drop_cut_connections()
     try:
         return call()
     finally:
+        for session in connections.all(initialized_only=True):
+            for block in session.atomic_blocks:
+                block.using = LEFT_OPEN  # else its end, whenever that comes, ends the transaction of another call
         if not session_reset.clean():
             telemetry.noticed("a call left a transaction open: its session was closed")
 

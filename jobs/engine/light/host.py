@@ -45,17 +45,17 @@ class LightProcess(ProcessHost):
 class LightSeat(AttemptHost):
     """A seat on the loop.
 
-    is_cancelled: returns whether the attempt was asked to stop, as the parent has told: the database is not asked.
+    is_cancelled: whether the attempt was asked to stop, as the parent has told: the database is not asked.
     """
 
     process: LightProcess
-    is_cancelled: Callable[[], bool] = lambda: False
+    is_cancelled: bool = False
     _latest: Callable[[], bool] | None = None  # the report that is still to be made
 
     def aside(self, statement: Callable[..., bool], *parameters: Any) -> bool:
         """Report progress in the thread of the reports. On the loop, do not wait for it, and answer at once."""
         if statement is store.cancel_requested:
-            return self.is_cancelled()
+            return self.is_cancelled
         is_waiting, self._latest = self._latest is not None, partial(super().aside, statement, *parameters)
         if threading.get_ident() != self.process.loop_thread:
             return bool(self.process.submit(self._report).result())

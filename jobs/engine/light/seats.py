@@ -7,10 +7,9 @@ whose time is up. Nothing here waits: what asks the database, the cache or code 
 import asyncio
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any
 
 from django.db import Error
 
@@ -23,16 +22,15 @@ from jobs.engine.light import coroutine
 from jobs.engine.light.coroutine import CANCEL, LIMIT, Attempt
 from jobs.engine.light.database import DatabaseThreads, Lane
 from jobs.engine.light.host import LightProcess, LightSeat
-from jobs.engine.light.rest import make_task, note_body
-from jobs.engine.process.interrupt import CANCEL_PATIENCE
+from jobs.engine.light.rest import end_rest, make_task, note_body, tell, watch_generators
 from jobs.engine.process.patience import DATABASE_PATIENCE
 from jobs.engine.process.user_code import in_a_thread
 from jobs.store import Started, may_pass
 from jobs.telemetry import traces
 
 TICK = 0.05  # seconds
-LOOK_AGAIN = 0.01  # seconds
-SETTLERS = 4  # threads that keep results, and settle what did not succeed
+KEEPERS = 4  # threads that keep results
+SETTLERS = 4  # threads that settle what did not succeed: a retry policy may hang
 DATABASE_PAUSE = 1.0  # seconds between two tries to settle while the database is away
 
 
@@ -57,14 +55,18 @@ class Seats:
         self._tick, self._ended, self._stuck = tick, ended, stuck
         self._attempts: dict[tuple[int, int], Attempt] = {}
         self._ending: set[asyncio.Task[None]] = set()
+        self._keepers = ThreadPoolExecutor(KEEPERS, thread_name_prefix="keeper")
         self._settlers = ThreadPoolExecutor(SETTLERS, thread_name_prefix="settler")
         self._loop = asyncio.get_running_loop()
         self._loop.set_task_factory(make_task)  # type: ignore[arg-type]
+        self._loop.set_exception_handler(tell)
+        self._end_rest = partial(end_rest, stuck=stuck)
         self._go_round()
 
     def begin(self, jobs: Sequence[Started]) -> None:
         """Begin these attempts, which have started by their rows."""
-        attempts, now = [self._seat(job) for job in jobs], time.monotonic()
+        attempts = [Attempt(job, LightSeat(self._process), Lane(self._database)) for job in jobs]
+        now = time.monotonic()
         for attempt in attempts:  # the look-up of its object may take no longer than in an ordinary process
             attempt.last = now + attempt.job.timeout + DATABASE_PATIENCE
         self._attempts |= {attempt.key: attempt for attempt in attempts}
@@ -85,21 +87,19 @@ class Seats:
         """Return the attempt whose coroutine is on the loop at this moment. For another thread, which sees it block."""
         task = asyncio.current_task(self._loop)
         attempts = list(self._attempts.values())
-        return next((attempt for attempt in attempts if task is attempt.task or task in attempt.tasks), None)
-
-    def _seat(self, job: Started) -> Attempt:
-        seat = LightSeat(self._process)
-        attempt = Attempt(job, seat, Lane(self._database))
-        seat.is_cancelled = lambda: attempt.ends == CANCEL
-        return attempt
+        return next(
+            (attempt for attempt in attempts if task is attempt.task or task in attempt.tasks | attempt.closing), None
+        )
 
     def _run_all(self, attempts: Sequence[Attempt], found: asyncio.Future[None]) -> None:
         if found.exception() is not None:
             telemetry.noticed("objects not found", error=type(found.exception()).__name__)
+        watch_generators()
         for attempt in attempts:
             attempt.last = math.inf  # its object is found
             note_body(attempt)
-            attempt.task = self._loop.create_task(_run(attempt), context=attempt.context)
+            attempt.task = self._loop.create_task(_run(attempt, self._end_rest), context=attempt.context)
+            attempt.tasks.discard(attempt.task)  # it is no rest
             attempt.task.add_done_callback(partial(self._body_ended, attempt))
 
     def _body_ended(self, attempt: Attempt, task: asyncio.Task[None]) -> None:
@@ -109,8 +109,7 @@ class Seats:
         error = asyncio.CancelledError() if task.cancelled() else task.exception()
         if not attempt.is_over:
             outcome.error = error
-        attempt.tasks.discard(task)
-        if attempt.has_rest() or outcome.error is not None or outcome.text is not None or outcome.log is not None:
+        if outcome.error is not None or outcome.text is not None or outcome.log is not None:
             ending = self._loop.create_task(self._end(attempt))
             self._ending.add(ending)  # the loop itself would not keep it
             ending.add_done_callback(self._ending.discard)
@@ -119,10 +118,10 @@ class Seats:
             self._let_go(attempt)
 
     async def _end(self, attempt: Attempt) -> None:
-        await self._end_rest(attempt)
         if not isinstance(attempt.outcome.error, StillAway):  # else its body has not begun: the parent takes it back
+            threads = self._keepers if attempt.outcome.error is None else self._settlers
             try:
-                await self._loop.run_in_executor(self._settlers, self._process.in_own_session, self._finish, attempt)
+                await self._loop.run_in_executor(threads, self._process.in_own_session, self._finish, attempt)
             except Exception as error:  # its row runs, and no seat holds it: the parent takes it back
                 telemetry.noticed("outcome was lost", job=attempt.job.id, error=type(error).__name__)
                 attempt.outcome.error = error
@@ -131,21 +130,7 @@ class Seats:
     def _let_go(self, attempt: Attempt) -> None:
         del self._attempts[attempt.key]
         self._ended(attempt)
-
-    async def _end_rest(self, attempt: Attempt) -> None:
-        """Cancel the tasks and the database calls that the body has left behind. If they stay, the process drains."""
-        give_up, cancelled = time.monotonic() + CANCEL_PATIENCE, set[asyncio.Task[Any]]()
-        while attempt.has_rest():
-            for task in attempt.tasks - cancelled:  # in its end, a task may start others
-                telemetry.noticed("task left behind, cancelled", job=attempt.job.id, task=task.get_name())
-                cancelled.add(task)
-                task.cancel()
-            attempt.lane.end()
-            if time.monotonic() > give_up:
-                telemetry.noticed("process drains: what a body has started still runs", job=attempt.job.id)
-                self._stuck(attempt)
-                return
-            await asyncio.sleep(LOOK_AGAIN)
+        attempt.let_go()
 
     def _finish(self, attempt: Attempt) -> None:
         """Keep the result, or settle what is no success; in a thread, since both may wait."""
@@ -176,9 +161,9 @@ class Seats:
                 self._stuck(attempt)
 
 
-async def _run(attempt: Attempt) -> None:
+async def _run(attempt: Attempt, end_rest: Callable[[Attempt], Awaitable[None]]) -> None:
     attempt.due = time.monotonic() + attempt.job.timeout  # now: who is cancelled before it begins would have no end
     with attempt_context(attempt.job) as span:
-        await coroutine.run(attempt)
+        await coroutine.run(attempt, end_rest)
         if attempt.outcome.error is not None:
             traces.failed(span, attempt.outcome.error)

@@ -21,9 +21,10 @@ from jobs.conf import settings
 from jobs.engine.attempt.captured_output import listen_by_context
 from jobs.engine.attempt.threads import is_of_the_project
 from jobs.engine.light.coroutine import Attempt
-from jobs.engine.light.database import DatabaseThreads
+from jobs.engine.light.database import DatabaseThreads, send_all_rows
 from jobs.engine.light.environment import Environment
 from jobs.engine.light.host import LightProcess
+from jobs.engine.light.loop import SharedLoop
 from jobs.engine.light.rest import OtherThreads
 from jobs.engine.light.seats import TICK, Seats
 from jobs.engine.process import runtime
@@ -47,9 +48,10 @@ class LightChild:
         self._reporter = ThreadPoolExecutor(1, thread_name_prefix="reporter")
         self._process = LightProcess(WORKER_ID, submit=self._reporter.submit)
         self._ended: list[tuple[Any, ...]] = []
-        self._pid, self._loop, self._wire = os.getpid(), asyncio.new_event_loop(), self._listener.call()
+        self._pid, self._loop, self._wire = os.getpid(), SharedLoop(), self._listener.call()
         self._environment = Environment()
         listen_by_context()
+        send_all_rows()
         runtime.start(Runtime(relay=wakeup.request))
         os.register_at_fork(after_in_child=self._become_a_bodys_process)
         self._loop.call_soon(self._serve)

@@ -13,6 +13,7 @@ from jobs.store import OwnSession
 from jobs.store.session import session
 from tests.attempts import changed
 from tests.factories import TenantFactory, ThingFactory
+from tests.kinds import Ordinary, light_kind
 from tests.sample.models import Thing
 
 
@@ -67,3 +68,24 @@ def they(request, onlooker):
     onlooker.end = lambda: onlooker.execute(request.param)
     yield onlooker
     onlooker.execute("ROLLBACK")
+
+
+@pytest.fixture(params=["ordinary", "light"])
+def kind(request, sent):
+    """A process of an ordinary or of a light pool: `kind.serve()` runs all jobs that may run."""
+    if request.param == "ordinary":
+        yield Ordinary(request.getfixturevalue("host"), sent)
+    else:
+        yield from light_kind(request.getfixturevalue("register"))
+
+
+@pytest.fixture
+def serve_of_both(kind, monkeypatch):
+    """As `serve_coroutine`, by a process of either kind."""
+
+    def serve(body, **options) -> tuple[bool, Job]:
+        monkeypatch.setattr(Thing, "echo", job(dedup=False, **options)(body))
+        job_id = ThingFactory().async_.echo()
+        return kind.serve(), Job.objects.get(pk=job_id)
+
+    return serve

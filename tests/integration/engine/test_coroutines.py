@@ -66,7 +66,7 @@ class TestTheBody:
         tenant = str(ended.tenant_id)
         assert (goes_on, answer(ended)) == (True, [tenant, tenant, backend()])
 
-    def test_a_body_of_another_tenant_meets_nothing_of_the_one_before_it(self, serve_coroutine):
+    def test_a_body_of_another_tenant_meets_nothing_of_the_one_before_it(self, serve_of_both):
         async def leave(self):
             translation.activate("de")
             await in_thread(sql, "SELECT set_config('app.tenant', 'a stranger', false)")
@@ -75,10 +75,10 @@ class TestTheBody:
             said = await in_thread(value, "SELECT coalesce(current_setting('app.tenant', true), '')")
             return [said, translation.get_language(), len(asyncio.all_tasks())]
 
-        assert serve_coroutine(leave)[0]
-        assert answer(serve_coroutine(look)[1]) == ["", translation.get_language(), 1]
+        assert serve_of_both(leave)[0]
+        assert answer(serve_of_both(look)[1]) == ["", translation.get_language(), 1]
 
-    def test_a_whole_transaction_in_the_thread_is_rolled_back_by_its_error(self, serve_coroutine):
+    def test_a_whole_transaction_in_the_thread_is_rolled_back_by_its_error(self, serve_of_both):
         @transaction.atomic
         def write(number: int, *, fail: bool) -> int:
             Run.objects.create(job_id=number, attempt=0, pid=0)
@@ -91,18 +91,18 @@ class TestTheBody:
                 await in_thread(write, 1, fail=True)
             return [await in_thread(write, 2, fail=False), await Run.objects.acount()]
 
-        assert answer(serve_coroutine(body)[1]) == [2, 1]
+        assert answer(serve_of_both(body)[1]) == [2, 1]
 
-    def test_a_transaction_in_the_coroutine_itself_is_refused_with_the_remedy(self, serve_coroutine):
+    def test_a_transaction_in_the_coroutine_itself_is_refused_with_the_remedy(self, serve_of_both):
         async def body(self):
             with transaction.atomic():
                 pass
 
-        ended = serve_coroutine(body)[1]
+        ended = serve_of_both(body)[1]
         assert ended.last_error.startswith("SynchronousOnlyOperation")
         assert "await the ORM's own twins (aget, asave), and `in_thread(function)`" in ended.last_error
 
-    def test_a_job_submitted_from_a_coroutine_is_its_tenants(self, serve_coroutine):
+    def test_a_job_submitted_from_a_coroutine_is_its_tenants(self, serve_of_both):
         async def body(self):
             job_id = await async_(self.again).asubmit()
             many = await async_(self.again, dedup=False).amany([{}])
@@ -110,12 +110,12 @@ class TestTheBody:
                 async_(self.again)()
             return [job_id, *many]
 
-        _, ended = serve_coroutine(body)
+        _, ended = serve_of_both(body)
         ids = answer(ended)
         assert set(Job.objects.filter(pk__in=ids).values_list("tenant_id", flat=True)) == {ended.tenant_id}
         assert len(ids) == 2
 
-    def test_an_error_of_a_coroutine_is_its_outcome_whatever_its_class(self, serve_coroutine, subtests):
+    def test_an_error_of_a_coroutine_is_its_outcome_whatever_its_class(self, serve_of_both, subtests):
         for error in (ValueError("no"), asyncio.CancelledError("no"), SystemExit("no")):
             with subtests.test(type(error).__name__):
 
@@ -123,7 +123,7 @@ class TestTheBody:
                     await asyncio.sleep(0)
                     raise error
 
-                goes_on, ended = serve_coroutine(fail)
+                goes_on, ended = serve_of_both(fail)
                 assert (goes_on, ended.last_error) == (True, f"{type(error).__name__}: no")
         assert "in fail" in FailedAttempt.objects.order_by("pk")[0].traceback
 
@@ -133,7 +133,7 @@ class TestTheBody:
 
 
 class TestTheTwins:
-    def test_all_answer_without_holding_up_the_loop(self, serve_coroutine):
+    def test_all_answer_without_holding_up_the_loop(self, serve_of_both):
         async def ask(self):
             run, turns, done = current_job(), [0], asyncio.Event()
 
@@ -163,24 +163,23 @@ class TestTheTwins:
             assert turns[0] > 10
             return [*answers, kept, (await Job.objects.aget(pk=run.id)).progress_note]
 
-        _, ended = serve_coroutine(ask)
+        _, ended = serve_of_both(ask)
         assert answer(ended) == [ended.tenant_id, None, {}, False, {"cursor": 8, "runs": 1}, "half"]
 
-    def test_a_memory_is_of_the_tenant_alone(self, serve_coroutine):
+    def test_a_memory_is_of_the_tenant_alone(self, serve_of_both):
         async def count(self):
             return await current_job().memory.aincrement("runs")
 
-        assert [answer(serve_coroutine(count)[1]) for _ in range(2)] == [1, 1], (
-            "each serve_coroutine is another tenant's"
-        )
+        assert [answer(serve_of_both(count)[1]) for _ in range(2)] == [1, 1], "each serve_of_both is another tenant's"
 
-    def test_a_cancel_is_heard(self, serve_coroutine):
+    @pytest.mark.parametrize("kind", ["ordinary"], indirect=True)  # in a light pool the parent tells of it
+    def test_a_cancel_is_heard(self, serve_of_both):
         async def ask(self):
             run = current_job()
             await in_thread(cancel, run.id, tenant_id=self.tenant_id)
             await run.acheck_cancelled()
 
-        assert serve_coroutine(ask)[1].status == "cancelled"
+        assert serve_of_both(ask)[1].status == "cancelled"
 
     def test_a_coroutine_outside_a_job_has_a_stand_in(self):
         async def ask() -> list[object]:

@@ -18,21 +18,28 @@ from jobs.worker.children import time_limit
 from jobs.worker.children.running_table import RunningTable
 from jobs.worker.children.time_limit import Timer
 from tests.attempts import changed
+from tests.kinds import Ordinary
 from tests.sample.models import Run
 from tests.sql import sql, value
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]
 CANCELLED = "tasks cancelled: their body has ended"
-ENDS = "process ends: what a body has started still runs"
+ENDS = "what a body has started still runs"
 LONG = 3600.0  # seconds
+of_an_ordinary_pool = pytest.mark.parametrize("kind", ["ordinary"], indirect=True)
+
+
+async def nothing(self) -> None:
+    pass
 
 
 @pytest.fixture
-def over(serve_coroutine, host):
-    """Run this body with a worker's timer and a limit of 0.2 s; pytest runs in the main thread, as bodies do."""
+def over(serve_of_both, kind):
+    """Run this body with a limit of 0.2 s. The timer of an ordinary process is in its main thread."""
     before = signal.getsignal(signal.SIGALRM)
-    timed = changed(host, limit=Timer(RunningTable(1).take_entry(0, os.getpid())))
-    yield lambda body: serve_coroutine(body, host=timed, timeout=0.2)
+    if isinstance(kind, Ordinary):
+        kind.host = changed(kind.host, limit=Timer(RunningTable(1).take_entry(0, os.getpid())))
+    yield lambda body: serve_of_both(body, timeout=0.2)
     signal.signal(signal.SIGALRM, before)
 
 
@@ -44,7 +51,7 @@ def impatient(monkeypatch):
 
 
 class TestTheTimeLimit:
-    def test_the_coroutine_is_cancelled_where_it_waits_and_cleans_up(self, over, serve_coroutine):
+    def test_the_coroutine_is_cancelled_where_it_waits_and_cleans_up(self, over, serve_of_both):
         seen = []
 
         async def wait(self):
@@ -60,7 +67,7 @@ class TestTheTimeLimit:
         assert (goes_on, ended.last_error) == (True, "TimeoutError: timed out after 0.2 s")
         assert (seen, Run.objects.count()) == (["cancelled"], 1)
         assert "in wait" in FailedAttempt.objects.get().traceback, "where it waited"
-        assert serve_coroutine(lambda self: None)[1].status == "success"
+        assert serve_of_both(nothing)[1].status == "success"
 
     def test_a_query_that_it_awaits_is_cancelled_in_the_server_before_it_cleans_up(self, over):
         seen = []
@@ -85,6 +92,7 @@ class TestTheTimeLimit:
 
         assert over(wait)[1].last_error == "TimeoutError: timed out after 0.2 s"
 
+    @of_an_ordinary_pool
     def test_code_that_blocks_the_loop_is_interrupted_a_little_later(self, over, monkeypatch):
         monkeypatch.setattr(time_limit, "DEAF", 0.1)
         seen = []
@@ -116,7 +124,7 @@ class TestTheTimeLimit:
 
 
 class TestLeftTasks:
-    def test_a_task_is_cancelled_and_named_and_cleans_up(self, serve_coroutine, caplog):
+    def test_a_task_is_cancelled_and_named_and_cleans_up(self, serve_of_both, caplog):
         seen = []
 
         async def poll() -> None:
@@ -130,12 +138,12 @@ class TestLeftTasks:
             await asyncio.sleep(0)
             return "done"
 
-        goes_on, ended = serve_coroutine(leave)
+        goes_on, ended = serve_of_both(leave)
         assert (goes_on, ended.status, seen) == (True, "success", [0])
         assert f"{CANCELLED} job={ended.pk}" in caplog.text
         assert "a poll (TestLeftTasks" in caplog.text
 
-    def test_a_task_that_does_not_end_ends_the_process_and_runs_no_more(self, serve_coroutine, caplog, impatient):
+    def test_a_task_that_does_not_end_ends_the_process_and_runs_no_more(self, serve_of_both, caplog, impatient):
         seen = []
 
         async def stay() -> None:
@@ -150,7 +158,7 @@ class TestLeftTasks:
             asyncio.create_task(stay(), name="a stubborn one")  # noqa: RUF006 - left on purpose
             await asyncio.sleep(0)
 
-        goes_on, ended = serve_coroutine(leave)
+        goes_on, ended = serve_of_both(leave)
         gc.collect()
         assert (goes_on, ended.status, seen) == (False, "success", [])
         assert f"{ENDS} job={ended.pk}" in caplog.text
@@ -171,7 +179,7 @@ class TestLeftTasks:
         assert (goes_on, ended.last_error) == (False, "SystemExit: no")
         assert "left=an event loop" in caplog.text.replace("'", "").replace('"', "")
 
-    def test_a_generator_that_was_left_open_is_closed_in_the_loop(self, serve_coroutine, caplog):
+    def test_a_generator_that_was_left_open_is_closed_in_the_loop(self, serve_of_both, caplog):
         seen = []
 
         async def rows():
@@ -186,11 +194,11 @@ class TestLeftTasks:
             kept.append(rows())
             return await anext(kept[0])
 
-        assert serve_coroutine(leave)[0]
+        assert serve_of_both(leave)[0]
         assert seen == [0]
         assert CANCELLED not in caplog.text
 
-    def test_a_task_that_is_collected_later_says_nothing_in_the_next_body(self, serve_coroutine, caplog):
+    def test_a_task_that_is_collected_later_says_nothing_in_the_next_body(self, serve_of_both, caplog):
         kept = []
 
         async def fail() -> None:
@@ -200,12 +208,12 @@ class TestLeftTasks:
             kept.append(asyncio.create_task(fail()))
             await asyncio.sleep(0)
 
-        def collect(self) -> None:
+        async def collect(self) -> None:
             kept.clear()
             gc.collect()
 
-        _, ended = serve_coroutine(leave)
-        serve_coroutine(collect)
+        _, ended = serve_of_both(leave)
+        serve_of_both(collect)
         assert f"task of an ended body failed job={ended.pk}" in caplog.text
         assert "a secret" not in caplog.text
 

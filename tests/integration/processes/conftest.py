@@ -6,9 +6,14 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from jobs import job
+from jobs.engine.light import rest
 from jobs.worker.children import kills
 from jobs.worker.children.limits import MIB
 from jobs.worker.children.running_table import RunningTable
+from tests.factories import TenantFactory, ThingFactory
+from tests.integration.processes.light_seats import SeatsHere
+from tests.sample.models import Thing
 
 HOUR = 3600.0  # seconds
 
@@ -60,3 +65,37 @@ def lay(table):
             entry.limit(seconds, memory)
 
     return lay
+
+
+@pytest.fixture
+def here(register):
+    here = SeatsHere(register())
+    yield here
+    here.close()
+
+
+@pytest.fixture
+def begin(here, sent, monkeypatch):
+    """Begin these bodies, each as a job of a tenant of its own: their numbers."""
+
+    of_things = {}
+
+    async def echo(self):
+        return await of_things[self.pk](self)
+
+    def begin(*bodies, **options) -> list[int]:
+        monkeypatch.setattr(Thing, "echo", job(dedup=False, **options)(echo))
+        ids = []
+        for body in bodies:
+            thing = ThingFactory(tenant=TenantFactory())
+            of_things[thing.pk] = body
+            ids.append(thing.async_.echo())
+        here.begin(*ids)
+        return ids
+
+    return begin
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    monkeypatch.setattr(rest, "CANCEL_PATIENCE", 0.2)

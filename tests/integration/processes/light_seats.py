@@ -1,23 +1,40 @@
 """The seats of a light process, on an event loop in a thread of the test."""
 
-import asyncio
+import logging
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 from django.db import connections
 
 from jobs import store
+from jobs.engine.attempt import captured_output
 from jobs.engine.light.coroutine import Attempt
-from jobs.engine.light.database import DatabaseThreads
+from jobs.engine.light.database import DatabaseThreads, send_all_rows
 from jobs.engine.light.host import LightProcess
+from jobs.engine.light.loop import SharedLoop
 from jobs.engine.light.rest import OtherThreads
 from jobs.engine.light.seats import Seats
 from jobs.models import Job
+from jobs.store import Started
 from tests.waiting import wait_until
 
 THREADS = 3
+
+
+@contextmanager
+def listened_by_context() -> Iterator[None]:
+    """As a light process listens, for the length of a test."""
+    root, streams = logging.getLogger(), (sys.stdout, sys.stderr)
+    before = {*root.handlers}
+    captured_output.listen_by_context()
+    yield
+    for handler in {*root.handlers} - before:
+        root.removeHandler(handler)
+    sys.stdout, sys.stderr = streams
 
 
 class SeatsHere:
@@ -27,11 +44,13 @@ class SeatsHere:
     """
 
     def __init__(self, worker: object) -> None:
+        self._settings = {alias: {**connections.settings[alias]} for alias in connections}
+        send_all_rows()
         self.worker, self.ended, self.stuck = worker, list[Attempt](), list[Attempt]()
         self.database, self.others = DatabaseThreads(THREADS), OtherThreads(THREADS)
         self.reporter = ThreadPoolExecutor(1)
         self.process = LightProcess(worker, submit=self.reporter.submit)
-        self.loop = asyncio.new_event_loop()
+        self.loop = SharedLoop()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
         self.seats: Seats = self.on_loop(self._make)
@@ -45,21 +64,31 @@ class SeatsHere:
     def begin(self, *job_ids: int) -> list[Job]:
         """Start these jobs by their rows, and begin them in seats."""
         started = [store.start(job_id, 1, store.Seat.here(self.worker)) for job_id in job_ids]
-        self.on_loop(self.seats.begin, started)
+        self.begin_all(started)
         return started
 
-    def outcome(self, job_id: int) -> Any:
-        """Wait until the attempt has ended; its outcome."""
-        wait_until(lambda: [one for one in self.ended if one.job.id == job_id], "the attempt has ended")
-        (attempt,) = [one for one in self.ended if one.job.id == job_id]
+    def begin_all(self, started: Sequence[Started]) -> None:
+        """Begin attempts that have started by their rows."""
+        self.on_loop(self.seats.begin, started)
+
+    def outcome(self, job_id: int, number: int = 1) -> Any:
+        """Wait until the attempt with this number has ended; its outcome."""
+
+        def ended() -> list[Attempt]:
+            return [one for one in self.ended if one.key == (job_id, number)]
+
+        wait_until(ended, "the attempt has ended")
+        (attempt,) = ended()
         return attempt.outcome
 
     def close(self) -> None:
-        for threads in (self.database._pool, self.others, self.seats._settlers, self.reporter):
+        for threads in (self.database._pool, self.others, self.seats._keepers, self.seats._settlers, self.reporter):
             self._close(threads)
         self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join()
         self.loop.close()
+        for alias, before in self._settings.items():
+            connections.settings[alias].update(before)
 
     def _run(self) -> None:
         self.loop.set_default_executor(self.others)
@@ -83,3 +112,10 @@ class SeatsHere:
         for done in [ThreadPoolExecutor.submit(threads, close) for _ in range(number)]:
             done.result(10)
         threads.shutdown()
+
+
+def answer(here: SeatsHere, job_id: int) -> Any:
+    """Wait until the attempt has ended well; the value of its body."""
+    outcome = here.outcome(job_id)
+    assert outcome.error is None, repr(outcome.error)
+    return outcome.value

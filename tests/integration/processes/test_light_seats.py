@@ -13,7 +13,6 @@ from asgiref.sync import async_to_sync, sync_to_async
 from django.utils import translation
 
 from jobs import current_job, in_thread, job, store
-from jobs.engine.attempt import captured_output
 from jobs.engine.attempt.body import StillAway
 from jobs.engine.light import coroutine, seats
 from jobs.engine.light.coroutine import Attempt
@@ -22,7 +21,7 @@ from jobs.engine.light.host import LightSeat
 from jobs.models import Job
 from jobs.store import session
 from tests.factories import TenantFactory, ThingFactory
-from tests.integration.processes.light_seats import SeatsHere
+from tests.integration.processes.light_seats import SeatsHere, listened_by_context
 from tests.sample.models import Thing
 from tests.sql import sql, value
 from tests.waiting import wait_until
@@ -39,13 +38,6 @@ def in_scope(running):
         yield
     finally:
         scope.reset(token)
-
-
-@pytest.fixture
-def here(register):
-    here = SeatsHere(register())
-    yield here
-    here.close()
 
 
 @pytest.fixture
@@ -69,11 +61,6 @@ def runs(here, submit):
         return here.outcome(job_id)
 
     return runs
-
-
-@pytest.fixture
-def impatient(monkeypatch):
-    monkeypatch.setattr(seats, "CANCEL_PATIENCE", 0.2)
 
 
 def answer(outcome) -> object:
@@ -159,10 +146,8 @@ class TestTheRest:
 
         assert answer(runs(leave)) is None
         assert ends == ["first", "second"]
-        assert [one.facts["task"] for one in caplog.records if one.event == "task left behind, cancelled"] == [
-            "first",
-            "second",
-        ]
+        told = [one.facts["left"] for one in caplog.records if one.event == "tasks cancelled: their body has ended"]
+        assert [left.partition(" ")[0] for left in told] == ["first", "second"]
 
     def test_a_task_in_an_empty_context_is_ended_too(self, runs):
         ends = []
@@ -259,7 +244,6 @@ class TestTheContext:
         assert answer(here.outcome(looks)) == [translation.get_language(), 30, looks]
 
     def test_the_log_of_an_attempt_has_its_own_lines_alone(self, here, sent, monkeypatch):
-        captured_output.listen_by_context()
         logger = logging.getLogger("shop")
 
         async def speak(self, word):
@@ -271,9 +255,10 @@ class TestTheContext:
 
         monkeypatch.setattr(Thing, "echo", job(dedup=False, log=True)(speak))
         ids = [ThingFactory(tenant=TenantFactory()).async_.echo(word) for word in ("mine", "yours")]
-        here.begin(*ids)
-        for job_id, word, other in zip(ids, ("mine", "yours"), ("yours", "mine"), strict=True):
-            text = here.outcome(job_id).log.text()
+        with listened_by_context():
+            here.begin(*ids)
+            texts = [here.outcome(job_id).log.text() for job_id in ids]
+        for text, word, other in zip(texts, ("mine", "yours"), ("yours", "mine"), strict=True):
             assert [text.count(said) for said in (word, other)] == [4, 0]
 
     def test_a_report_of_progress_holds_up_no_loop_and_survives_a_lost_session(self, here, runs):

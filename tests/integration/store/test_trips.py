@@ -42,11 +42,14 @@ def names(jobs) -> set[tuple[int, int]]:
 
 def test_each_end_is_in_the_row_in_the_history_of_attempts_and_in_the_books(worker, running):
     first, *others = running
+    Job.objects.filter(pk=first.id).update(progress=0.5, last_error="of an earlier attempt", peak_memory=7)
     told = trip(worker, ended=[Success(first, {"rows": 3}, 60, 17), *ends(others)])
     assert told.settled == names(running)
     assert (told.followed, told.started, told.done) == ({}, [], None)
     job = Job.objects.get(pk=first.id)
     assert (job.status, job.stats, job.result_bytes, job.slot) == ("success", {"rows": 3}, 17, None)
+    assert (job.progress, job.last_error, job.peak_memory) == (1, "", None)
+    assert set(Job.objects.exclude(pk=first.id).values_list("progress", flat=True)) == {None}
     assert job.result_expires_at - job.end_time == timedelta(seconds=60)
     assert Job.objects.filter(status="success", result_expires_at=None).count() == 2
     assert set(Attempt.objects.values_list("job_id", "worker", "worker_pid", "outcome")) == {

@@ -2,6 +2,7 @@
 
 import json
 import math
+from enum import IntEnum, StrEnum
 
 import pytest
 from hypothesis import given
@@ -33,6 +34,21 @@ def test_a_json_value_comes_back_as_json_would_give_it_back(value):
 
 def test_tuples_become_lists_at_every_level():
     assert as_json({"a": (1, (2, [3, (4,)]))}) == {"a": [1, [2, [3, [4]]]]}
+
+
+def test_values_of_derived_classes_become_those_of_pythons_own():
+    class Size(IntEnum):
+        SMALL = 1
+
+    class Word(StrEnum):
+        YES = "yes"
+
+    class Part(float):
+        pass
+
+    plain = as_json({Word.YES: [Word.YES, Size.SMALL, Part(0.5), True]})
+    assert plain == {"yes": ["yes", 1, 0.5, True]}
+    assert [type(value) for value in (*plain, *plain["yes"])] == [str, str, int, float, bool]
 
 
 def test_nesting_is_allowed_up_to_the_limit():
