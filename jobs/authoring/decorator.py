@@ -33,6 +33,8 @@ class Spec:
     dedup: bool = True
     dedup_key: Callable[..., Any] | None = None
     identical: str = "join"
+    sequence: Callable[..., Any] | None = None
+    sequence_stops: bool = False
     result_ttl: float | None = None  # seconds
     retry: Retry | None = None
     memory: int | None = None  # MiB
@@ -66,6 +68,10 @@ class Spec:
             raise TypeError(f"@job: result_ttl is a number of seconds, not {self.result_ttl!r}")
         if self.dedup_key is not None and not callable(self.dedup_key):
             raise TypeError(f"@job: dedup_key is a function of the arguments, not {self.dedup_key!r}")
+        if self.sequence is not None and not callable(self.sequence):
+            raise TypeError(f"@job: sequence is a function of the arguments, not {self.sequence!r}")
+        if self.sequence is not None and self.identical != "join":
+            raise TypeError("@job: give either sequence, or identical; each call of a sequence is a job")
         if isinstance(self.override, str) or not OVERRIDABLE.issuperset(self.override):
             raise TypeError(f"@job: override may contain {', '.join(sorted(OVERRIDABLE))}, not {self.override!r}")
 
@@ -83,6 +89,8 @@ def job(
     dedup: bool = ...,
     dedup_key: Callable[..., Any] | None = ...,
     identical: str = ...,
+    sequence: Callable[..., Any] | None = ...,
+    sequence_stops: bool = ...,
     result_ttl: float | None = ...,
     retry: Retry | None = ...,
     memory: int | None = ...,
@@ -115,6 +123,10 @@ def job(function: Any = None, **options: Any) -> Any:
         "replace": the newest call replaces it if it waits;
         "supersede": the newest call replaces it even if it runs;
         "debounce" gathers the calls in one job, due `delay` after the last call.
+    sequence: a function of the bound arguments. It returns a name (text, a whole number or a UUID), or None. A tenant's
+        jobs of one name run one at a time, in the order of submission; nothing is identical to them.
+    sequence_stops: True: once such a job has failed, the others of its sequence wait until a person revives or
+        discards it. Without a retry policy it ends as dead, not as error.
     result_ttl: seconds that the result is kept.
     retry: the policy for failed attempts; without one a failure is final.
     memory: MiB that the process may use before it is killed.
