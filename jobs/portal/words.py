@@ -51,6 +51,8 @@ def reason(why: Explanation) -> str:
     match why.gate:
         case Gate.BLOCKED:
             return "It waits for another job." if why.used == 1 else f"It waits for {count_of_jobs(why.used or 0)}."
+        case Gate.SEQUENCE:
+            return why.sentence
         case Gate.NEXT:
             return FIRST if why.place == 1 else BEHIND
         case Gate.ENDED if why.reason is not None:

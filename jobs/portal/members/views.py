@@ -26,6 +26,7 @@ from jobs.portal.members import page_context
 from jobs.reading import listing, queries
 from jobs.reading.listing import Sought
 from jobs.reading.status_words import TABLE, WORDS
+from plumbing.text import storable
 from tenants.members import for_members
 from tenants.models import Tenant
 
@@ -67,8 +68,10 @@ def job_list(request: HttpRequest, tenant: Tenant) -> HttpResponse:
 def _sought(request: HttpRequest, tenant: Tenant) -> Sought:
     """Return the filters of the address; invalid ones are left out."""
     status, batch = request.GET.get("status", ""), typed.number(request.GET.get("batch", ""))
-    mine = Q(user_key=str(request.user.pk)) if request.GET.get("mine") == "1" else Q()
-    return Sought(tenant, Status(status) if status in set(Status) else None, batch, mine)
+    others = Q(user_key=str(request.user.pk)) if request.GET.get("mine") == "1" else Q()
+    if sequence := request.GET.get("sequence"):
+        others &= Q(sequence=storable(sequence))
+    return Sought(tenant, Status(status) if status in set(Status) else None, batch, others)
 
 
 @require_safe

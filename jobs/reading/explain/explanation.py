@@ -7,7 +7,16 @@ from jobs.allocation.gates import Gate
 from jobs.lifecycle import WAITING, Status
 from jobs.reading.explain import statuses
 from jobs.reading.explain.gates import Blocker, as_text, closed
-from jobs.reading.explain.reads import MAX_COUNTED_PLACE, JobFacts, LinePosition, facts, line, predecessors
+from jobs.reading.explain.reads import (
+    MAX_COUNTED_PLACE,
+    JobFacts,
+    LinePosition,
+    facts,
+    line,
+    place_in_sequence,
+    predecessors,
+)
+from jobs.reading.explain.sequences import in_sequence, stops
 from jobs.store import TenantId
 from plumbing.bounds import is_id
 
@@ -95,7 +104,7 @@ def _blockers(job: JobFacts, standing: LinePosition | None) -> list[Blocker]:
         case Status.CREATED:
             return list(closed(job)) or [_next(standing)]
         case Status.BLOCKED:
-            return [statuses.blocked(predecessors(job.id))]
+            return _blocked(job)
         case Status.SCHEDULED:
             return statuses.scheduled(job)
         case Status.QUEUED:
@@ -103,7 +112,22 @@ def _blockers(job: JobFacts, standing: LinePosition | None) -> list[Blocker]:
         case Status.RUNNING:
             return [statuses.running(job)]
         case _:
-            return [statuses.ended(job)]
+            return [statuses.ended(job, _stopped(job))]
+
+
+def _blocked(job: JobFacts) -> list[Blocker]:
+    others = predecessors(job.id)
+    place = None if job.sequence is None else place_in_sequence(job.id)
+    if place is None:
+        return [statuses.blocked(others)]
+    return [*([statuses.blocked(others)] if others else []), in_sequence(place)]
+
+
+def _stopped(job: JobFacts) -> str:
+    """Return the sentence about the jobs that a dead one holds up; empty if there are none."""
+    if job.status != Status.DEAD or not job.sequence_stops or (place := place_in_sequence(job.id)) is None:
+        return ""
+    return stops(place)
 
 
 def _next(standing: LinePosition | None) -> Blocker:
