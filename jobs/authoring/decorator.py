@@ -60,20 +60,24 @@ class Spec:
             Recurrence(every=self.every, cron=self.cron, tz=self.tz)
         if self.catch_up not in CATCH_UP or self.overlap not in OVERLAP:
             raise TypeError(f"@job: catch_up is one of {', '.join(CATCH_UP)}; overlap is one of {', '.join(OVERLAP)}")
-        if self.identical not in IDENTICAL or (self.identical != "join" and not self.dedup):
-            raise TypeError(f"@job: identical is one of {', '.join(IDENTICAL)}, and all but join need dedup")
+        self._check_calls()
         if not isinstance(self.retry, Retry | None):  # a number, or `Retry.exponential` without a call
             raise TypeError(f"@job: retry is a policy such as Retry.exponential(max_retries=5), not {self.retry!r}")
         if self.result_ttl is not None and not is_number(self.result_ttl):
             raise TypeError(f"@job: result_ttl is a number of seconds, not {self.result_ttl!r}")
-        if self.dedup_key is not None and not callable(self.dedup_key):
-            raise TypeError(f"@job: dedup_key is a function of the arguments, not {self.dedup_key!r}")
-        if self.sequence is not None and not callable(self.sequence):
-            raise TypeError(f"@job: sequence is a function of the arguments, not {self.sequence!r}")
-        if self.sequence is not None and self.identical != "join":
-            raise TypeError("@job: give either sequence, or identical; each call of a sequence is a job")
         if isinstance(self.override, str) or not OVERRIDABLE.issuperset(self.override):
             raise TypeError(f"@job: override may contain {', '.join(sorted(OVERRIDABLE))}, not {self.override!r}")
+
+    def _check_calls(self) -> None:
+        """Check how a call stands to other calls."""
+        if self.identical not in IDENTICAL or (self.identical != "join" and not self.dedup):
+            raise TypeError(f"@job: identical is one of {', '.join(IDENTICAL)}, and all but join need dedup")
+        if self.sequence is not None and self.identical != "join":
+            raise TypeError("@job: give either sequence, or identical; each call of a sequence is a job")
+        for name in ("dedup_key", "sequence"):
+            function = getattr(self, name)
+            if function is not None and not callable(function):
+                raise TypeError(f"@job: {name} is a function of the arguments, not {function!r}")
 
 
 @overload

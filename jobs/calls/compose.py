@@ -192,11 +192,10 @@ def _identity(target: Target, common: JobRequest, args: dict[str, Any]) -> uuid.
     return key if not common.predecessors else uuid.uuid5(key, f"after {common.predecessors}{whatever or ''}")
 
 
-def _sequence(target: Target, args: dict[str, Any]) -> str | None:
-    """Return the sequence that the method's own `sequence` gives this call. Raises InvalidRequest, also if it fails."""
-    if target.spec.sequence is None:
-        return None
-    return _as_name(_asked("sequence", target.spec.sequence, target, args))
+def _sequence(target: Target, args: dict[str, Any]) -> Any:
+    """Return the name that the method's own `sequence` gives this call, unchecked. Raises InvalidRequest."""
+    function = target.spec.sequence
+    return None if function is None else _as_name(_asked("sequence", function, target, args))
 
 
 def _as_name(name: Any) -> Any:

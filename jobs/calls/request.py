@@ -123,9 +123,13 @@ class JobRequest:
     def _check_sequence(self) -> None:
         check_sequence(self.sequence)
         if self.delay is not None or self.at is not None:
-            raise InvalidRequest("sequence", "give either sequence, or delay or at, not both: it starts when its turn comes")
+            raise InvalidRequest(
+                "sequence", "give either sequence, or delay or at, not both: it starts when its turn comes"
+            )
         if self.identical != JOIN:
-            raise InvalidRequest("sequence", "give either sequence, or identical, not both: each call of a sequence is a job")
+            raise InvalidRequest(
+                "sequence", "give either sequence, or identical, not both: each call of a sequence is a job"
+            )
 
     def behind(self, after: Iterable[int]) -> "JobRequest":
         """Return the same request, to run after these jobs. It is identical only if it waits for the same jobs."""

@@ -25,7 +25,12 @@ BUCKETS = 256  # of identities of a tenant: the most locks that its calls take i
 MOST_DELAYS = 10  # after so many delays a debounced job is due, however many calls come
 _text = json.JSONEncoder().encode
 NEW = (("submit", Status.CREATED), ("schedule", Status.SCHEDULED), ("block", Status.BLOCKED))
-SELDOM = ("batch_id", "predecessors", "is_async", "sequence_stops")  # left out of the text for the most jobs, which have none
+SELDOM = (
+    "batch_id",
+    "predecessors",
+    "is_async",
+    "sequence_stops",
+)  # left out of the text for the most jobs, which have none
 
 
 class Answer(NamedTuple):

@@ -21,7 +21,21 @@ from plumbing.bounds import LARGEST_ID
 from tenants.models import Tenant
 
 NAMES = (  # as people type them
-    *("status", "tenant", "type", "source", "queue", "user", "batch", "sequence", "worker", "error", "retried", "since", "until"),
+    *(
+        "status",
+        "tenant",
+        "type",
+        "source",
+        "queue",
+        "user",
+        "batch",
+        "sequence",
+        "worker",
+        "error",
+        "retried",
+        "since",
+        "until",
+    ),
     *("ended_since", "ended_until", "args.<name>"),
 )
 UNITS = {"m": 60, "h": 3600, "d": 86_400}

@@ -14,7 +14,8 @@ from plumbing.bounds import is_id
 def revive(job_id: int, *, tenant_id: TenantId) -> bool:
     """Give a job with status error, dead or cancelled a new series of attempts; return False if it cannot be revived.
 
-    A job in a sequence gets it when its turn comes. The job may be in the history. It cannot be revived if its arguments were erased.
+    A job in a sequence gets it when its turn comes. The job may be in the history. It cannot be revived if its
+    arguments were erased.
 
     tenant_id: the tenant that must own the job, or EVERY_TENANT. A tenant cannot revive a job that an operator ended.
     Raises TooManyWaiting if that tenant has a full backlog.

@@ -26,7 +26,6 @@ from jobs.portal.members import page_context
 from jobs.reading import listing, queries
 from jobs.reading.listing import Sought
 from jobs.reading.status_words import TABLE, WORDS
-from plumbing.text import storable
 from tenants.members import for_members
 from tenants.models import Tenant
 
@@ -70,7 +69,7 @@ def _sought(request: HttpRequest, tenant: Tenant) -> Sought:
     status, batch = request.GET.get("status", ""), typed.number(request.GET.get("batch", ""))
     others = Q(user_key=str(request.user.pk)) if request.GET.get("mine") == "1" else Q()
     if sequence := request.GET.get("sequence"):
-        others &= Q(sequence=storable(sequence))
+        others &= Q(sequence=sequence)
     return Sought(tenant, Status(status) if status in set(Status) else None, batch, others)
 
 

@@ -35,6 +35,7 @@ class Explanation:
     also: further closed gates.
     place: in its lane, from 1; MAX_COUNTED_PLACE + 1 stands for all places beyond.
     reason: why the job was cancelled without a request.
+    stops: the sentence about the jobs that a dead one holds up in its sequence; empty if it stops none.
     tenants, queues: the first few that wait for the same workers; for operators only, as a tenant learns of no other.
     """
 
@@ -50,6 +51,7 @@ class Explanation:
     also: tuple[Gate, ...]
     place: int | None
     reason: str | None
+    stops: str
     tenants: tuple[str, ...]
     queues: tuple[str, ...]
 
@@ -63,7 +65,8 @@ def explain(job_id: int, *, tenant_id: TenantId) -> Explanation | None:
     if job is None:
         return None
     standing = line(job_id) if job.status == Status.CREATED else None
-    blockers = _blockers(job, standing)
+    stopped = _stopped(job)
+    blockers = _blockers(job, standing, stopped)
     return Explanation(
         id=job.id,
         status=Status(job.status),
@@ -77,6 +80,7 @@ def explain(job_id: int, *, tenant_id: TenantId) -> Explanation | None:
         also=tuple(blocker.gate for blocker in blockers[1:]),
         place=standing.place if standing else None,
         reason=job.reason,
+        stops=stopped,
         tenants=tuple(standing.tenants) if standing else (),
         queues=tuple(standing.queues) if standing else (),
     )
@@ -99,7 +103,7 @@ def _since(job: JobFacts) -> datetime | None:
     return by_status.get(Status(job.status), job.end_time)
 
 
-def _blockers(job: JobFacts, standing: LinePosition | None) -> list[Blocker]:
+def _blockers(job: JobFacts, standing: LinePosition | None, stopped: str) -> list[Blocker]:
     match job.status:
         case Status.CREATED:
             return list(closed(job)) or [_next(standing)]
@@ -112,7 +116,7 @@ def _blockers(job: JobFacts, standing: LinePosition | None) -> list[Blocker]:
         case Status.RUNNING:
             return [statuses.running(job)]
         case _:
-            return [statuses.ended(job, _stopped(job))]
+            return [statuses.ended(job, stopped)]
 
 
 def _blocked(job: JobFacts) -> list[Blocker]:

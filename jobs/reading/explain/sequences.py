@@ -28,8 +28,10 @@ def in_sequence(place: PlaceInSequence) -> Blocker:
 
 def stops(place: PlaceInSequence) -> str:
     """Return the sentence about a dead job that stops its sequence."""
-    waits = f"{_number(place.waiting)} {'waits' if place.waiting == 1 else 'wait'} until then. " if place.waiting else ""
-    return f"It stops the sequence {place.name}, which goes on when it is revived or discarded; {waits or 'no job waits. '}"
+    waits = (
+        f"{_number(place.waiting) if place.waiting else 'no job'} {'wait' if place.waiting > 1 else 'waits'} until then"
+    )
+    return f"It stops the sequence {place.name}, which goes on when it is revived or discarded: {waits}."
 
 
 def _first(jobs: int) -> str:

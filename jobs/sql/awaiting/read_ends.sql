@@ -9,7 +9,7 @@
 -- The predecessor's row is locked before its status is read, and marked while it has not ended: so either this statement sees
 -- its end, or its end sees the mark, and leaves news (trigger awaited_job_ended).
 -- A job of a sequence is stored blocked, and only this statement lets it go. So of two that are stored or revived at the same
--- moment one goes, and nobody waits for a lock: the index jobs_one_of_sequence would refuse the other.
+-- moment one goes, and none waits for a lock: the index jobs_one_of_sequence would refuse the other.
 -- Each look decides by the present rows, not by the contents of the news: so a further look does no harm.
 WITH
 -- include shared/clock

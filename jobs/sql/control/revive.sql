@@ -31,7 +31,7 @@ revived AS (
       AND dedup_key IS DISTINCT FROM %(erased)s  -- guard
     RETURNING id, attempt, tenant_id, queue_id, priority, status
 ),
-unbound AS (  -- whoever is revived waits for no job any more, only for its turn
+unbound AS (  -- a revived job waits for no other any more, only for its turn
     DELETE FROM job_edges WHERE follower_id IN (SELECT id FROM revived WHERE status = 'blocked')
 ),
 arriving AS (

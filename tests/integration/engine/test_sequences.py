@@ -17,7 +17,7 @@ from jobs.engine.verbs.pause import pause_job_type, resume_job_type
 from jobs.engine.verbs.revive import discard, revive
 from jobs.lifecycle import Status
 from jobs.models import ArchivedJob, Job, JobEdge, JobEnd
-from jobs.store import EVERY_TENANT, Failure
+from jobs.store import Failure
 from tests.clock import call_at
 from tests.factories import QueueFactory, TenantFactory, make_job, status, statuses
 from tests.sample.models import Run
@@ -399,14 +399,14 @@ def test_the_name_of_a_sequence_is_erased_with_its_ended_jobs(tenant, stranger):
 
 @pytest.mark.parametrize("name", ["", "x" * 201, 1.5, True, ["x"], "a\x00b"])
 def test_a_name_that_cannot_be_one_is_refused(tenant, name):
-    with pytest.raises(InvalidRequest, match="^sequence: "):
+    with pytest.raises(InvalidRequest, match=r"^sequence: "):
         async_(book, tenant=tenant, sequence=name)(account="x")
     assert not Job.objects.exists()
 
 
 @pytest.mark.parametrize("account", ["", "x" * 201, 1.5, True, ["x"]])
 def test_a_function_whose_value_is_no_name_is_refused(tenant, account):
-    with pytest.raises(InvalidRequest, match="^sequence: must be text of 1 to 200 characters"):
+    with pytest.raises(InvalidRequest, match=r"^sequence: must be text of 1 to 200 characters"):
         async_(book, tenant=tenant)(account=account)
     assert not Job.objects.exists()
 
@@ -417,7 +417,7 @@ def test_a_whole_number_is_a_name(tenant):
 
 
 def test_a_function_that_fails_for_the_arguments_is_an_invalid_request(tenant):
-    with pytest.raises(InvalidRequest, match="^args: the sequence of odd cannot take these: TypeError"):
+    with pytest.raises(InvalidRequest, match=r"^args: the sequence of odd cannot take these: TypeError"):
         async_(odd, tenant=tenant)()
 
 
@@ -432,6 +432,6 @@ def test_a_function_that_fails_for_the_arguments_is_an_invalid_request(tenant):
     ],
 )
 def test_an_option_that_a_sequence_cannot_keep_is_refused(tenant, options, field):
-    with pytest.raises(InvalidRequest, match=f"^{field}: "):
+    with pytest.raises(InvalidRequest, match=rf"^{field}: "):
         async_(book, tenant=tenant, **options)(account=A)
     assert not Job.objects.exists()

@@ -47,7 +47,7 @@ def test_a_submit_waits_for_no_other_transaction(tenant, elsewhere):
     assert status(early) == "created"
 
 
-def test_of_ten_that_are_submitted_at_once_one_goes(tenant, elsewhere):
+def test_ten_submits_at_once_let_one_job_go(tenant, elsewhere):
     others = TenantFactory()
     submitting = [elsewhere(submit, owner) for _ in range(10) for owner in (tenant, others)]
     reading = [elsewhere(unblock) for _ in range(5)]
