@@ -94,7 +94,7 @@ def compose_each(
         identical = JOIN
     common = _options(target, instance, identical=identical or target.spec.identical, **options)
     for args in calls:
-        name = _sequence(target, args) if sequence is None else _as_name(sequence)
+        name = _sequence(target, args) if sequence is None else as_name(sequence)
         if name is not None and dedup:
             raise InvalidRequest("dedup", "each call of a sequence is a job; give either sequence, or dedup")
         key = _identity(target, common, args) if keyed and name is None else None
@@ -195,10 +195,10 @@ def _identity(target: Target, common: JobRequest, args: dict[str, Any]) -> uuid.
 def _sequence(target: Target, args: dict[str, Any]) -> Any:
     """Return the name that the method's own `sequence` gives this call, unchecked. Raises InvalidRequest."""
     function = target.spec.sequence
-    return None if function is None else _as_name(_asked("sequence", function, target, args))
+    return None if function is None else as_name(_asked("sequence", function, target, args))
 
 
-def _as_name(name: Any) -> Any:
+def as_name(name: Any) -> Any:
     """Return the name of a sequence as text; what cannot be one stays as it is, and is refused later."""
     return str(name) if is_whole(name) or isinstance(name, uuid.UUID) else name
 

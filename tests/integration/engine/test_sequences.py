@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
@@ -10,13 +11,14 @@ from jobs import async_, batch, chain, store, submit_many
 from jobs.calls.refusals import InvalidRequest
 from jobs.contrib.testing import drain
 from jobs.engine.door.unblock import unblock
+from jobs.engine.schedules.run import run_due
 from jobs.engine.upkeep.history import Archive
 from jobs.engine.verbs.cancel import cancel
 from jobs.engine.verbs.erase import erase
 from jobs.engine.verbs.pause import pause_job_type, resume_job_type
 from jobs.engine.verbs.revive import discard, revive
 from jobs.lifecycle import Status
-from jobs.models import ArchivedJob, Job, JobEdge, JobEnd
+from jobs.models import ArchivedJob, Job, JobEdge, JobEnd, Schedule, ScheduleRun
 from jobs.store import Failure
 from tests.clock import call_at
 from tests.factories import QueueFactory, TenantFactory, make_job, status, statuses
@@ -306,6 +308,23 @@ def test_a_tenant_may_wait_for_its_turn_only_within_its_backlog(tenant):
     tenant.jobs_queue.save()
     submit(tenant, 2)
     assert store.backlog(tenant.pk) == (2, 2)
+
+
+def test_awaitable_and_bulk_twins_submit_into_the_sequence(tenant):
+    one = async_to_sync(async_(book, tenant=tenant).asubmit)(account=A)
+    many = async_to_sync(async_(book, tenant=tenant).amany)([{"account": A, "amount": n} for n in (1, 2)])
+    assert states([one, *many]) == "crea bloc bloc"
+
+
+def test_a_due_time_of_a_schedule_is_a_job_of_the_sequence(tenant):
+    [under_way] = submit(tenant)
+    call = {"source_type": "tests.sample.sequenced", "source_method": "book", "args": {"account": A}}
+    Schedule.objects.create(
+        tenant=tenant, name="hourly", every=3600.0, next_due=timezone.now(), next_at=timezone.now(), **call
+    )
+    assert run_due() == 1
+    run = ScheduleRun.objects.get()
+    assert states([under_way, run.job_id]) == "crea bloc"
 
 
 # Sequences that a failure stops
