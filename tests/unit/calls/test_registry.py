@@ -90,7 +90,7 @@ class TestMarking:
                 job(**option)
 
     def test_a_sequence_and_another_answer_to_identical_calls_exclude_each_other(self):
-        with pytest.raises(TypeError, match="^@job: give either sequence, or identical"):
+        with pytest.raises(TypeError, match=r"^@job: give either sequence, or identical"):
             job(sequence=lambda: "x", identical="replace")
 
     def test_an_option_that_does_not_exist_is_refused(self):
