@@ -5,15 +5,15 @@ from enum import StrEnum
 
 
 class Status(StrEnum):
-    BLOCKED = "blocked"  # waits for other jobs to end; the reader of ends moves it on (unblock, drop)
+    BLOCKED = "blocked"  # waits for others, or its turn; the reader of ends moves it on (unblock, drop)
     SCHEDULED = "scheduled"  # due later; the clock moves it on (promote)
     CREATED = "created"  # ready, waiting for a slot; a dispatch moves it on (claim), or the job before it (follow)
     QUEUED = "queued"  # holds a slot, handed to Celery; the worker that takes it up moves it on (start)
     RUNNING = "running"  # holds a slot, being executed; its worker moves it on (settle), or the clock (recover)
     SUCCESS = "success"  # succeeded; only the clock moves it on, into the history (archive)
-    ERROR = "error"  # failed, and had no retry policy; a person moves it on (revive, restore)
-    DEAD = "dead"  # given up: the dead-letter queue; a person moves it on (revive, discard), or it expires
-    CANCELLED = "cancelled"  # stopped on request, or it came too late; a person moves it on (revive, restore)
+    ERROR = "error"  # failed, and had no retry policy; a person moves it on (revive, rejoin, restore)
+    DEAD = "dead"  # given up: the dead-letter queue; a person moves it on (revive, rejoin, discard), or it expires
+    CANCELLED = "cancelled"  # stopped on request, or it came too late; a person moves it on (revive, rejoin, restore)
 
 
 WAITING = frozenset({Status.BLOCKED, Status.SCHEDULED, Status.CREATED})
@@ -46,7 +46,7 @@ def _arrow(
 ARROWS = (
     _arrow("submit", to=Status.CREATED),
     _arrow("schedule", to=Status.SCHEDULED, by=("submit",)),
-    _arrow("block", to=Status.BLOCKED, by=("submit",)),
+    _arrow("block", to=Status.BLOCKED, by=("submit", "restore")),
     _arrow("unblock", Status.BLOCKED, to=Status.CREATED, by=("read_ends",)),
     _arrow("drop", Status.BLOCKED, to=Status.CANCELLED, by=("read_ends",)),
     _arrow("promote", Status.SCHEDULED, to=Status.CREATED),
@@ -70,6 +70,7 @@ ARROWS = (
     _arrow("turn_away", Status.QUEUED, to=Status.CANCELLED, fenced=True),
     _arrow("replace", *WAITING, Status.QUEUED, to=Status.CANCELLED),
     _arrow("revive", Status.ERROR, Status.DEAD, Status.CANCELLED, to=Status.CREATED),
+    _arrow("rejoin", Status.ERROR, Status.DEAD, Status.CANCELLED, to=Status.BLOCKED, by=("revive",)),
     _arrow("discard", Status.DEAD, to=Status.CANCELLED),
     _arrow("expire", Status.DEAD, to=None, by=("expire_dead",)),
     _arrow("archive", Status.SUCCESS, Status.ERROR, Status.CANCELLED, to=None),

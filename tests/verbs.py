@@ -134,6 +134,7 @@ VERBS = {
     "release": lambda job, attempt: moved(job, store.release()),
     "cancel": lambda job, attempt: bool(store.cancel([job.pk], tenant_id=EVERY_TENANT)),
     "revive": lambda job, attempt: store.revive(job.pk, tenant_id=EVERY_TENANT),
+    "rejoin": lambda job, attempt: store.revive(job.pk, tenant_id=EVERY_TENANT),
     "discard": lambda job, attempt: store.discard(job.pk),
     "expire": lambda job, attempt: moved(job, call_at(LATER, store.expire_dead, 0)),
     "archive": lambda job, attempt: call_at(LATER, store.archive, 0, BEGINNING, LATER) > 0,
@@ -150,6 +151,7 @@ REASONS = {
     "put_off": pause,
     "lapse": let_expire,
     "turn_away": let_expire,
+    "rejoin": lambda job: Job.objects.filter(pk=job.pk).update(sequence="acct-7"),
     "release": lambda job: Job.objects.filter(pk=job.pk, status="scheduled").update(due_at=HELD_UNTIL),
 }
 

@@ -14,6 +14,7 @@ class Gate(StrEnum):
     RUNNING = "running"
     QUEUED = "queued"  # handed over; no worker has started it yet
     BLOCKED = "blocked"  # other jobs have to end first
+    SEQUENCE = "sequence"  # it is not its turn in its sequence, or a failed job stops that
     SCHEDULED = "scheduled"  # due later: a delay, or the backoff of a retry
     HELD = "held"  # its job type is paused
     TENANT_PAUSED = "tenant_paused"

@@ -33,6 +33,8 @@ class Spec:
     dedup: bool = True
     dedup_key: Callable[..., Any] | None = None
     identical: str = "join"
+    sequence: Callable[..., Any] | None = None
+    sequence_stops: bool = False
     result_ttl: float | None = None  # seconds
     retry: Retry | None = None
     memory: int | None = None  # MiB
@@ -58,16 +60,24 @@ class Spec:
             Recurrence(every=self.every, cron=self.cron, tz=self.tz)
         if self.catch_up not in CATCH_UP or self.overlap not in OVERLAP:
             raise TypeError(f"@job: catch_up is one of {', '.join(CATCH_UP)}; overlap is one of {', '.join(OVERLAP)}")
-        if self.identical not in IDENTICAL or (self.identical != "join" and not self.dedup):
-            raise TypeError(f"@job: identical is one of {', '.join(IDENTICAL)}, and all but join need dedup")
+        self._check_calls()
         if not isinstance(self.retry, Retry | None):  # a number, or `Retry.exponential` without a call
             raise TypeError(f"@job: retry is a policy such as Retry.exponential(max_retries=5), not {self.retry!r}")
         if self.result_ttl is not None and not is_number(self.result_ttl):
             raise TypeError(f"@job: result_ttl is a number of seconds, not {self.result_ttl!r}")
-        if self.dedup_key is not None and not callable(self.dedup_key):
-            raise TypeError(f"@job: dedup_key is a function of the arguments, not {self.dedup_key!r}")
         if isinstance(self.override, str) or not OVERRIDABLE.issuperset(self.override):
             raise TypeError(f"@job: override may contain {', '.join(sorted(OVERRIDABLE))}, not {self.override!r}")
+
+    def _check_calls(self) -> None:
+        """Check how a call stands to other calls."""
+        if self.identical not in IDENTICAL or (self.identical != "join" and not self.dedup):
+            raise TypeError(f"@job: identical is one of {', '.join(IDENTICAL)}, and all but join need dedup")
+        if self.sequence is not None and self.identical != "join":
+            raise TypeError("@job: give either sequence, or identical; each call of a sequence is a job")
+        for name in ("dedup_key", "sequence"):
+            function = getattr(self, name)
+            if function is not None and not callable(function):
+                raise TypeError(f"@job: {name} is a function of the arguments, not {function!r}")
 
 
 @overload
@@ -83,6 +93,8 @@ def job(
     dedup: bool = ...,
     dedup_key: Callable[..., Any] | None = ...,
     identical: str = ...,
+    sequence: Callable[..., Any] | None = ...,
+    sequence_stops: bool = ...,
     result_ttl: float | None = ...,
     retry: Retry | None = ...,
     memory: int | None = ...,
@@ -115,6 +127,10 @@ def job(function: Any = None, **options: Any) -> Any:
         "replace": the newest call replaces it if it waits;
         "supersede": the newest call replaces it even if it runs;
         "debounce" gathers the calls in one job, due `delay` after the last call.
+    sequence: a function of the bound arguments. It returns a name (text, a whole number or a UUID), or None. A tenant's
+        jobs of one name run one at a time, in the order of submission; nothing is identical to them.
+    sequence_stops: True: once such a job has failed, the others of its sequence wait until a person revives or
+        discards it. Without a retry policy it ends as dead, not as error.
     result_ttl: seconds that the result is kept.
     retry: the policy for failed attempts; without one a failure is final.
     memory: MiB that the process may use before it is killed.

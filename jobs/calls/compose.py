@@ -1,7 +1,7 @@
 """Compose requests: from a method and its options, or from the names in an HTTP request."""
 
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
@@ -80,9 +80,13 @@ def compose_each(
     *,
     dedup: bool | None = None,
     identical: str | None = None,
+    sequence: str | int | uuid.UUID | None = None,
     **options: Any,
 ) -> Iterator[JobRequest]:
-    """Compose a request for each call's arguments; check their common options once."""
+    """Compose a request for each call's arguments; check their common options once.
+
+    sequence: overrides the one that @job gives for the arguments.
+    """
     keyed = target.spec.dedup if dedup is None else dedup
     if identical not in (None, JOIN) and not keyed:
         raise InvalidRequest("identical", "nothing is identical to a job without dedup; give one of the two")
@@ -90,7 +94,11 @@ def compose_each(
         identical = JOIN
     common = _options(target, instance, identical=identical or target.spec.identical, **options)
     for args in calls:
-        yield common.calling(args, _identity(target, common, args) if keyed else None)
+        name = _sequence(target, args) if sequence is None else as_name(sequence)
+        if name is not None and dedup:
+            raise InvalidRequest("dedup", "each call of a sequence is a job; give either sequence, or dedup")
+        key = _identity(target, common, args) if keyed and name is None else None
+        yield common.calling(args, key, name)
 
 
 def _options(
@@ -142,6 +150,7 @@ def _options(
         after=_ids("after", after),
         after_end=_ids("after_end", after_end),
         after_patience=_seconds(after_patience),
+        sequence_stops=spec.sequence_stops,
         is_async=target.is_async,
     )
 
@@ -183,6 +192,17 @@ def _identity(target: Target, common: JobRequest, args: dict[str, Any]) -> uuid.
     return key if not common.predecessors else uuid.uuid5(key, f"after {common.predecessors}{whatever or ''}")
 
 
+def _sequence(target: Target, args: dict[str, Any]) -> Any:
+    """Return the name that the method's own `sequence` gives this call, unchecked. Raises InvalidRequest."""
+    function = target.spec.sequence
+    return None if function is None else as_name(_asked("sequence", function, target, args))
+
+
+def as_name(name: Any) -> Any:
+    """Return the name of a sequence as text; what cannot be one stays as it is, and is refused later."""
+    return str(name) if is_whole(name) or isinstance(name, uuid.UUID) else name
+
+
 def _identical_key(target: Target, args: dict[str, Any]) -> Any:
     """Return what the method's own `dedup_key` returns for the call, as JSON.
 
@@ -190,12 +210,16 @@ def _identical_key(target: Target, args: dict[str, Any]) -> Any:
     may read that message, so it has only the class of the error; the exception's cause has the rest.
     """
     assert target.spec.dedup_key is not None  # noqa: S101 - for the type checker
+    return as_json(_asked("dedup_key", target.spec.dedup_key, target, args), "dedup_key")
+
+
+def _asked(option: str, function: Callable[..., Any], target: Target, args: dict[str, Any]) -> Any:
+    """Return what this function of @job returns for the arguments."""
     try:
-        key = target.spec.dedup_key(**target.signature.complete(args))
+        return function(**target.signature.complete(args))
     except Exception as error:
-        why = f"the dedup_key of {target.method} cannot take these: {type(error).__name__}"
+        why = f"the {option} of {target.method} cannot take these: {type(error).__name__}"
         raise InvalidRequest("args", why) from error
-    return as_json(key, "dedup_key")
 
 
 def _tenant_id(target: Target, instance: models.Model | None, tenant: Tenant | None) -> int:

@@ -18,6 +18,8 @@ def check(target: Target, tenant: Tenant, options: dict[str, Any]) -> None:
     retries = None if spec.retry is None else spec.retry.max_retries
     _check_limit("timeout", options, spec.timeout, settings.JOBS_MAX_TIMEOUT, "timeout" in spec.override)
     _check_limit("max_retries", options, retries, settings.JOBS_MAX_RETRIES, "max_retries" in spec.override)
+    if spec.sequence is not None and options.get("sequence") is not None:  # its author relies on that order
+        raise InvalidRequest("sequence", f"is not allowed for this job: {target.method} says itself in which one it is")
 
 
 def _check_queue(default: str, tenant: Tenant, queue: str | None) -> None:

@@ -17,6 +17,7 @@ from plumbing.bounds import MAX_SECONDS, is_number, is_whole
 LAST_PRIORITY = 10
 MOST_PREDECESSORS = 1000
 JOIN, REPLACE, SUPERSEDE, DEBOUNCE = IDENTICAL  # how an identical unfinished job is treated: see @job
+MOST_OF_SEQUENCE = 200  # characters of its name
 MAX_WHOLE = 1_000_000  # MiB, retries
 
 
@@ -36,6 +37,8 @@ class JobRequest:
     after: the ids of jobs that must have succeeded first.
     after_end: the ids of jobs that must have ended first, in any way.
     after_patience: seconds in which a job of `after` that did not succeed may be revived.
+    sequence: of the tenant's jobs with one name here one runs at a time, in the order of submission; None: in none.
+    sequence_stops: whether its failure stops the sequence, until a person revives or discards it.
     predecessors: the jobs of `after` and `after_end`.
     batch_id: the batch that the job belongs to.
     is_async: whether its method is `async def`; a queue of a light pool takes no others.
@@ -61,6 +64,8 @@ class JobRequest:
     after: tuple[int, ...] = ()
     after_end: tuple[int, ...] = ()
     after_patience: float | None = None
+    sequence: str | None = None
+    sequence_stops: bool = False
     batch_id: int | None = None
     is_async: bool = False
     predecessors: tuple[int, ...] = field(init=False, default=(), repr=False, compare=False)
@@ -70,7 +75,7 @@ class JobRequest:
     KIND: ClassVar = (
         *("tenant_id", "queue", "priority", "user_key", "source_type", "source_method"),
         *("timeout", "memory", "max_retries", "delay", "at", "expires", "expires_at", "identical", "predecessors"),
-        *("batch_id", "is_async"),
+        *("batch_id", "is_async", "sequence_stops"),
     )
 
     def __post_init__(self) -> None:
@@ -98,6 +103,8 @@ class JobRequest:
         check_text(self.queue, "queue")
         if self.after or self.after_end or self.after_patience is not None:
             self._check_predecessors()
+        if self.sequence is not None:
+            self._check_sequence()
         object.__setattr__(self, "args_text", as_text(self.args))
 
     def _check_predecessors(self) -> None:
@@ -113,6 +120,17 @@ class JobRequest:
         _check_seconds("after_patience", self.after_patience, least=0)
         object.__setattr__(self, "predecessors", predecessors)
 
+    def _check_sequence(self) -> None:
+        check_sequence(self.sequence)
+        if self.delay is not None or self.at is not None:
+            raise InvalidRequest(
+                "sequence", "give either sequence, or delay or at, not both: it starts when its turn comes"
+            )
+        if self.identical != JOIN:
+            raise InvalidRequest(
+                "sequence", "give either sequence, or identical, not both: each call of a sequence is a job"
+            )
+
     def behind(self, after: Iterable[int]) -> "JobRequest":
         """Return the same request, to run after these jobs. It is identical only if it waits for the same jobs."""
         also = tuple(sorted({*self.after, *after}))
@@ -124,10 +142,16 @@ class JobRequest:
         key = None if self.dedup_key is None else uuid.uuid5(self.dedup_key, f"batch {batch_id}")
         return replace(self, batch_id=batch_id, dedup_key=key)
 
-    def calling(self, args: dict[str, Any], dedup_key: uuid.UUID | None) -> "JobRequest":
-        """Copy the request with other arguments, without checking the other fields again. Raises TooLarge."""
+    def calling(self, args: dict[str, Any], dedup_key: uuid.UUID | None, sequence: str | None = None) -> "JobRequest":
+        """Copy the request with other arguments, without checking the other fields again.
+
+        Raises TooLarge, and InvalidRequest for the sequence.
+        """
         other = object.__new__(JobRequest)
-        other.__dict__.update(self.__dict__, args=args, args_text=as_text(args), dedup_key=dedup_key)
+        new = {"args": args, "args_text": as_text(args), "dedup_key": dedup_key, "sequence": sequence}
+        other.__dict__.update(self.__dict__, **new)
+        if sequence is not None:
+            other._check_sequence()
         return other
 
     @property
@@ -142,6 +166,13 @@ class JobRequest:
 
 
 _kind_of: Callable[[JobRequest], tuple[object, ...]] = attrgetter(*JobRequest.KIND)
+
+
+def check_sequence(name: Any) -> None:
+    """Raise InvalidRequest if a sequence cannot have this name."""
+    if not isinstance(name, str) or not 0 < len(name) <= MOST_OF_SEQUENCE:
+        raise InvalidRequest("sequence", f"must be text of 1 to {MOST_OF_SEQUENCE} characters, not {name!r}")
+    check_text(name, "sequence")
 
 
 def _check_identical(identical: str, delay: float | None) -> None:

@@ -22,7 +22,7 @@ from pydantic import (
 )
 from pydantic_core.core_schema import CoreSchema, no_info_after_validator_function
 
-from jobs.calls.request import LAST_PRIORITY, MAX_WHOLE, MOST_PREDECESSORS
+from jobs.calls.request import LAST_PRIORITY, MAX_WHOLE, MOST_OF_SEQUENCE, MOST_PREDECESSORS
 from jobs.http.problems import MOST_ERRORS
 from plumbing.bounds import is_whole
 
@@ -190,6 +190,11 @@ class Submission(Call):
         None,
         description="Seconds in which a job of `after` that failed may be revived; then this job is cancelled.",
     )
+    sequence: Annotated[str, Field(min_length=1, max_length=MOST_OF_SEQUENCE), Storable()] | None = Field(
+        None,
+        description="A name: your jobs of one name run one at a time, in the order of submission. Not together with"
+        " `delay`, `at`, `dedup` or `identical`. Default: the method's own.",
+    )
 
     def call(self) -> dict[str, Any]:
         """Return the fields of the call: the method, its object and its arguments."""
@@ -219,5 +224,6 @@ class Wanted(Schema):
     source_method: Name | None = None
     user: Name | None = Field(None, description="Your user that the jobs are for.")
     batch: RowId | None = Field(None, description="Your batch that the jobs belong to.")
+    sequence: Text | None = Field(None, description="The sequence that the jobs are in.")
     before: RowId | None = Field(None, description="Only jobs with a lower id.")
     limit: Whole = Field(20, ge=1, le=100)

@@ -34,6 +34,7 @@ class ListedJob(Schema):
     priority: int
     user: str = Field(description="Your user that the job is for. Empty: no particular user.")
     batch: int | None = Field(description="The batch that it belongs to. Null: none.")
+    sequence: str | None = Field(description="The sequence that it is in. Null: none.")
     attempt: int = Field(description="The number of the current or last attempt, from 1. 0: none yet.")
     retries: int = Field(
         description="The number of retries after failures, since the job was submitted or last revived."

@@ -31,10 +31,12 @@ class JobEdge(models.Model):
 
 
 class JobEnd(models.Model):
-    """News for the reader of ends, which takes the row: of a job that others wait for, or of a batch.
+    """News for the reader of ends, which takes the row: of a job that others wait for, of a batch, or of a sequence.
 
-    The job or the batch has ended, was revived or closed, or has got followers.
+    The job or the batch has ended, was revived or closed, or has got followers. A job of the sequence has come, has
+    ended, was revived or deleted.
 
+    tenant_id: the owner of the sequence.
     success, error, dead, cancelled: the change of the numbers of the batch.
     """
 
@@ -42,6 +44,8 @@ class JobEnd(models.Model):
     xid = models.BigIntegerField()  # of the writer; a dispatch looks for rows newer than the last one's snapshot
     job_id = models.BigIntegerField(null=True)  # null: no other job waits for the job, only its batch counts it
     batch_id = models.BigIntegerField(null=True)
+    tenant_id = models.BigIntegerField(null=True)
+    sequence = models.CharField(max_length=200, null=True)  # noqa: DJ001 - null: the job is in none
     success = models.SmallIntegerField(default=0, db_default=0)
     error = models.SmallIntegerField(default=0, db_default=0)
     dead = models.SmallIntegerField(default=0, db_default=0)

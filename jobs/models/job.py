@@ -58,6 +58,8 @@ class JobRow(models.Model):
     args = models.JSONField(default=dict)
     batch_id = models.BigIntegerField(null=True)  # the batch that it belongs to
     dedup_key = models.UUIDField(null=True)  # digest of the job's identity; null: never identical; or ERASED
+    sequence = models.CharField(max_length=200, null=True)  # noqa: DJ001 - null: in none; its tenant's jobs of one name run one at a time
+    sequence_stops = models.BooleanField(default=False, db_default=False)  # while it is dead, its sequence stands still
 
     status = models.CharField(max_length=10, choices=[(s.value, _(s.value)) for s in Status])
     slot = models.IntegerField(null=True)  # 1..num_slots of the tenant
@@ -141,6 +143,13 @@ class Job(JobRow):
                 condition=Q(dedup_key__isnull=False, end_time__isnull=True),
                 name="jobs_one_identical",
             ),
+            # No code can let two jobs of a sequence go, or one past the dead job that stops it.
+            models.UniqueConstraint(
+                fields=["tenant", "sequence"],
+                condition=Q(sequence__isnull=False, blocked_at__isnull=True)
+                & (Q(end_time__isnull=True) | Q(died_at__isnull=False, sequence_stops=True)),
+                name="jobs_one_of_sequence",
+            ),
         ]
         indexes = [
             # The claim reads a lane in the order of this index.
@@ -163,6 +172,12 @@ class Job(JobRow):
                 name="jobs_expiring",
             ),
             models.Index(fields=["tenant", "id"], condition=Q(blocked_at__isnull=False), name="jobs_blocked_of_tenant"),
+            # The reader of ends finds the first that waits in a sequence.
+            models.Index(
+                fields=["tenant", "sequence", "id"],
+                condition=Q(sequence__isnull=False, blocked_at__isnull=False),
+                name="jobs_waiting_in_sequence",
+            ),
             models.Index(fields=["batch_id", "-id"], condition=Q(batch_id__isnull=False), name="jobs_of_batch"),
             models.Index(
                 fields=["batch_id", "id"],

@@ -40,6 +40,7 @@ REASONS = {  # by gate; `reason` has the sentences of the other gates
     Gate.USER_FULL: "Its user has reached the limit of jobs at once ({used} of {limit}).",
     Gate.NO_WORKER: "No worker is ready for it yet.",
     Gate.POOL_FULL: BUSY,
+    Gate.SEQUENCE: "{sentence}",  # it names only jobs of its tenant
     Gate.SCHEDULED: "It waits for its time.",
     Gate.QUEUED: "A worker is about to start it.",
     Gate.RUNNING: "It is running.",
@@ -56,11 +57,11 @@ def reason(why: Explanation) -> str:
         case Gate.ENDED if why.reason is not None:
             return TOO_LATE if why.reason == EXPIRED else REPLACED.format(reason=why.reason)
         case Gate.ENDED:
-            return ENDS[why.status]
+            return f"{ENDS[why.status]} {why.stops}".rstrip()
         case Gate.SCHEDULED if why.used is not None:  # a retry
             return f"It failed, and will be tried again (retry {why.used}{_of_limit(why.limit)})."
         case gate:
-            return REASONS[gate].format(used=why.used, limit=why.limit)
+            return REASONS[gate].format(used=why.used, limit=why.limit, sentence=why.sentence)
 
 
 def _of_limit(limit: int | None) -> str:

@@ -16,7 +16,7 @@ from jobs.store.attempts import (
     turn_away,
     unknown_for,
 )
-from jobs.store.awaiting import Edge, is_news, note_edges, read_ends, unknown
+from jobs.store.awaiting import Edge, is_news, note_edges, note_sequences, read_ends, unknown
 from jobs.store.away import may_pass
 from jobs.store.batches import (
     Progress,

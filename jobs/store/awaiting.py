@@ -1,6 +1,6 @@
 """Jobs that wait for others: their edges, and the news of ends that move them on."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,6 +44,12 @@ def note_edges(edges: Sequence[Edge]) -> None:
     )
 
 
+def note_sequences(sequences: Collection[tuple[int, str]]) -> None:
+    """Have the reader look whose turn it is in these sequences. Each is the id of a tenant and a name."""
+    tenants, names = zip(*sequences, strict=True)
+    rows("note_sequences", tenants=list(tenants), sequences=list(names))
+
+
 @dataclass(frozen=True)
 class Turn:
     """The result of one turn of reading news of ends.
@@ -59,7 +65,9 @@ class Turn:
 
 
 def read_ends() -> Turn:
-    """blocked -> created for jobs whose predecessors have ended; blocked -> cancelled if one did not succeed.
+    """blocked -> created for jobs whose predecessors have ended, and whose turn it is in their sequence.
+
+    blocked -> cancelled if a predecessor did not succeed.
 
     All goes through one pipeline, so that no client can stall while it is the reader.
     """

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from jobs.conf import settings
+from jobs.lifecycle import Status
 from jobs.models import ERASED, EXPIRED
 from jobs.store.messages import ring_to_stop
 from jobs.store.owner import TenantId, tenant_or_any
@@ -25,8 +26,11 @@ def request_cancel(ids: Sequence[int], *, tenant_id: TenantId) -> list[Applied]:
 
 
 def revive(job_id: int, *, tenant_id: TenantId) -> bool:
-    """error, dead or cancelled -> created."""
-    return bool(moved("revive", rows("revive", id=job_id, tenant_id=tenant_or_any(tenant_id), erased=ERASED)))
+    """error, dead or cancelled -> created; or -> blocked (rejoin), if it is in a sequence."""
+    revived = rows("revive", id=job_id, tenant_id=tenant_or_any(tenant_id), erased=ERASED)
+    for *_, status in revived:
+        moved("rejoin" if status == Status.BLOCKED else "revive", [row[:3] for row in revived])
+    return bool(revived)
 
 
 def backlog(tenant_id: int) -> tuple[int, int]:
@@ -37,7 +41,7 @@ def backlog(tenant_id: int) -> tuple[int, int]:
 
 def discard(job_id: int) -> bool:
     """dead -> cancelled."""
-    return bool(moved("discard", rows("discard", id=job_id)))
+    return bool(moved("discard", rows("discard", id=job_id, erased=ERASED)))
 
 
 def expire_dead(ttl: float, batch: int = 1000) -> list[Applied]:

@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 
+from jobs.lifecycle import Status
 from jobs.models import ERASED, Job
 from jobs.store.leading import database_now
 from jobs.store.owner import TenantId, tenant_or_any
@@ -21,8 +22,11 @@ def archive(after: float, since: datetime, until: datetime, *, batch: int = 500)
 
 
 def restore(job_id: int, *, tenant_id: TenantId) -> bool:
-    """error or cancelled in the history -> created."""
-    return bool(moved("restore", rows("restore", id=job_id, tenant_id=tenant_or_any(tenant_id), erased=ERASED)))
+    """error or cancelled in the history -> created; or -> blocked (block), if it is in a sequence."""
+    restored = rows("restore", id=job_id, tenant_id=tenant_or_any(tenant_id), erased=ERASED)
+    for *_, status in restored:
+        moved("block" if status == Status.BLOCKED else "restore", [row[:3] for row in restored])
+    return bool(restored)
 
 
 def forget_old(batch: int = 1000) -> int:

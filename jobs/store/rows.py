@@ -104,6 +104,7 @@ class Started:
 
     timeout: seconds.
     memory: MiB; None: JOBS_DEFAULT_MEMORY.
+    stops_sequence: whether it is in a sequence that stands still once it has failed.
     """
 
     id: int
@@ -120,6 +121,7 @@ class Started:
     backoff_grows: bool  # of its queue: each delay is twice the last
     timeout: float
     memory: int | None
+    stops_sequence: bool
     queue: str
     trace_parent: str | None
     waited_since: datetime | None

@@ -25,7 +25,12 @@ BUCKETS = 256  # of identities of a tenant: the most locks that its calls take i
 MOST_DELAYS = 10  # after so many delays a debounced job is due, however many calls come
 _text = json.JSONEncoder().encode
 NEW = (("submit", Status.CREATED), ("schedule", Status.SCHEDULED), ("block", Status.BLOCKED))
-SELDOM = ("batch_id", "predecessors", "is_async")  # left out of the text for the most jobs, which have none
+SELDOM = (
+    "batch_id",
+    "predecessors",
+    "is_async",
+    "sequence_stops",
+)  # left out of the text for the most jobs, which have none
 
 
 class Answer(NamedTuple):
@@ -69,7 +74,7 @@ def insert(
     behind = behind or {}
     calls = ",".join(
         f"[{kinds.setdefault(r.kind, len(kinds))},{_text(r.source_id)},{_quoted(r.dedup_key)},"
-        f"{behind.get(nth, 'null')},{r.args_text}]"
+        f"{behind.get(nth, 'null')},{r.args_text}{_in_sequence(r.sequence)}]"
         for nth, r in enumerate(requests)
     )
     answered = prepared(
@@ -182,6 +187,10 @@ def recount_waiting(*, all_tenants: bool = False) -> list[tuple[int, int, int]]:
 
 def _quoted(key: object) -> str:
     return f'"{key}"' if key else "null"
+
+
+def _in_sequence(name: str | None) -> str:
+    return "" if name is None else f",{_text(name)}"
 
 
 def _kind(number: int, kind: tuple[object, ...]) -> dict[str, object]:

@@ -43,6 +43,7 @@ RECOVER = ("tests/integration/engine/test_recover.py",)
 HISTORY = ("tests/integration/store/test_history.py",)
 EXPIRES = "tests/integration/engine/test_expires.py"
 NEWEST = "tests/integration/engine/test_newest.py"
+SEQUENCES = ("tests/integration/engine/test_sequences.py", "tests/integration/engine/test_sequences_races.py")
 AFTER = ("tests/integration/engine/test_after.py", "tests/integration/engine/test_after_races.py")
 BATCHES = ("tests/integration/engine/test_batches.py", "tests/integration/engine/test_batch_races.py")
 USAGE = (
@@ -60,7 +61,7 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     "prolong": (EXPIRES,),
     "replace": (*VERBS, NEWEST),
     **dict.fromkeys(("gather", "make_way", "outdate"), (NEWEST,)),
-    "read_ends": (*AFTER, *BATCHES),
+    "read_ends": (*AFTER, *BATCHES, *SEQUENCES),
     "unknown": (*AFTER, *BATCHES),
     **dict.fromkeys(("open_batch", "grow_batch", "close_batch", "read_batches", "begin_cancel"), BATCHES),
     "close_forgotten": ("tests/integration/engine/test_prune.py",),

@@ -28,7 +28,7 @@ def test_nothing_leads_out_of_a_success_but_the_archive():
 
 def test_a_job_that_ended_moves_on_only_when_a_person_wants_it_or_nobody_does():
     moved_on = {arrow.verb for arrow in ARROWS if arrow.sources & FINAL}
-    assert moved_on == {"revive", "discard", "expire", "archive"}
+    assert moved_on == {"revive", "rejoin", "discard", "expire", "archive"}
 
 
 def test_every_status_can_be_reached_from_a_submission():

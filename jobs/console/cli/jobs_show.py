@@ -75,6 +75,7 @@ def _facts(job: AnyJob) -> dict[str, object]:
         "args": "erased" if job.is_erased else _short(job.args),
         "queue": f"{job.queue.name}, priority {job.priority}",
         "user": job.user_key,
+        "sequence": job.sequence,
         "attempt": f"{job.attempt}, retries {job.retries}, crashes {job.crashes}",
         "submitted": job.created_at,
         "due": job_view.due_at(job),

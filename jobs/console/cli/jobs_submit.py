@@ -40,6 +40,7 @@ ARGUMENTS = (
         metavar="SECONDS",
         help="How long to wait for a failed predecessor to be revived.",
     ),
+    argument("--sequence", metavar="NAME", help="Run it after the tenant's earlier jobs of this name, one at a time."),
     argument("--timeout", type=inputs.seconds, metavar="SECONDS", help="How long it may run at most."),
     argument("--user", metavar="KEY", help="The tenant's user that the job is for."),
     argument("--identical", choices=IDENTICAL, help="What to do about an identical unfinished job."),
@@ -54,7 +55,10 @@ ARGUMENTS = (
 
 
 def run(options: Options, screen: Screen) -> None:
-    call = ("queue", "priority", "delay", "at", "expires", "timeout", "user", "identical", "dedup", "after_patience")
+    call = (
+        *("queue", "priority", "delay", "at", "expires", "timeout", "user", "identical", "dedup"),
+        *("after_patience", "sequence"),
+    )
     waits = {name: options[name] for name in ("after", "after_end") if options[name]}
     if options["source_method"] is None:
         typed = f"{options['source_type']} - {options['source_id']}"

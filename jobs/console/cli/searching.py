@@ -8,7 +8,7 @@ from jobs.lifecycle import Status
 from jobs.reading.listing import HELD
 
 FILTERS = (
-    *("tenant", "status", "queue", "type", "user", "batch", "error", "worker", "retried", "since", "until"),
+    *("tenant", "status", "queue", "type", "user", "batch", "sequence", "error", "worker", "retried", "since", "until"),
     *("ended_since", "ended_until"),
 )
 OPTIONS = (  # one for each filter; a job must match all that are given
@@ -23,6 +23,7 @@ OPTIONS = (  # one for each filter; a job must match all that are given
     argument("--error", metavar="CLASS", help="Only jobs whose last error has this class, e.g. ValueError."),
     argument("--user", metavar="KEY", help="Only jobs for this user of a tenant."),
     argument("--batch", metavar="ID", help="Only jobs of this batch."),
+    argument("--sequence", metavar="NAME", help="Only jobs in sequences of this name."),
     argument("--worker", metavar="NAME", help="Only jobs that a worker of this name runs, or ran last."),
     argument(
         "--retried", choices=["yes", "no"], help="Only jobs that had a failed attempt or a crash; or only others."

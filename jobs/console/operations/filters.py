@@ -21,7 +21,21 @@ from plumbing.bounds import LARGEST_ID
 from tenants.models import Tenant
 
 NAMES = (  # as people type them
-    *("status", "tenant", "type", "source", "queue", "user", "batch", "worker", "error", "retried", "since", "until"),
+    *(
+        "status",
+        "tenant",
+        "type",
+        "source",
+        "queue",
+        "user",
+        "batch",
+        "sequence",
+        "worker",
+        "error",
+        "retried",
+        "since",
+        "until",
+    ),
     *("ended_since", "ended_until", "args.<name>"),
 )
 UNITS = {"m": 60, "h": 3600, "d": 86_400}
@@ -173,6 +187,7 @@ MEANINGS: Mapping[str, Callable[[Any], Q]] = {
     "source_type": lambda value: Q(source_type=value),
     "source_method": lambda value: Q(source_method=value),
     "user": lambda value: Q(user_key=value),
+    "sequence": lambda value: Q(sequence=value),
     "error": of_class,
     "worker": lambda name: Q(worker__in=list(Worker.objects.filter(name=name).values_list("pk", flat=True))),
     "retried": _of_retried,

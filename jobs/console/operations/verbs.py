@@ -11,7 +11,7 @@ from jobs.engine.verbs import cancel as cancelling
 from jobs.engine.verbs import revive as reviving
 from jobs.engine.verbs.cancel import Cancellation
 from jobs.lifecycle import FINAL, Status
-from jobs.models import ERASED
+from jobs.models import ERASED, Job
 from jobs.reading import listing
 from jobs.reading.listing import Sought
 from jobs.store import EVERY_TENANT
@@ -95,6 +95,14 @@ def _each(verb: Callable[[int], bool], done: str, ids: Sequence[int]) -> dict[in
     return {job_id: done if verb(job_id) else SKIPPED for job_id in ids}
 
 
+def _discard(ids: Sequence[int]) -> dict[int, str]:
+    stopping = set(
+        Job.objects.filter(pk__in=ids, died_at__isnull=False, sequence_stops=True).values_list("pk", flat=True)
+    )
+    outcomes = _each(reviving.discard, "discarded", ids)
+    return {job_id: "let on" if job_id in stopping and said != SKIPPED else said for job_id, said in outcomes.items()}
+
+
 SKIPPED = "skipped"
 CANCEL = Verb(
     name="cancel",
@@ -135,9 +143,12 @@ DISCARD = Verb(
     warning="They leave the dead letters for good, and stay as cancelled jobs.",
     possible="Only dead jobs can be discarded.",
     statuses=frozenset({Status.DEAD}),
-    apply=partial(_each, reviving.discard, "discarded"),
+    apply=_discard,
     outcomes={
         "discarded": Outcome("is discarded", "Discarded {}."),
+        "let on": Outcome(
+            "is discarded, and its sequence goes on", "Discarded {} that stopped a sequence: it goes on."
+        ),
         SKIPPED: Outcome("was skipped", "Skipped {}: not dead.", applied=False),
     },
     asks=True,

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from jobs.calls.arguments import as_json
-from jobs.calls.compose import user_key
+from jobs.calls.compose import as_name, user_key
 from jobs.calls.refusals import InvalidRequest
 from jobs.calls.sources import key_text
 from jobs.engine.submitting.proxy import Call
@@ -116,6 +116,8 @@ def _has(job: AnyJob, option: str, value: Any) -> bool:
     if option == "delay":
         delay = value if isinstance(value, timedelta) else timedelta(seconds=value)
         return job.due_at is not None and job.due_at - job.created_at == delay
+    if option == "sequence":
+        value = as_name(value)
     columns = {"queue": job.queue.name, "user": job.user_key, "tenant": job.tenant, "at": job.due_at}
     stored = columns[option] if option in columns else getattr(job, option)
     return bool(stored == (user_key(value) if option == "user" else value))

@@ -76,7 +76,9 @@ def settle(job: Started, outcome: Outcome, ask: Ask, *, follow: bool = False) ->
 
 
 def _end(job: Started, verdict: Verdict, outcome: Outcome, ask: Ask) -> None:
-    for verb in TRIES[verdict.verb]:
+    for tried in TRIES[verdict.verb]:
+        # It stops its sequence only as a dead letter, where people find it: to revive it, or to discard it.
+        verb = "bury" if job.stops_sequence and tried == "fail" else tried
         if patiently(partial(_apply, verb, job, verdict)):
             _tell(verb, job, verdict, ask)
             _follow_up(verb, job, ask)

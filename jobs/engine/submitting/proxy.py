@@ -8,6 +8,7 @@ name. Django refuses queries in the thread of an event loop, so the twin runs in
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, ClassVar, Generic, ParamSpec, TypedDict, Unpack
+from uuid import UUID
 
 from asgiref.sync import sync_to_async
 from django.core.exceptions import SynchronousOnlyOperation
@@ -37,6 +38,7 @@ class Options(TypedDict, total=False):
     after_end: the ids of jobs or batches that must have ended first, in any way.
     after_patience: seconds, or a timedelta, in which a failed predecessor may be revived. Without it, or after it, this
     job is cancelled.
+    sequence: a name; the tenant's jobs of one name run one at a time, in the order of submission.
     """
 
     queue: str | None
@@ -53,6 +55,7 @@ class Options(TypedDict, total=False):
     after: JobIds
     after_end: JobIds
     after_patience: float | timedelta | None
+    sequence: str | int | UUID | None
 
 
 class Call(Generic[Arguments]):

@@ -73,13 +73,15 @@ def submit_all(requests: Sequence[JobRequest]) -> list[Submitted]:
     Raises InvalidRequest, TooManyWaiting if the tenant's backlog is full, and Undecided.
     """
     identical = IdenticalCalls(requests)
-    if not identical and not any(request.predecessors for request in requests):
+    if not identical and not any(request.predecessors or request.sequence for request in requests):
         return _submit_all(requests, identical)
     with transaction.atomic():
         _refuse_unknown_predecessors(requests)
         identical.lock_identities()
         submitted = _submit_all(requests, identical)
         _note_edges(requests, submitted)
+        if sequences := {(request.tenant_id, request.sequence) for request in requests if request.sequence}:
+            store.note_sequences(sequences)
         identical.replace({index: job.id for index, job in enumerate(submitted)})
     return submitted
 

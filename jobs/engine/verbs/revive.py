@@ -14,7 +14,8 @@ from plumbing.bounds import is_id
 def revive(job_id: int, *, tenant_id: TenantId) -> bool:
     """Give a job with status error, dead or cancelled a new series of attempts; return False if it cannot be revived.
 
-    The job may be in the history. It cannot be revived if its arguments were erased.
+    A job in a sequence gets it when its turn comes. The job may be in the history. It cannot be revived if its
+    arguments were erased.
 
     tenant_id: the tenant that must own the job, or EVERY_TENANT. A tenant cannot revive a job that an operator ended.
     Raises TooManyWaiting if that tenant has a full backlog.
@@ -49,4 +50,5 @@ def discard(job_id: int) -> bool:
         discarded = store.discard(job_id)
         if discarded:
             note_job("discarded", job_id, EVERY_TENANT)
+            dispatch.on_commit()  # it may have stopped its sequence, and others may wait for its end
     return discarded

@@ -30,7 +30,7 @@ from tenants.auth import Way
 
 router = Router(tags=["jobs"])
 
-FILTERS, COLUMNS = {"source_type", "source_id", "source_method", "user"}, {"user": "user_key"}
+FILTERS, COLUMNS = {"source_type", "source_id", "source_method", "user", "sequence"}, {"user": "user_key"}
 
 Wait = Annotated[
     float,
@@ -193,7 +193,10 @@ def _job_of(tenant_id: int, job_id: int) -> models.AnyJob:
 
 def _stored(job_request: JobRequest, submitted: Submitted) -> models.Job:
     """Return the new job, made of known values: no query reads it back."""
-    copied = ("tenant_id", "source_type", "source_id", "source_method", "args", "priority", "user_key", "max_retries")
+    copied = (
+        *("tenant_id", "source_type", "source_id", "source_method", "args", "priority", "user_key", "max_retries"),
+        "sequence",
+    )
     return models.Job(
         id=submitted.id,
         queue=models.Queue(name=job_request.queue),

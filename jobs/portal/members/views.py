@@ -67,8 +67,10 @@ def job_list(request: HttpRequest, tenant: Tenant) -> HttpResponse:
 def _sought(request: HttpRequest, tenant: Tenant) -> Sought:
     """Return the filters of the address; invalid ones are left out."""
     status, batch = request.GET.get("status", ""), typed.number(request.GET.get("batch", ""))
-    mine = Q(user_key=str(request.user.pk)) if request.GET.get("mine") == "1" else Q()
-    return Sought(tenant, Status(status) if status in set(Status) else None, batch, mine)
+    others = Q(user_key=str(request.user.pk)) if request.GET.get("mine") == "1" else Q()
+    if sequence := request.GET.get("sequence"):
+        others &= Q(sequence=sequence)
+    return Sought(tenant, Status(status) if status in set(Status) else None, batch, others)
 
 
 @require_safe

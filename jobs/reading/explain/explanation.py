@@ -7,7 +7,16 @@ from jobs.allocation.gates import Gate
 from jobs.lifecycle import WAITING, Status
 from jobs.reading.explain import statuses
 from jobs.reading.explain.gates import Blocker, as_text, closed
-from jobs.reading.explain.reads import MAX_COUNTED_PLACE, JobFacts, LinePosition, facts, line, predecessors
+from jobs.reading.explain.reads import (
+    MAX_COUNTED_PLACE,
+    JobFacts,
+    LinePosition,
+    facts,
+    line,
+    place_in_sequence,
+    predecessors,
+)
+from jobs.reading.explain.sequences import in_sequence, stops
 from jobs.store import TenantId
 from plumbing.bounds import is_id
 
@@ -26,6 +35,7 @@ class Explanation:
     also: further closed gates.
     place: in its lane, from 1; MAX_COUNTED_PLACE + 1 stands for all places beyond.
     reason: why the job was cancelled without a request.
+    stops: the sentence about the jobs that a dead one holds up in its sequence; empty if it stops none.
     tenants, queues: the first few that wait for the same workers; for operators only, as a tenant learns of no other.
     """
 
@@ -41,6 +51,7 @@ class Explanation:
     also: tuple[Gate, ...]
     place: int | None
     reason: str | None
+    stops: str
     tenants: tuple[str, ...]
     queues: tuple[str, ...]
 
@@ -54,7 +65,8 @@ def explain(job_id: int, *, tenant_id: TenantId) -> Explanation | None:
     if job is None:
         return None
     standing = line(job_id) if job.status == Status.CREATED else None
-    blockers = _blockers(job, standing)
+    stopped = _stopped(job)
+    blockers = _blockers(job, standing, stopped)
     return Explanation(
         id=job.id,
         status=Status(job.status),
@@ -68,6 +80,7 @@ def explain(job_id: int, *, tenant_id: TenantId) -> Explanation | None:
         also=tuple(blocker.gate for blocker in blockers[1:]),
         place=standing.place if standing else None,
         reason=job.reason,
+        stops=stopped,
         tenants=tuple(standing.tenants) if standing else (),
         queues=tuple(standing.queues) if standing else (),
     )
@@ -90,12 +103,12 @@ def _since(job: JobFacts) -> datetime | None:
     return by_status.get(Status(job.status), job.end_time)
 
 
-def _blockers(job: JobFacts, standing: LinePosition | None) -> list[Blocker]:
+def _blockers(job: JobFacts, standing: LinePosition | None, stopped: str) -> list[Blocker]:
     match job.status:
         case Status.CREATED:
             return list(closed(job)) or [_next(standing)]
         case Status.BLOCKED:
-            return [statuses.blocked(predecessors(job.id))]
+            return _blocked(job)
         case Status.SCHEDULED:
             return statuses.scheduled(job)
         case Status.QUEUED:
@@ -103,7 +116,22 @@ def _blockers(job: JobFacts, standing: LinePosition | None) -> list[Blocker]:
         case Status.RUNNING:
             return [statuses.running(job)]
         case _:
-            return [statuses.ended(job)]
+            return [statuses.ended(job, stopped)]
+
+
+def _blocked(job: JobFacts) -> list[Blocker]:
+    others = predecessors(job.id)
+    place = None if job.sequence is None else place_in_sequence(job.id)
+    if place is None:
+        return [statuses.blocked(others)]
+    return [*([statuses.blocked(others)] if others else []), in_sequence(place)]
+
+
+def _stopped(job: JobFacts) -> str:
+    """Return the sentence about the jobs that a dead one holds up; empty if there are none."""
+    if job.status != Status.DEAD or not job.sequence_stops or (place := place_in_sequence(job.id)) is None:
+        return ""
+    return stops(place)
 
 
 def _next(standing: LinePosition | None) -> Blocker:

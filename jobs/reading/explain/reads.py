@@ -46,6 +46,8 @@ class JobFacts:
     due_at: datetime | None
     ready_at: datetime | None
     expires_at: datetime | None
+    sequence: str | None
+    sequence_stops: bool  # while it is dead, its sequence stands still
     reason: str | None  # of a cancellation without a request
     queued_at: datetime | None
     handed_at: datetime | None
@@ -93,6 +95,23 @@ class Predecessor:
     count: int
 
 
+@dataclass(frozen=True)
+class PlaceInSequence:
+    """The place of a job among those of its sequence.
+
+    turn_id, turn_status: the job whose turn it is, or the dead one that stops the others; None if there is none.
+    older_id: the job that waits right before this one; None if none does.
+    older, waiting: how many wait before this one, and in all; MAX_COUNTED_PLACE + 1 stands for all beyond.
+    """
+
+    name: str
+    turn_id: int | None
+    turn_status: str | None
+    older_id: int | None
+    older: int
+    waiting: int
+
+
 def facts(job_id: int, *, tenant_id: TenantId) -> JobFacts | None:
     """Return the job and its limits; None if this owner has no such job."""
     for row in _read(dict, "explain", id=job_id, tenant_id=tenant_or_any(tenant_id), erased=ERASED):
@@ -110,6 +129,12 @@ def line(job_id: int) -> LinePosition | None:
 def predecessors(job_id: int) -> list[Predecessor]:
     """Return the first NAMES jobs that a blocked job still waits for."""
     return _read(Predecessor, "predecessors", id=job_id, most=NAMES)
+
+
+def place_in_sequence(job_id: int) -> PlaceInSequence | None:
+    """Return the place of a job in its sequence; None if it is in none."""
+    found = _read(PlaceInSequence, "place_in_sequence", id=job_id, most=MAX_COUNTED_PLACE + 1)
+    return found[0] if found else None
 
 
 def places(job_ids: Sequence[int], *, tenant_id: int) -> dict[int, int]:

@@ -84,14 +84,18 @@ def running(job: JobFacts) -> Blocker:
     return Blocker(Gate.RUNNING, f"Running{since}{where}, attempt {job.attempt}{done}.{stopping}")
 
 
-def ended(job: JobFacts) -> Blocker:
+def ended(job: JobFacts, stopped: str) -> Blocker:
+    """The job is over.
+
+    stopped: a sentence about the jobs that it holds up; "": it holds up none.
+    """
     at = "" if job.end_time is None else f" at {as_text(job.end_time)}"
     again = "its arguments were erased, so it cannot be revived" if job.erased else "it can be revived"
     dead = f"it can be discarded; {again}" if job.erased else f"{again} or discarded"
     sentences = {
         Status.SUCCESS: f"Succeeded{at}.",
         Status.CANCELLED: f"Cancelled{at}{_because(job)}; {again}.",
-        Status.DEAD: f"Died{at}; {dead}. {job.last_error}",
+        Status.DEAD: f"Died{at}; {dead}. {stopped}{' ' if stopped else ''}{job.last_error}",
         Status.ERROR: f"Failed{at} without a retry policy; {again}. {job.last_error}",
     }
     return Blocker(Gate.ENDED, sentences[Status(job.status)].rstrip())

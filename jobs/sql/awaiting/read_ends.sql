@@ -1,12 +1,15 @@
--- Arrow:  unblock, blocked -> created, when every job or batch that it waits for has ended as it should; or drop, blocked -> cancelled,
+-- Arrow:  unblock, blocked -> created, when every job or batch that it waits for has ended as it should, and it is its turn in its
+--         sequence; or drop, blocked -> cancelled,
 --         when one has not, and the follower's patience is over.
 -- Who:    the reader of ends: a dispatch that sees news, one at a time (`hear`); elsewhere it does nothing.
 -- Change: the tallies of the batches in the news.
 -- Locks:  the jobs and batches that the news is about, and the followers that go on; it skips locked ones, and notes the news
 --         again. The tallies, which only the reader of ends writes.
--- Index:  primary keys; job_edges_of_follower, job_edges_until.
+-- Index:  primary keys; job_edges_of_follower, job_edges_until; jobs_waiting_in_sequence, jobs_one_of_sequence.
 -- The predecessor's row is locked before its status is read, and marked while it has not ended: so either this statement sees
 -- its end, or its end sees the mark, and leaves news (trigger awaited_job_ended).
+-- A job of a sequence is stored blocked, and only this statement lets it go. So of two that are stored or revived at the same
+-- moment one goes, and none waits for a lock: the index jobs_one_of_sequence would refuse the other.
 -- Each look decides by the present rows, not by the contents of the news: so a further look does no harm.
 WITH
 -- include shared/clock
@@ -83,6 +86,16 @@ edge AS MATERIALIZED (
         LIMIT %(batch)s
     ) e
 ),
+first AS MATERIALIZED (  -- the first that waits in each sequence of the news
+    SELECT j.id
+    FROM (SELECT DISTINCT tenant_id, sequence FROM news WHERE sequence IS NOT NULL) changed
+    CROSS JOIN LATERAL (
+        SELECT id FROM jobs
+        WHERE tenant_id = changed.tenant_id AND sequence = changed.sequence AND blocked_at IS NOT NULL
+        ORDER BY id
+        LIMIT 1
+    ) j
+),
 told AS MATERIALIZED (  -- of each job that may go on: how many of its edges are met here, or by which job it fails
     SELECT id, sum(met)::int AS met, max(failed_by) AS failed_by
     FROM (
@@ -91,6 +104,8 @@ told AS MATERIALIZED (  -- of each job that may go on: how many of its edges are
         SELECT follower_id, 0, predecessor_id FROM edge WHERE fate = 'failed'
         UNION ALL
         SELECT job_id, 0, NULL FROM news WHERE job_id IS NOT NULL
+        UNION ALL
+        SELECT id, 0, NULL FROM first
     ) each_one
     GROUP BY id
 ),
@@ -101,8 +116,22 @@ turning AS MATERIALIZED (
     CROSS JOIN LATERAL (  -- one more than are met would do
         SELECT count(*)::int AS edges FROM (SELECT FROM job_edges WHERE follower_id = told.id LIMIT told.met + 1) few
     ) open
+    CROSS JOIN LATERAL (
+        SELECT EXISTS (  -- one goes, or is dead and stops the others
+            SELECT FROM jobs one
+            WHERE one.tenant_id = j.tenant_id AND one.sequence = j.sequence AND one.blocked_at IS NULL
+              AND (one.end_time IS NULL OR (one.died_at IS NOT NULL AND one.sequence_stops))
+        ) AS taken,
+        EXISTS (
+            SELECT FROM jobs older
+            WHERE older.tenant_id = j.tenant_id AND older.sequence = j.sequence AND older.blocked_at IS NOT NULL
+              AND older.id < j.id
+        ) AS preceded
+    ) turn
     WHERE j.blocked_at IS NOT NULL
       AND (told.failed_by IS NOT NULL OR told.met = open.edges)  -- guard
+      AND (told.failed_by IS NOT NULL OR NOT turn.taken)  -- guard
+      AND (told.failed_by IS NOT NULL OR NOT turn.preceded)  -- guard
 ),
 held AS MATERIALIZED (
     SELECT j.id, turning.failed_by

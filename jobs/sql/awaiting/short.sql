@@ -27,6 +27,13 @@ WITH edge AS (
 INSERT INTO job_ends (xid, job_id)
 SELECT DISTINCT pg_current_xact_id()::text::bigint, predecessor_id FROM edge
 
+-- name: note_sequences
+-- Change: store news of the sequences of new jobs, so that the reader looks whose turn it is. Who: submit, in the caller's transaction.
+-- Locks:  none.
+INSERT INTO job_ends (xid, tenant_id, sequence)
+SELECT DISTINCT pg_current_xact_id()::text::bigint, tenant_id, sequence
+FROM unnest(%(tenants)s::bigint[], %(sequences)s::text[]) AS new (tenant_id, sequence)
+
 -- name: unknown
 -- Reads:  those of the ids that are no job or batch of the tenant's. Who: submit. Locks: none. Index: the primary keys.
 SELECT asked.id FROM unnest(%(ids)s::bigint[]) AS asked (id)

@@ -17,9 +17,10 @@ ON CONFLICT (name) DO NOTHING  -- guard
 
 -- name: discard
 -- Arrow:  discard, dead -> cancelled: remove a job from the dead-letter queue without another attempt.
--- Who:    an operator; the tenant cannot revive the job. Locks: the row. Index: primary key.
+-- Who:    an operator; the tenant cannot revive the job. The next job of a sequence that it has stopped goes on. Locks: the row. Index: primary key.
 UPDATE jobs
-SET status = 'cancelled', died_at = NULL, barred = true
+SET status = 'cancelled', died_at = NULL, barred = true,
+    sequence = CASE WHEN dedup_key IS DISTINCT FROM %(erased)s THEN sequence END
 WHERE id = %(id)s
   AND status = 'dead'  -- guard
 RETURNING id, attempt, tenant_id

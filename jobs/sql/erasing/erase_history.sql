@@ -13,6 +13,7 @@ WITH seen AS MATERIALIZED (
 erased AS (
     UPDATE job_history h
     SET args = '{}', stats = '{}', last_error = '', progress_note = '', user_key = '', dedup_key = %(erased)s,
+        sequence = NULL,
         result_expires_at = NULL, result_bytes = NULL, failed_attempts = '[]'
     FROM seen
     WHERE h.id = seen.id AND h.end_time = seen.end_time

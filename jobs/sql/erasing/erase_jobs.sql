@@ -1,5 +1,5 @@
 -- Change: remove the contents of ended jobs of a tenant: arguments, statistics, errors, users. The jobs stay, with their times;
---         their key says that they cannot be revived.
+--         their key says that they cannot be revived. The name of a sequence goes, too; of a dead job that stops it, when that is discarded.
 -- Who:    an operator, batch after batch: from the first id after `after`. Locks: the rows; it waits for locked ones.
 -- Index:  jobs_of_tenant; failed_attempts_once.
 -- Returns the last id it looked at (null: no more), the number of jobs erased, of jobs left alone (also those that were
@@ -14,6 +14,7 @@ WITH seen AS MATERIALIZED (
 erased AS (
     UPDATE jobs
     SET args = '{}', stats = '{}', last_error = '', progress_note = '', user_key = '', dedup_key = %(erased)s,
+        sequence = CASE WHEN died_at IS NOT NULL AND sequence_stops THEN sequence END,
         result_expires_at = NULL, result_bytes = NULL
     WHERE id IN (SELECT id FROM seen)
       AND end_time IS NOT NULL  -- guard

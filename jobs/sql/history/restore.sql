@@ -1,4 +1,5 @@
--- Arrow:  restore, from the history to created: a new series of attempts, with the failed attempts of the old ones.
+-- Arrow:  restore, from the history to created: a new series of attempts, with the failed attempts of the old ones. Or block, to
+--         blocked, if it is in a sequence.
 -- Who:    its tenant (tenant given), or an operator (null), who revives it.
 -- Locks:  the row. Index: the primary key of each partition.
 -- The columns are as `revive` leaves them: for a user the two verbs are one.
@@ -20,11 +21,13 @@ restored AS (
         attempt, worker, worker_pid, created_at, waited_since, own_until, queued_at, handed_at, start_time,
         stats, last_error, result_expires_at, peak_memory, result_bytes,
         trace_parent,
-        crashes, barred, retries, progress_note, awaited, predecessors, batch_id, announced
+        crashes, barred, retries, progress_note, awaited, predecessors, batch_id, announced,
+        sequence, sequence_stops, blocked_at
     )
     SELECT
         id, tenant_id, queue_id, priority, user_key, source_type, source_id, source_method, args,
-        max_retries, timeout, memory, 'created', clock.now,
+        max_retries, timeout, memory,
+        CASE WHEN sequence IS NULL THEN 'created' ELSE 'blocked' END, CASE WHEN sequence IS NULL THEN clock.now END,
         attempt, worker, worker_pid, created_at, waited_since, own_until, queued_at, handed_at, start_time,
         stats, last_error, result_expires_at, peak_memory, result_bytes,
         trace_parent,
@@ -33,9 +36,10 @@ restored AS (
             SELECT FROM webhook_endpoints e
             WHERE e.tenant_id = taken.tenant_id
               AND e.off_at IS NULL  -- guard
-        )
+        ),
+        sequence, sequence_stops, CASE WHEN sequence IS NOT NULL THEN clock.now END
     FROM taken CROSS JOIN clock
-    RETURNING id, attempt, tenant_id, queue_id, priority
+    RETURNING id, attempt, tenant_id, queue_id, priority, status
 ),
 kept AS (
     INSERT INTO failed_attempts (job_id, attempt, error_class, error, traceback, worker, queued_at, start_time, end_time)
@@ -45,10 +49,16 @@ kept AS (
     )
 ),
 news AS (
-    INSERT INTO job_ends (xid, batch_id, error, cancelled)
-    SELECT pg_current_xact_id()::text::bigint, batch_id, -(status = 'error')::int, -(status = 'cancelled')::int
-    FROM taken WHERE batch_id IS NOT NULL
+    INSERT INTO job_ends (xid, batch_id, tenant_id, sequence, error, cancelled)
+    SELECT pg_current_xact_id()::text::bigint, batch_id, CASE WHEN sequence IS NOT NULL THEN tenant_id END, sequence,
+        -(status = 'error')::int, -(status = 'cancelled')::int
+    FROM taken WHERE batch_id IS NOT NULL OR sequence IS NOT NULL
 ),
-arriving AS (SELECT queue_id, tenant_id, job_place(priority, id) AS place, 1 AS jobs FROM restored)
+unbound AS (
+    DELETE FROM job_edges WHERE follower_id IN (SELECT id FROM restored WHERE status = 'blocked')
+),
+arriving AS (
+    SELECT queue_id, tenant_id, CASE WHEN status = 'created' THEN job_place(priority, id) END AS place, 1 AS jobs FROM restored
+)
 -- include shared/arrive
-SELECT id, attempt, tenant_id FROM restored
+SELECT id, attempt, tenant_id, status FROM restored

@@ -1,5 +1,5 @@
 -- Arrow:  submit, to created; or schedule, to scheduled, if the job is due later or its job type is paused; or block, to blocked,
---         if it waits for others (their edges: awaiting/short.sql).
+--         if it waits for others, or is in a sequence (their edges, and the news: awaiting/short.sql).
 -- Who:    any caller, inside the caller's own transaction.
 -- Locks:  it waits for transactions that are storing identical jobs, over HTTP only briefly; sorted by key, so that two batches cannot deadlock.
 -- Index:  jobs_one_identical finds the identical job, and decides which of two simultaneous ones is stored. The lanes give
@@ -41,7 +41,8 @@ kind AS MATERIALIZED (
     FROM jsonb_to_recordset((SELECT %(kinds)s::jsonb)) AS k (
         kind int, tenant_id bigint, queue text, priority smallint, user_key text, source_type text, source_method text,
         timeout float8, memory int, max_retries int, delay float8, at timestamptz,
-        expires float8, expires_at timestamptz, predecessors bigint[], batch_id bigint, identical text, is_async boolean
+        expires float8, expires_at timestamptz, predecessors bigint[], batch_id bigint, identical text, is_async boolean,
+        sequence_stops boolean
     )
     CROSS JOIN clock
     CROSS JOIN briefly
@@ -54,12 +55,12 @@ given AS MATERIALIZED (
     SELECT  -- ids grow in the order of submission, which is the order of the lane (I6)
         nextval((SELECT pg_get_serial_sequence('jobs', 'id')::regclass)) AS id, nth,
         (call ->> 0)::int AS kind, call ->> 1 AS source_id, (call ->> 2)::uuid AS dedup_key,
-        (call ->> 3)::bigint AS behind, call -> 4 AS args
+        (call ->> 3)::bigint AS behind, call -> 4 AS args, call ->> 5 AS sequence
     FROM jsonb_array_elements((SELECT %(calls)s::jsonb)) WITH ORDINALITY AS calls (call, nth)
 ),
 request AS MATERIALIZED (
     SELECT
-        given.id, given.nth, given.source_id, given.dedup_key, given.behind, given.args, k.*,
+        given.id, given.nth, given.source_id, given.dedup_key, given.behind, given.args, given.sequence, k.*,
         identical.id AS job, identical.status AS job_status,
         identical.created_at > clock.now - %(window)s * interval '1 second'
             AND identical.id IS DISTINCT FROM %(caller)s::bigint
@@ -103,21 +104,28 @@ stored AS (
         id, tenant_id, queue_id, priority, user_key, source_type, source_id, source_method, args, dedup_key, timeout,
         memory, max_retries,
         status, created_at, ready_at, due_at, expires_at, blocked_at, predecessors, batch_id, behind,
+        sequence, sequence_stops,
         attempt, crashes, retries, progress_note, stats, last_error, trace_parent, announced
     )
     SELECT
         r.id, r.tenant_id, r.queue_id, r.priority, r.user_key, r.source_type, r.source_id, r.source_method, r.args,
         r.dedup_key, r.timeout, r.memory, r.max_retries,
-        CASE WHEN r.predecessors IS NOT NULL THEN 'blocked' WHEN first.due_at IS NULL THEN 'created' ELSE 'scheduled' END,
+        CASE WHEN first.waits THEN 'blocked' WHEN first.due_at IS NULL THEN 'created' ELSE 'scheduled' END,
         clock.now,
-        CASE WHEN first.due_at IS NULL AND r.predecessors IS NULL THEN clock.now END,
+        CASE WHEN first.due_at IS NULL AND NOT first.waits THEN clock.now END,
         first.due_at, r.last_start,
-        CASE WHEN r.predecessors IS NOT NULL THEN clock.now END, r.predecessors, r.batch_id, r.behind,
+        CASE WHEN first.waits THEN clock.now END, r.predecessors, r.batch_id, r.behind,
+        r.sequence, r.sequence IS NOT NULL AND r.sequence_stops IS TRUE,
         0, 0, 0, '', '{}', '', %(trace_parent)s, r.announced
     FROM request r
     CROSS JOIN clock
     CROSS JOIN LATERAL (  -- the clock looks then whether the running job has ended
-        SELECT coalesce(r.due_at, CASE WHEN r.behind IS NOT NULL THEN clock.now + interval '1 s' END) AS due_at
+        SELECT
+            CASE
+                WHEN r.sequence IS NULL  -- a type that is paused holds such a job when its turn comes
+                THEN coalesce(r.due_at, CASE WHEN r.behind IS NOT NULL THEN clock.now + interval '1 s' END)
+            END AS due_at,
+            r.predecessors IS NOT NULL OR r.sequence IS NOT NULL AS waits
     ) first
     WHERE r.answered IS NOT TRUE
       AND NOT EXISTS (SELECT FROM refused)

@@ -65,6 +65,19 @@ def submit_after(world: World) -> object:
     return submitted and (submitted, sorted(after))
 
 
+def submit_in_sequence(world: World) -> object:
+    """A few jobs of one sequence, in several queues."""
+    draw = world.random
+    tenant, name, stops = draw.choice(world.tenants), draw.choice(("acct-1", "acct-2")), draw.random() < 0.5
+    call = {"source_type": draw.choice(TYPES), "source_id": "1", "source_method": "run", "args": {}}
+    requests = [
+        JobRequest(tenant_id=tenant, queue=draw.choice(QUEUES), sequence=name, sequence_stops=stops, **call)
+        for _ in range(draw.choice((1, 2, 3)))
+    ]
+    submitted = world.do(lambda: submit_all(requests))
+    return submitted and (name, [job.id for job in submitted])
+
+
 def cancel_one(world: World) -> object:
     job = world.one(lambda job: job.end_time is None)
     return job and (job.id, job.status, world.do(lambda: cancel.cancel(job.id, tenant_id=EVERY_TENANT)))

@@ -19,6 +19,7 @@ Tokens = Callable[[TenantQueue | Queue], float]
 COLUMNS = (
     *("id", "tenant_id", "queue_id", "priority", "user_key", "status", "slot", "ticket", "attempt", "followed"),
     *("worker", "worker_pid", "ready_at", "end_time", "cancel_requested_at", "blocked_at"),
+    *("sequence", "sequence_stops", "died_at"),
 )
 
 
@@ -152,8 +153,35 @@ def stuck(picture: Picture) -> Iterator[str]:
         if edge.predecessor_id in under_way or (edge.until is not None and edge.until > picture.now)
     }
     for job in picture.jobs:
-        if job.blocked_at is not None and job.id not in holding:
+        if job.blocked_at is not None and job.id not in holding and not ahead(job, picture):
             yield f"job {job.id} of tenant {job.tenant_id} is blocked, and nothing blocks it"
+
+
+def of_sequence(job: Row, picture: Picture) -> list[Row]:
+    """The others of its sequence that have not ended, or stop it."""
+    return [
+        other
+        for other in picture.jobs
+        if (other.tenant_id, other.sequence) == (job.tenant_id, job.sequence)
+        and other.id != job.id
+        and (other.end_time is None or (other.died_at is not None and other.sequence_stops))
+    ]
+
+
+def ahead(job: Row, picture: Picture) -> list[Row]:
+    """Those of its sequence whose turn comes before its own."""
+    others = [] if job.sequence is None else of_sequence(job, picture)
+    return [other for other in others if other.blocked_at is None or other.id < job.id]
+
+
+def out_of_turn(before: Picture, after: Picture) -> Iterator[str]:
+    """The jobs that this step has let go while another of their sequence had the turn, or an older one waited."""
+    waited = {job.id for job in before.jobs if job.blocked_at is not None}
+    for job in after.jobs:
+        if job.id in waited and job.blocked_at is None and job.end_time is None:
+            for other in ahead(job, after):
+                if other.blocked_at is None or other.id in waited:
+                    yield f"job {job.id} goes beside job {other.id} of sequence {job.sequence}"
 
 
 def borrows(picture: Picture, used: Counter[Level], tenant: int, more: int = 0) -> bool:

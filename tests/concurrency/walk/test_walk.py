@@ -37,6 +37,7 @@ OFTEN = {
     operators.one_pass: 2,
     operators.register: 12,
     callers.submit_after: 5,
+    callers.submit_in_sequence: 5,
     operators.read_news: 3,
     callers.cancel_one: 3,
     callers.resume_type: 6,
@@ -74,6 +75,7 @@ def wrong(walk: World, verb: Callable[[World], object], said: str) -> list[str]:
     after, notes = walk.seen, walk.noted = naive.look(walk.now), door.look()
     dispatched = verb in {operators.dispatch, operators.one_pass, feeders.trip, feeders.feed}
     found = [*naive.exceeded(before, after, dispatched=dispatched), *door.wrong(after, notes)]
+    found += naive.out_of_turn(before, after)
     if dispatched:
         locked = naive.locked()
         found += [*naive.overtaken(before, after, locked), *door.overspent(before, after, noted)]

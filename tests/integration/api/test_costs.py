@@ -67,6 +67,7 @@ def test_the_answer_to_a_post_is_the_stored_object(submit, owner, tenant, subtes
     TenantQueue.objects.filter(tenant=tenant).update(queues=["critical"])
     moment = (timezone.now() + timedelta(hours=1)).isoformat()
     ended, waiting = (make_job(tenant, status).pk for status in (Status.SUCCESS, Status.CREATED))
+    make_job(tenant, Status.CREATED, sequence="acct-7")  # it has the turn: the posted one stays as it was stored
     options = [
         {},
         {"delay": 60},
@@ -78,6 +79,7 @@ def test_the_answer_to_a_post_is_the_stored_object(submit, owner, tenant, subtes
         {"after_end": [ended, waiting], "timeout": 7.5},
         {"args": {"parameters": {"region": "ü"}}, "user": "ann"},
         {"queue": "critical", "priority": 3, "max_retries": 2, "dedup": False},
+        {"sequence": "acct-7"},
         *({"identical": one, "delay": 60, "expires": 60} for one in ("join", "replace", "supersede", "debounce")),
     ]
     assert {name for one in options for name in one} >= inputs.Submission.model_fields.keys() - {

@@ -25,6 +25,7 @@ def test_a_job_tells_its_whole_story(owner, mate, tenant):
         Status.SUCCESS,
         args={"region": "EU"},
         user_key="anna",
+        sequence="acct-7",
         priority=3,
         retries=2,
         max_retries=5,
@@ -80,6 +81,7 @@ def test_a_job_tells_its_whole_story(owner, mate, tenant):
         "rows": 400,
         "last_error": "",
         "reason": None,
+        "sequence": "acct-7",
         "result_url": None,
     }
     assert mate.get(f"/api/v1/jobs/{made.pk}").json() == job

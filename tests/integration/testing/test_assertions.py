@@ -81,6 +81,8 @@ class TestSubmitted:
             ({"max_retries": 2}, {"max_retries": 3}),
             ({"delay": 60}, {"delay": 61}),
             ({"delay": timedelta(minutes=1)}, {"delay": timedelta(hours=1)}),
+            ({"sequence": "acct-7"}, {"sequence": "acct-8"}),
+            ({"sequence": 7}, {"sequence": 8}),
         ],
     )
     def test_the_options_that_are_given_count(self, thing, option, other):

@@ -81,10 +81,17 @@ class TestMarking:
         assert [target(Thing, name).is_async for name in ("echo", "again", "spin")] == [True, True, False]
 
     def test_an_option_of_another_type_is_refused_where_it_stands(self):
-        wrong = ({"retry": 3}, {"retry": Retry.exponential}, {"result_ttl": timedelta(hours=1)}, {"dedup_key": "month"})
+        wrong: tuple[dict[str, object], ...] = (
+            *({"retry": 3}, {"retry": Retry.exponential}, {"result_ttl": timedelta(hours=1)}),
+            *({"dedup_key": "month"}, {"sequence": "account"}),
+        )
         for option in wrong:
             with pytest.raises(TypeError, match=f"^@job: {next(iter(option))} is a"):
                 job(**option)
+
+    def test_a_sequence_and_another_answer_to_identical_calls_exclude_each_other(self):
+        with pytest.raises(TypeError, match=r"^@job: give either sequence, or identical"):
+            job(sequence=lambda: "x", identical="replace")
 
     def test_an_option_that_does_not_exist_is_refused(self):
         with pytest.raises(TypeError, match="prio"):

@@ -107,6 +107,8 @@ def like_it(job: JobRow) -> list[tuple[str, str]]:
     found = [("same type and tenant", f"{tenant} {kind}")]
     if job.source_id is not None:
         found.insert(0, ("same object", f"{tenant} {kind} source:{job.source_id}"))
+    if job.sequence is not None:
+        found.append(("same sequence", f"{tenant} sequence:{job.sequence}"))
     if job.user_key:
         found.append(("same user", f"{tenant} user:{job.user_key}"))
     if error:
