@@ -111,7 +111,10 @@ def turn_away(job_id: int, attempt: int) -> bool:
 
 
 def progress(job_id: int, attempt: int, seat: Seat, fraction: float, note: str) -> bool:
-    """Store the progress (0 to 1) of an attempt that runs in this process; return False if it does not."""
+    """Store the progress (0 to 1) of an attempt that runs in this process.
+
+    Return False if it does not, or if another transaction has locked the job: then nothing is stored.
+    """
     return bool(rows("progress", id=job_id, attempt=attempt, fraction=fraction, note=note, **seat.fence()))
 
 

@@ -29,16 +29,23 @@ INSERT INTO job_logs (tenant_id, job_id, attempt, text) VALUES (%(tenant_id)s, %
 ON CONFLICT (job_id, attempt) DO UPDATE SET tenant_id = excluded.tenant_id, text = excluded.text, at = clock_timestamp()
 
 -- name: progress
--- Change: the progress of a running job. Who: its holder, fenced. Locks: the row. Index: primary key (HOT).
+-- Change: the progress of a running job. Who: its holder, fenced. Index: primary key (HOT).
+-- Locks:  the row. If another transaction has locked it, nothing is reported: that may be the body's own, which waits for this.
+WITH mine AS MATERIALIZED (
+    SELECT id FROM jobs
+    WHERE id = %(id)s
+      AND attempt = %(attempt)s  -- guard I3
+      AND status = 'running'  -- guard I3
+      AND (
+          -- include shared/held_by
+      )  -- guard I8
+    FOR NO KEY UPDATE SKIP LOCKED
+)
 UPDATE jobs
 SET progress = %(fraction)s, progress_note = %(note)s
-WHERE id = %(id)s
-  AND attempt = %(attempt)s  -- guard I3
-  AND status = 'running'  -- guard I3
-  AND (
-      -- include shared/held_by
-  )  -- guard I8
-RETURNING id
+FROM mine
+WHERE jobs.id = mine.id
+RETURNING jobs.id
 
 -- name: running_in
 -- Reads:  the attempts that these processes are running according to the database. Who: a process that lost its connection

@@ -6,6 +6,7 @@ from datetime import timedelta
 from enum import IntEnum
 
 import pytest
+from django.db import transaction
 from django.utils import timezone
 
 from jobs import Retry, async_, batch, chain, current_job, group, in_thread, job
@@ -180,6 +181,23 @@ class TestReports:
             assert answer(job_id) == [0.5, f"half of {one.pk}", {"cursor": one.pk, "runs": 1}, {"seen": job_id}]
             assert Job.objects.get(pk=job_id).stats == {"rows": 3}
         assert JobMemory.objects.count() == 4
+
+    def test_a_report_of_progress_waits_for_nobody_who_has_locked_the_job(self, kind, body, thing, stranger):
+        @transaction.atomic
+        def report_locked() -> None:
+            Job.objects.select_for_update().get(pk=current_job().id)
+            current_job().progress(0.5, "while it is locked")
+
+        async def echo(self, locks):
+            if locks:
+                await in_thread(report_locked)
+            await current_job().aprogress(0.75, "free")
+            return [row.progress_note async for row in Job.objects.filter(pk=current_job().id)]
+
+        body(echo)
+        ids = thing.async_.echo(True), stranger.async_.echo(False)
+        kind.serve()
+        assert [answer(one) for one in ids] == [["free"], ["free"]]
 
     def test_stats_of_a_class_of_the_authors_are_plain_values(self, kind, body, thing):
         class Local(IntEnum):
