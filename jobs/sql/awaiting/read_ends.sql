@@ -91,8 +91,8 @@ first AS MATERIALIZED (  -- the first that waits in each sequence of the news
     FROM (SELECT DISTINCT tenant_id, sequence FROM news WHERE sequence IS NOT NULL) changed
     CROSS JOIN LATERAL (
         SELECT id FROM jobs
-        WHERE tenant_id = changed.tenant_id AND sequence = changed.sequence AND blocked_at IS NOT NULL
-        ORDER BY id
+        WHERE tenant_id = changed.tenant_id AND sequence BETWEEN changed.sequence AND changed.sequence AND blocked_at IS NOT NULL
+        ORDER BY sequence, id  -- so only one index has this order, whatever the statistics say
         LIMIT 1
     ) j
 ),
@@ -116,22 +116,24 @@ turning AS MATERIALIZED (
     CROSS JOIN LATERAL (  -- one more than are met would do
         SELECT count(*)::int AS edges FROM (SELECT FROM job_edges WHERE follower_id = told.id LIMIT told.met + 1) few
     ) open
-    CROSS JOIN LATERAL (
-        SELECT EXISTS (  -- one goes, or is dead and stops the others
-            SELECT FROM jobs one
-            WHERE one.tenant_id = j.tenant_id AND one.sequence = j.sequence AND one.blocked_at IS NULL
-              AND (one.end_time IS NULL OR (one.died_at IS NOT NULL AND one.sequence_stops))
-        ) AS taken,
-        EXISTS (
-            SELECT FROM jobs older
-            WHERE older.tenant_id = j.tenant_id AND older.sequence = j.sequence AND older.blocked_at IS NOT NULL
-              AND older.id < j.id
-        ) AS preceded
-    ) turn
+    LEFT JOIN LATERAL (  -- it is under way, or is dead and stops the others
+        SELECT one.id FROM jobs one
+        WHERE one.tenant_id = j.tenant_id AND one.sequence BETWEEN j.sequence AND j.sequence AND one.blocked_at IS NULL
+          AND (one.end_time IS NULL OR (one.died_at IS NOT NULL AND one.sequence_stops))
+        ORDER BY one.sequence
+        LIMIT 1
+    ) turn ON true
+    LEFT JOIN LATERAL (
+        SELECT older.id FROM jobs older
+        WHERE older.tenant_id = j.tenant_id AND older.sequence BETWEEN j.sequence AND j.sequence AND older.blocked_at IS NOT NULL
+          AND older.id < j.id
+        ORDER BY older.sequence, older.id
+        LIMIT 1
+    ) older ON true
     WHERE j.blocked_at IS NOT NULL
       AND (told.failed_by IS NOT NULL OR told.met = open.edges)  -- guard
-      AND (told.failed_by IS NOT NULL OR NOT turn.taken)  -- guard
-      AND (told.failed_by IS NOT NULL OR NOT turn.preceded)  -- guard
+      AND (told.failed_by IS NOT NULL OR turn.id IS NULL)  -- guard
+      AND (told.failed_by IS NOT NULL OR older.id IS NULL)  -- guard
 ),
 held AS MATERIALIZED (
     SELECT j.id, turning.failed_by

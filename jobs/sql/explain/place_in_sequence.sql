@@ -5,23 +5,27 @@ SELECT j.sequence AS name, turn.id AS turn_id, turn.status AS turn_status, older
 FROM jobs j
 LEFT JOIN LATERAL (
     SELECT one.id, one.status FROM jobs one
-    WHERE one.tenant_id = j.tenant_id AND one.sequence = j.sequence AND one.blocked_at IS NULL
+    WHERE one.tenant_id = j.tenant_id AND one.sequence BETWEEN j.sequence AND j.sequence AND one.blocked_at IS NULL
       AND (one.end_time IS NULL OR (one.died_at IS NOT NULL AND one.sequence_stops))
+    ORDER BY one.sequence
     LIMIT 1
 ) turn ON true
 CROSS JOIN LATERAL (
     SELECT max(id) AS last, count(*)::int AS n
     FROM (
         SELECT id FROM jobs
-        WHERE tenant_id = j.tenant_id AND sequence = j.sequence AND blocked_at IS NOT NULL AND id < j.id
-        ORDER BY id DESC
+        WHERE tenant_id = j.tenant_id AND sequence BETWEEN j.sequence AND j.sequence AND blocked_at IS NOT NULL AND id < j.id
+        ORDER BY sequence DESC, id DESC
         LIMIT %(most)s
     ) few
 ) older
 CROSS JOIN LATERAL (
     SELECT count(*)::int AS n
     FROM (
-        SELECT FROM jobs WHERE tenant_id = j.tenant_id AND sequence = j.sequence AND blocked_at IS NOT NULL ORDER BY id LIMIT %(most)s
+        SELECT FROM jobs
+        WHERE tenant_id = j.tenant_id AND sequence BETWEEN j.sequence AND j.sequence AND blocked_at IS NOT NULL
+        ORDER BY sequence, id
+        LIMIT %(most)s
     ) few
 ) waiting
 WHERE j.id = %(id)s AND j.sequence IS NOT NULL
