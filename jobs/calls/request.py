@@ -41,7 +41,7 @@ class JobRequest:
     sequence_stops: whether its failure stops the sequence, until a person revives or discards it.
     predecessors: the jobs of `after` and `after_end`.
     batch_id: the batch that the job belongs to.
-    is_async: whether its method is `async def`; a queue of a light pool takes no others.
+    is_async: whether its method is `async def`; a light pool without threads takes no others.
     """
 
     tenant_id: int

@@ -79,14 +79,15 @@ def vacuum() -> Iterator[Fault]:
 
 @check("jobs.W019", Tags.database)
 def light_pools() -> Iterator[Fault]:
-    """A light pool runs only `async def`, so each submit of another job type is refused."""
+    """A light pool without threads runs only `async def`, so each submit of another job type is refused."""
     tables = connections[DEFAULT_DB_ALIAS].introspection.table_names()
     if not {Pool._meta.db_table, Queue._meta.db_table} <= {*tables}:
         return
-    light = Pool.objects.filter(kind=Pool.Kind.LIGHT).values("name")
+    light = Pool.objects.filter(kind=Pool.Kind.LIGHT, threads=False).values("name")
     for queue in Queue.objects.filter(pool__in=light).order_by("name"):
         if unfit := registry.not_async([queue.name]):
-            hint = f"Make them `async def`, or type: manage.py queues set {queue.name} --pool POOL, an ordinary one."
+            hint = f"Make them `async def`, or type: manage.py queues set {queue.name} --pool POOL, an ordinary one; "
+            hint += f"or, if they only wait: manage.py queues pool {queue.pool} --threads"
             yield f"Pool {queue.pool} of queue {queue.name} is light, and refuses {', '.join(unfit)}.", hint
 
 

@@ -46,6 +46,16 @@ class Migration(migrations.Migration):
             field=models.FloatField(null=True),
         ),
         migrations.AddField(
+            model_name='pool',
+            name='threads',
+            field=models.BooleanField(db_default=False),
+        ),
+        migrations.AddField(
+            model_name='worker',
+            name='threads',
+            field=models.BooleanField(db_default=False),
+        ),
+        migrations.AddField(
             model_name='worker',
             name='kind',
             field=models.CharField(choices=[('ordinary', 'Ordinary'), ('light', 'Light')], db_default='ordinary', max_length=20),
@@ -57,7 +67,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='pool',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('kind', 'ordinary'), ('seats', 1)), models.Q(('kind', 'light'), ('seats__gte', 1), ('seats__lte', 1000)), _connector='OR'), name='pools_have_their_seats'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('kind', 'ordinary'), ('seats', 1), ('threads', False)), models.Q(('kind', 'light'), ('seats__gte', 1), ('seats__lte', 1000)), _connector='OR'), name='pools_have_their_seats'),
         ),
         migrations.AddIndex(
             model_name='blockedloop',

@@ -15,7 +15,8 @@ MOST_SEATS = 1000  # of a process of a light pool
 class Pool(models.Model):
     """The kind of a pool, and the seats of each of its processes. A pool without a row is ordinary.
 
-    A process of an ordinary pool has one seat. One of a light pool has many: coroutines on one event loop.
+    A process of an ordinary pool has one seat. One of a light pool has many: coroutines on one event loop, and bodies
+    without `async` in threads, if it says so.
     """
 
     class Kind(models.TextChoices):
@@ -25,12 +26,14 @@ class Pool(models.Model):
     name = models.SlugField(primary_key=True)  # as in `queues` and `workers`
     kind = models.CharField(max_length=20, choices=Kind, db_default=Kind.ORDINARY)
     seats = models.PositiveSmallIntegerField(db_default=1)  # of each process
+    threads = models.BooleanField(db_default=False)  # bodies without `async` run in threads; else they are refused
 
     class Meta:
         db_table = named("pools")
         constraints = [
             models.CheckConstraint(
-                condition=Q(kind="ordinary", seats=1) | Q(kind="light", seats__gte=1, seats__lte=MOST_SEATS),
+                condition=Q(kind="ordinary", seats=1, threads=False)
+                | Q(kind="light", seats__gte=1, seats__lte=MOST_SEATS),
                 name="pools_have_their_seats",
             )
         ]
@@ -48,6 +51,10 @@ class Pool(models.Model):
             raise ValidationError(
                 {"seats": "A process of an ordinary pool has 1 seat. Leave it at 1, or choose light."}
             )
+        if self.kind == Pool.Kind.ORDINARY and self.threads:
+            raise ValidationError(
+                {"threads": "An ordinary pool runs each body in a process. Leave it off, or choose light."}
+            )
 
 
 class Worker(models.Model):
@@ -62,7 +69,8 @@ class Worker(models.Model):
     pool = models.SlugField()
     kind = models.CharField(
         max_length=20, choices=Pool.Kind, db_default=Pool.Kind.ORDINARY
-    )  # of its pool, at its start
+    )  # of its pool, at its start, as `threads`
+    threads = models.BooleanField(db_default=False)
     concurrency = models.PositiveIntegerField()
     seats = models.PositiveSmallIntegerField(db_default=1)  # of each of its processes
     beat_interval = models.FloatField(db_default=5.0)  # seconds; a worker that misses three beats is declared gone

@@ -127,6 +127,7 @@ class Worker:
     lost: whether it was declared gone.
     leads: whether its clock is the leader.
     database_wait: the longest that a body waited for a database thread before its last beat, in seconds.
+    threads: whether bodies without `async` run in threads, in a light pool; as its pool said when it started.
     """
 
     id: UUID
@@ -144,6 +145,7 @@ class Worker:
     lost: bool
     leads: bool
     database_wait: float | None
+    threads: bool = False
 
     @property
     def processes(self) -> int:

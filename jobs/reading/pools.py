@@ -15,7 +15,7 @@ from jobs.reading.present import PATIENCE
 class PoolView:
     """A pool.
 
-    kind, seats: as its row says; `seats` of each process.
+    kind, seats, threads: as its row says; `seats` of each process.
     queues: the names of its queues.
     workers: the live ones.
     in_use: seats that have a job, or to which one is on its way.
@@ -24,6 +24,7 @@ class PoolView:
     name: str
     kind: str
     seats: int
+    threads: bool
     queues: list[str]
     workers: list[Worker]
     in_use: int
@@ -40,14 +41,21 @@ class PoolView:
     @cached_property
     def outdated(self) -> list[str]:
         """The names of the live workers that started before its row was changed, and must be restarted to follow it."""
-        return [worker.name for worker in self.workers if (worker.kind, worker.seats) != (self.kind, self.seats)]
+        row = self.kind, self.seats, self.threads
+        return [worker.name for worker in self.workers if (worker.kind, worker.seats, worker.threads) != row]
+
+    @property
+    def takes_plain(self) -> bool:
+        """Return whether it runs bodies without `async`."""
+        return self.threads or self.kind == Pool.Kind.ORDINARY
 
     @property
     def document(self) -> dict[str, Any]:
         """The pool, for a JSON document."""
         numbers = {"workers": len(self.workers), "processes": self.processes}
         use = {"in_use": self.in_use, "capacity": self.capacity, "outdated_workers": self.outdated}
-        return {"name": self.name, "kind": self.kind, "seats": self.seats, "queues": self.queues} | numbers | use
+        row = {"name": self.name, "kind": self.kind, "seats": self.seats, "threads": self.threads}
+        return row | {"queues": self.queues} | numbers | use
 
 
 def pools() -> dict[str, PoolView]:
@@ -61,8 +69,8 @@ def pools() -> dict[str, PoolView]:
 
 
 def _view(name: str, row: Pool | None, queues: Iterable[Queue], live: Iterable[Worker]) -> PoolView:
-    kind, seats = (row.kind, row.seats) if row else (Pool.Kind.ORDINARY, 1)
+    kind, seats, threads = (row.kind, row.seats, row.threads) if row else (Pool.Kind.ORDINARY, 1, False)
     its_queues = [queue for queue in queues if queue.pool == name]
     in_use = its_queues[0].pool_in_use if its_queues else 0  # each has the number of its pool
     workers = [worker for worker in live if worker.pool == name]
-    return PoolView(name, str(kind), seats, [queue.name for queue in its_queues], workers, in_use)
+    return PoolView(name, str(kind), seats, threads, [queue.name for queue in its_queues], workers, in_use)

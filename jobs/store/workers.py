@@ -37,18 +37,19 @@ def beat(
     capacity: int,
     seats: int = 1,
     kind: str = Pool.Kind.ORDINARY,
+    threads: bool = False,
     cut_off: bool = False,
     database_wait: float | None = None,
 ) -> Beat | None:
     """Register a worker or note its beat; None if it was declared gone and must stop.
 
     capacity: how many attempts it may run at once, which the claim counts: its processes, each with so many seats.
-    kind: that of its pool, at its start; the feeder of a light worker claims for it.
+    kind, threads: those of its pool, at its start; the feeder of a light worker claims for it.
     database_wait: the longest that a body of a light pool has waited for a database thread since the last beat, in s.
     cut_off: whether the broker does not answer the worker, or the worker does not take messages.
     """
     facts = {"id": worker, "name": name, "pid": pid, "pool": pool, "kind": kind, "cut_off": cut_off}
-    facts["database_wait"] = database_wait
+    facts |= {"threads": threads, "database_wait": database_wait}
     facts |= {"capacity": capacity, "seats": seats, "interval": float(settings.JOBS_BEAT_INTERVAL)}
     beats = objects(Beat, "beat", **facts)
     return beats[0] if beats else None

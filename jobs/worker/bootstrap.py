@@ -20,7 +20,7 @@ from jobs.worker.children.reaping import ReapAtOnce
 from jobs.worker.children.running_table import MAX_PROCESSES, running_table
 from jobs.worker.consumer import HangUp, TakeAttempts
 from jobs.worker.light.parent import LetSeatsEnd
-from jobs.worker.parent import EXIT_START_ANEW, Parent, seats_of_light
+from jobs.worker.parent import EXIT_START_ANEW, Parent, row_of_light
 from jobs.worker.prefetch import TakeOneAtATime
 from jobs.worker.stopping import EndProcesses, drain_first
 
@@ -116,9 +116,9 @@ def take_kind_of_pool(instance: Any, **_: Any) -> None:
     """Become a light worker if the pool is light, by the database. If it is away: see `Parent._registered`."""
     with suppress(DatabaseError, InterfaceError):
         pool = next(iter(instance.app.amqp.queues.consume_from))
-        if seats := seats_of_light(pool):
+        if (row := row_of_light(pool)) is not None:
             refuse_unfit_light_pool(pool)
-            light.become_light(seats, instance.concurrency)
+            light.become_light(row, instance.concurrency)
     connection.close()
 
 

@@ -37,9 +37,9 @@ EXIT_START_ANEW = 75  # EX_TEMPFAIL: the supervisor starts a new worker, which r
 MAX_STANDSTILL, MAX_LONG_STANDSTILL = 15.0, 60.0
 
 
-def seats_of_light(pool: str) -> int | None:
-    """Return the seats of each process of a light pool; None if the pool is ordinary."""
-    return Pool.objects.filter(name=pool, kind=Pool.Kind.LIGHT).values_list("seats", flat=True).first()
+def row_of_light(pool: str) -> Pool | None:
+    """Return the row of a light pool; None if the pool is ordinary."""
+    return Pool.objects.filter(name=pool, kind=Pool.Kind.LIGHT).first()
 
 
 class Parent:
@@ -62,6 +62,7 @@ class Parent:
             self._stop,
             seats=self._seats(),
             kind=Pool.Kind.ORDINARY if self._light is None else Pool.Kind.LIGHT,
+            threads=self._light is not None and self._light.threads,
             capacity=self._capacity,
             database_wait=lambda: None if self._light is None else self._light.database_wait(),
             cut_off=lambda: self._reach.away,
@@ -134,7 +135,7 @@ class Parent:
 
     def _registered(self) -> None:
         """Dispatch. If the database was away at the start, it says only now that the pool is light: start anew."""
-        if self._light is None and seats_of_light(self._queue):
+        if self._light is None and row_of_light(self._queue):
             self._abort("its pool is light")
         wakeup.request()
 

@@ -1,4 +1,4 @@
-"""Coroutines that are jobs, for light pools."""
+"""Coroutines that are jobs, for light pools; and a function that waits, for one with threads."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ from tests.sample.models import Thing, note_run
 from tests.sample.ways import leave as leave_there
 from tests.sample.ways import look
 
-QUEUE = "light"
+QUEUE, IN_THREADS = "light", "threads"
 
 
 @job(queue=QUEUE, dedup=False)
@@ -27,6 +27,14 @@ async def nothing() -> None:
 async def wait(seconds: float) -> str:
     await asyncio.sleep(seconds)
     return f"waited {seconds:g} s"
+
+
+@job(queue=IN_THREADS, dedup=False)
+def nap(seconds: float, times: int = 1) -> dict[str, Any]:
+    """Wait so often, without an `await`; an end reaches it between two waits."""
+    for _ in range(times):
+        time.sleep(seconds)
+    return {"pid": os.getpid(), "tenant": str(current_job().tenant), "session": _session()}
 
 
 @job(queue=QUEUE, dedup=False)

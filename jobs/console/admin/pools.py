@@ -13,7 +13,7 @@ from plumbing.admin_style import AsShown, Kept, Labelled, OnlyChanged, display
 
 
 class PoolForm(AsShown):
-    together = ("kind", "seats")
+    together = ("kind", "seats", "threads")
 
     class Meta:
         labels = {"seats": "Seats of a process"}
@@ -21,6 +21,7 @@ class PoolForm(AsShown):
             "name": "As the queues name it. A pool that is not listed is ordinary.",
             "kind": "Ordinary: a process runs one attempt. Light: many seats in each, for jobs that are async def.",
             "seats": "The attempts that each process runs at once. 1 in an ordinary pool.",
+            "threads": "In a light pool: bodies that are not async def run in threads. They should only wait.",
         }
 
 
@@ -29,8 +30,8 @@ class PoolAdmin(Labelled, OnlyChanged, Kept):
     """A saved change takes effect when the pool's workers are restarted. To undo it, make the pool ordinary."""
 
     form = PoolForm
-    list_display = ["name", "kind", "of_a_process", "queues", "workers"]
-    fields = ["name", "kind", "seats"]
+    list_display = ["name", "kind", "of_a_process", "threads", "queues", "workers"]
+    fields = ["name", "kind", "seats", "threads"]
     search_fields = ["name"]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Pool | None = None) -> list[str]:

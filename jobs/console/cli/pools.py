@@ -1,4 +1,6 @@
-"""`manage.py queues pool`: show the pools of queues, and set the kind and the seats of one."""
+"""`manage.py queues pool`: show the pools of queues, and set the kind, the seats and the threads of one."""
+
+from argparse import BooleanOptionalAction
 
 from jobs.calls.refusals import InvalidRequest
 from jobs.console.cli import inputs, limits
@@ -12,7 +14,7 @@ from jobs.reading.pools import PoolView, pools
 
 COLUMNS = [
     Column("POOL", "name", flexible=True),
-    Column("KIND", "kind"),
+    Column("KIND", lambda pool: f"{pool.kind}, threads" if pool.threads else pool.kind),
     Column("SEATS OF A PROCESS", "seats", right=True),
     Column("WORKERS", lambda pool: len(pool.workers), right=True),
     Column("PROCESSES", "processes", right=True),
@@ -20,10 +22,11 @@ COLUMNS = [
     Column("IN USE", "in_use", right=True),
     Column("QUEUES", lambda pool: ", ".join(pool.queues), wide=True),
 ]
+CHANGES = ("kind", "seats", "threads")
 
 
 def _pool(options: Options, screen: Screen) -> None:
-    name, change = options["name"], {key: options[key] for key in ("kind", "seats") if options[key] is not None}
+    name, change = options["name"], {key: options[key] for key in CHANGES if options[key] is not None}
     if change and name is None:
         raise InvalidRequest("pool", "name the pool to change")
     if change:
@@ -45,7 +48,7 @@ def _show(shown: list[PoolView], screen: Screen) -> None:
 
 POOL = Subcommand(
     "pool",
-    "Show the pools, or set the kind and the seats of one. Its workers follow when they are restarted.",
+    "Show the pools, or set the kind, the seats and the threads of one. Its workers follow when they are restarted.",
     (
         argument("name", nargs="?", help="The pool. Without it, all are shown."),
         argument("--kind", choices=Pool.Kind.values, help="light: many seats in each process, for `async def` jobs."),
@@ -54,6 +57,11 @@ POOL = Subcommand(
             type=inputs.whole(1, MOST_SEATS),
             metavar="N",
             help="The attempts that each process of a light pool runs at once.",
+        ),
+        argument(
+            "--threads",
+            action=BooleanOptionalAction,
+            help="Run bodies that are not `async def` in threads, in a light pool. They should only wait.",
         ),
     ),
     _pool,

@@ -53,6 +53,7 @@ def _show(workers: Iterable[tuple[Worker, int]], screen: Screen) -> None:
             "kind": worker.kind,
             "processes": worker.processes,
             "seats": worker.seats,  # of each process
+            "threads": worker.threads,
             "database_wait": worker.database_wait if worker.is_light else None,
             "blocked_loops": [block.sentence for block in blocked if block.worker == worker.id],
         }

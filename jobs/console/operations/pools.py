@@ -13,16 +13,16 @@ def left_to_do(pool: PoolView) -> Iterator[str]:
     """Yield what is left to do before this pool works as its row says, a sentence for each."""
     if pool.outdated:
         named = ", ".join(pool.outdated[:MOST_NAMED]) + (", …" if len(pool.outdated) > MOST_NAMED else "")
-        yield f"Restart the workers of pool {pool.name}, which read its kind and seats when they start: {named}."
+        yield f"Restart the workers of pool {pool.name}, which read this when they start: {named}."
     if not pool.queues:
         yield f"No queue is in pool {pool.name} yet. To move one: manage.py queues set QUEUE --pool {pool.name}"
-    if pool.kind == Pool.Kind.LIGHT:
+    if not pool.takes_plain:
         yield from _unfit(pool.name, pool.queues)
 
 
 def after_move(queue: Queue) -> Iterator[str]:
     """Yield what is left to do after a queue was moved into its pool."""
-    if Pool.objects.filter(name=queue.pool, kind=Pool.Kind.LIGHT).exists():
+    if Pool.objects.filter(name=queue.pool, kind=Pool.Kind.LIGHT, threads=False).exists():
         yield from _unfit(queue.pool, [queue.name])
 
 
@@ -32,5 +32,6 @@ def _unfit(pool: str, queues: Collection[str]) -> Iterator[str]:
         more = f" and {len(unfit) - MOST_NAMED} more" if len(unfit) > MOST_NAMED else ""
         yield (
             f"Pool {pool} is light, so submits of {', '.join(unfit[:MOST_NAMED])}{more} are refused from now on: "
-            "make them `async def`, or give them a queue of an ordinary pool."
+            "make them `async def`, or give them a queue of an ordinary pool; "
+            f"or, if they only wait, type: manage.py queues pool {pool} --threads"
         )

@@ -32,14 +32,15 @@ from jobs.engine.attempt.captured_output import listening_here
 from jobs.engine.attempt.coroutines import awaited
 from jobs.engine.light.database import Lane
 from jobs.engine.light.host import LightSeat
-from jobs.engine.process.user_code import end_copy_of
+from jobs.engine.light.threads import BodyThreads, ThreadedBody
+from jobs.engine.process.user_code import end_copy_of, to_the_end
 from jobs.store import Started, results, speak_as_the_caller
 
-LIMIT, CANCEL = "limit", "cancel"  # why the engine cancels a coroutine
+LIMIT, CANCEL = "limit", "cancel"  # why the engine cancels a body
 
 
 class NotACoroutine(Exception):
-    """A body without `async` cannot run on the event loop: it would hold up every other job of its process."""
+    """A body without `async` cannot run on the event loop, and this process has no threads for it."""
 
 
 @dataclass(eq=False)
@@ -50,6 +51,7 @@ class Attempt:
     due: when its time is up, by time.monotonic(); None: its body has not begun, or is over.
     ends: why the engine has cancelled it: LIMIT or CANCEL; "": it has not.
     last: when it must have ended after that, by time.monotonic().
+    body: its body without `async`, while that runs in a thread.
     tasks: what the body has started by `asyncio.create_task`.
     generators: the asynchronous generators that it has begun; None: it has begun none.
     closing: the tasks that close them.
@@ -66,6 +68,7 @@ class Attempt:
     ends: str = ""
     last: float = math.inf
     task: asyncio.Task[None] | None = None
+    body: ThreadedBody | None = None
     tasks: set[asyncio.Task[Any]] = field(default_factory=set)
     generators: WeakSet[Any] | None = None
     closing: set[asyncio.Task[Any]] = field(default_factory=set)
@@ -82,11 +85,15 @@ class Attempt:
         return bool(self.tasks or self.generators or self.closing or self.calls) or not self.lane.is_idle()
 
     def cancel(self, why: str, grace: float) -> None:
-        """Cancel the coroutine, for the first reason that there is. It must have ended after `grace` seconds."""
+        """Cancel the body, for the first reason that there is. It must have ended after `grace` seconds."""
         if self.due is not None and self.task is not None and not self.ends:
             self.ends, self.last = why, time.monotonic() + grace
             self.host.is_cancelled = why == CANCEL
-            self.context.run(self.task.cancel)
+            if self.body is None:
+                self.context.run(self.task.cancel)
+            else:  # the task waits for the thread, which may go on
+                error = Cancelled if why == CANCEL else self.host.process.time_is_up
+                self.body.stop(error, self.lane.threads.interrupters)
 
     def let_go(self) -> None:
         """Let go of what leads back to the attempt. Else it would be kept, with its result, until it is collected."""
@@ -130,8 +137,11 @@ def _find(attempt: Attempt, known: _Known) -> tuple[CurrentJob, Target, Model | 
     decimal.setcontext(decimal.getcontext().copy())  # else it would be changed in place
     target, make = known.target(attempt.job), known.makers.get(attempt.key)
     running, target, instance = body.find(attempt.job, target, attempt.outcome, attempt.host, make)
-    if not target.is_async:
-        raise NotACoroutine(f"{target} is not `async def`: make it so, or give its queue an ordinary pool")
+    if not target.is_async and attempt.host.process.bodies is None:
+        raise NotACoroutine(
+            f"{target} is not `async def`, and this worker began without threads: make it so, or give its queue an "
+            "ordinary pool, or its pool threads, and restart its workers"
+        )
     attempt.lane.around = partial(body.around, running)
     return running, target, instance
 
@@ -176,11 +186,29 @@ async def _call(attempt: Attempt, running: CurrentJob, target: Target, instance:
     body.take_options(job, outcome, running, target)
     listened = listening_here() if target.spec.log else nullcontext()
     with running.here(), listened as outcome.log:
+        threads = attempt.host.process.bodies
+        if threads is not None and not target.is_async:
+            await _in_its_thread(attempt, threads, partial(_call_plain, attempt, running, target, instance))
+            return
         outcome.value = await awaited(target.on(instance)(**job.args))
     try:
         _write_down(outcome)
     except SynchronousOnlyOperation:  # lazy values, which ask the database
         await in_thread(_write_down, outcome)
+
+
+async def _in_its_thread(attempt: Attempt, threads: BodyThreads, call: Callable[[], None]) -> None:
+    """Run a body without `async` in a thread. Its context is a copy: no two threads can be in one context."""
+    attempt.body = ThreadedBody(partial(copy_context().run, to_the_end, call))
+    threads.run(attempt.body)
+    answer = await asyncio.wrap_future(attempt.body.answer)
+    attempt.outcome.error, attempt.body = answer.error, None
+
+
+def _call_plain(attempt: Attempt, running: CurrentJob, target: Target, instance: Model | None) -> None:
+    with body.around(running):
+        attempt.outcome.value = target.on(instance)(**attempt.job.args)
+        _write_down(attempt.outcome)  # here: lazy values may ask the database
 
 
 def _write_down(outcome: Outcome) -> None:

@@ -66,6 +66,40 @@ def in_clean_sessions(call: Callable[[], Any]) -> Any:
             telemetry.noticed("a call left a transaction open: its session was closed")
 
 
+class CallSessions:
+    """Django's sessions of the thread that runs a call. Another thread may cancel the statement of the call.
+
+    current: the call that runs now; None: none does.
+    """
+
+    def __init__(self) -> None:
+        self.current: object = None
+        self._lock = threading.Lock()  # kept for as long as the server takes to cancel
+        self._sessions: list[Any] = []
+        self._interrupted = False
+
+    def begin(self, call: object) -> None:
+        """Begin this call, in its thread."""
+        with self._lock:
+            self.current, self._sessions, self._interrupted = call, [*connections.all()], False
+
+    def interrupt(self, call: object) -> None:
+        """Cancel the statement of this call on the server, if it runs. This may take its time."""
+        with self._lock:
+            if call is self.current:  # guard: else the next call would be cut off
+                self._interrupted = True
+                for session in self._sessions:
+                    interrupt(session)
+
+    def end(self) -> None:
+        """End the call, in its thread."""
+        with self._lock:
+            self.current = None
+            if self._interrupted:  # a statement may have been cancelled just now: its session is of no more use
+                for session in connections.all(initialized_only=True):
+                    session.close()
+
+
 class DatabaseThreads(Executor):
     """The threads. Each call gets whichever is free first.
 
@@ -111,10 +145,7 @@ class Lane(Executor):
     _calls: deque[Call] = field(default_factory=deque)
     _lock: threading.Lock = field(default_factory=threading.Lock)  # the loop waits for it, so it is never kept
     _serving: bool = False
-    _interrupting: threading.Lock = field(default_factory=threading.Lock)  # of the sessions of the call
-    _current: Call | None = None  # that runs now
-    _sessions: list[Any] = field(default_factory=list)  # of its thread
-    _interrupted: bool = False
+    _sessions: CallSessions = field(default_factory=CallSessions)
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         call = Call(self, self._with_around(partial(function, *args, **kwargs)))
@@ -125,9 +156,9 @@ class Lane(Executor):
             self.threads.submit(self._serve)
         return call
 
-    def interrupt(self, call: Call) -> None:
+    def interrupt(self, call: object) -> None:
         """Cancel the statement of this call if it runs, from another thread: the loop must not wait for the server."""
-        self.threads.interrupters.submit(self._interrupt, call)
+        self.threads.interrupters.submit(self._sessions.interrupt, call)
 
     def end(self) -> None:
         """Cancel what the attempt has left here, also on the server."""
@@ -135,7 +166,7 @@ class Lane(Executor):
             left = [self._calls.popleft() for _ in range(len(self._calls))]
         for call in left:
             call.cancel()
-        if running := self._current:
+        if (running := self._sessions.current) is not None:
             self.interrupt(running)
 
     def is_idle(self) -> bool:
@@ -158,30 +189,18 @@ class Lane(Executor):
         with self.around():
             return inner()
 
-    def _interrupt(self, call: Call) -> None:
-        with self._interrupting:
-            if call is self._current:  # guard: else the next call would be cut off
-                self._interrupted = True
-                for session in self._sessions:
-                    interrupt(session)
-
     def _serve(self) -> None:
         """Serve one call; another one waits for its turn at the threads, as the calls of other attempts do."""
         with self._lock:
             call = self._calls.popleft() if self._calls else None
-        with self._interrupting:
-            self._current, self._sessions, self._interrupted = call, [*connections.all()], False
+        self._sessions.begin(call)
         tell: Callable[[], None] = _nothing
         if call is not None and call.set_running_or_notify_cancel():
             try:
                 tell = partial(call.set_result, call.call())
             except BaseException as error:
                 tell = partial(call.set_exception, error)
-        with self._interrupting:
-            self._current = None
-            if self._interrupted:  # a statement may have been cancelled just now: its session is of no more use
-                for session in connections.all(initialized_only=True):
-                    session.close()
+        self._sessions.end()
         with self._lock:
             again = self._serving = bool(self._calls)
         tell()  # now: the coroutine that awaits this may end at once, and finds its lane idle

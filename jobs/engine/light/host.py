@@ -10,6 +10,7 @@ from typing import Any
 from django.db import Error
 
 from jobs import store
+from jobs.engine.light.threads import BodyThreads
 from jobs.engine.process.host import AttemptHost, ProcessHost
 from jobs.store import OwnSession
 
@@ -26,10 +27,14 @@ class LightProcess(ProcessHost):
     """A process with many seats.
 
     submit: runs a call in a thread, soon; always the same one, so that reports keep their order and share a session.
+    bodies: the threads of bodies without `async`; None: the pool runs none.
+    time_is_up: what such a body gets at its time limit.
     """
 
     submit: Callable[..., Any] = field(default=lambda call: call())
     loop_thread: int = 0
+    bodies: BodyThreads | None = None
+    time_is_up: type[BaseException] = TimeoutError
     _threads: _OfThisThread = field(default_factory=_OfThisThread)
 
     def own_session(self) -> AbstractContextManager[None]:

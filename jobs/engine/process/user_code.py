@@ -57,7 +57,7 @@ class Here:
         try:
             try:
                 limit.arm(self._job, seconds)
-                answer = Answer(self._inside(_to_the_end, question))
+                answer = Answer(self._inside(to_the_end, question))
             finally:
                 limit.disarm()
         except limit.time_is_up:
@@ -81,7 +81,8 @@ def _too_late(text: str, seconds: float, instead: BaseException | None = None) -
     return Answer(error=error)
 
 
-def _to_the_end(question: Question) -> Any:
+def to_the_end(question: Question) -> Any:
+    """Ask, and return the value. If it fails, nothing of it is left suspended; a process that it forked ends here."""
     process = os.getpid()
     try:
         value = question()

@@ -194,14 +194,15 @@ def _refusal(answer: Answer, requests: Sequence[JobRequest], left: Sequence[int]
 
 
 def check_queue(request: JobRequest) -> None:
-    """Refuse a queue that a submit would refuse: an unknown one, or one of a light pool for what is not `async def`.
+    """Refuse a queue that a submit would refuse: an unknown one, or of a light pool without threads for a `def`.
 
     Raises InvalidRequest.
     """
     queue = Queue.objects.filter(name=request.queue).first()
     if queue is None:
         raise _unknown_queue(request.queue)
-    if not request.is_async and Pool.objects.filter(name=queue.pool, kind=Pool.Kind.LIGHT).exists():
+    refuses = Pool.objects.filter(name=queue.pool, kind=Pool.Kind.LIGHT, threads=False)
+    if not request.is_async and refuses.exists():
         raise _not_async(request)
 
 
@@ -209,7 +210,7 @@ def _not_async(request: JobRequest, index: int | None = None) -> InvalidRequest:
     pool = Queue.objects.values_list("pool", flat=True).filter(name=request.queue).first()
     job_type = f"{request.source_type}.{request.source_method}"
     why = f"{request.queue!r} is in the light pool {pool}, which runs only `async def`"
-    remedy = f"make {job_type} `async def`, or let it use a queue of an ordinary pool"
+    remedy = f"make {job_type} `async def`, or let it use a queue of an ordinary pool, or of a light one with threads"
     return InvalidRequest("queue", f"{why}: {remedy}", index)
 
 

@@ -1,4 +1,4 @@
-"""Set the kind of a pool, and the seats of its processes. The admin and the command line do it here.
+"""Set the kind of a pool, its seats, and whether it has threads. The admin and the command line do it here.
 
 A worker reads the row of its pool when it starts. So a change needs a restart of the pool's workers, and no dispatch.
 """
@@ -10,23 +10,27 @@ from django.db import transaction
 from jobs.models import Pool
 
 
-def change(name: str, *, kind: str | None = None, seats: int | None = None) -> Pool:
-    """Set the kind of a pool, its seats, or both; return its row. A pool that has no row yet is ordinary.
+def change(name: str, *, kind: str | None = None, seats: int | None = None, threads: bool | None = None) -> Pool:
+    """Set what is given of a pool; return its row. A pool that has no row yet is ordinary.
 
-    kind: one of Pool.Kind; None: it stays. A pool that becomes ordinary has one seat for each process.
+    kind: one of Pool.Kind; None: it stays. A pool that becomes ordinary has one seat for each process, and no threads.
     seats: of each process; None: they stay, if the kind does.
+    threads: whether a light pool runs bodies without `async` in threads; None: that stays.
 
     Raises ValidationError, by field; then nothing is stored.
     """
     with transaction.atomic():
         pool = Pool.objects.select_for_update(no_key=True).filter(name=name).first()
         if pool is None:
-            pool = Pool(name=name, kind=Pool.Kind.ORDINARY, seats=1)
+            pool = Pool(name=name, kind=Pool.Kind.ORDINARY, seats=1, threads=False)
         if kind is not None and kind != pool.kind:
             pool.kind = kind
             pool.seats = 1 if kind == Pool.Kind.ORDINARY else 0  # 0: to be refused, unless they are given
+            pool.threads = False
         if seats is not None:
             pool.seats = seats
+        if threads is not None:
+            pool.threads = threads
         pool.full_clean()
         store(pool)
     return pool

@@ -79,7 +79,7 @@ SELECT
         -- include shared/clock_lock
           AND a.application_name LIKE 'jobs:' || replace(w.id::text, '-', '') || ':%%'
     ) AS leads,
-    w.database_wait
+    w.database_wait, w.threads
 FROM workers w
 WHERE w.gone_at IS NULL OR w.id IN (SELECT id FROM gone)
 ORDER BY w.gone_at DESC NULLS FIRST, w.pool, w.started_at DESC

@@ -27,6 +27,7 @@ kind AS MATERIALIZED (
                 SELECT FROM pools light
                 WHERE light.name = q.pool
                   AND light.kind = 'light'  -- guard
+                  AND NOT light.threads  -- guard
             ) THEN 'light'
             WHEN k.at <= clock.now THEN 'past'
             WHEN k.at > clock.now + %(longest)s * interval '1 second' THEN 'far'

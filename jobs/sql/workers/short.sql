@@ -8,9 +8,9 @@
 -- Change: record a worker's heartbeat; the first one registers it. Who: the worker's parent process.
 -- Locks:  its row. Returns no row if the worker was declared gone: then it must stop its jobs; drains: it was asked to take no
 --         more, and has no capacity from that moment on.
-INSERT INTO workers (id, name, pid, pool, kind, concurrency, seats, beat_interval, database_wait, started_at, beat_at, cut_off_at)
-SELECT %(id)s, %(name)s, %(pid)s, %(pool)s, %(kind)s, %(capacity)s, %(seats)s, %(interval)s, %(database_wait)s::float8, clock.now, clock.now,
-    CASE WHEN %(cut_off)s THEN clock.now END
+INSERT INTO workers (id, name, pid, pool, kind, threads, concurrency, seats, beat_interval, database_wait, started_at, beat_at, cut_off_at)
+SELECT %(id)s, %(name)s, %(pid)s, %(pool)s, %(kind)s, %(threads)s, %(capacity)s, %(seats)s, %(interval)s, %(database_wait)s::float8,
+    clock.now, clock.now, CASE WHEN %(cut_off)s THEN clock.now END
 FROM (SELECT coalesce(%(now)s::timestamptz, clock_timestamp()) AS now) clock
 ON CONFLICT (id) DO UPDATE
 SET beat_at = excluded.beat_at,

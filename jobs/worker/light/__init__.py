@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from jobs.models import Pool
 from jobs.worker.light.rounds import Rounds
 from jobs.worker.light.wire import Listener
 
@@ -13,6 +14,7 @@ class LightPool:
     """What the parent of a light worker knows of its pool, and its processes too. It is made before the pool forks.
 
     seats: of each process.
+    threads: whether bodies without `async` run in threads.
     called: attempts of messages, for the feeder: of a dispatch that took the pool for an ordinary one, or of a repair.
     wake: wakes the feeder.
     database_wait: returns the longest wait of a body for a database thread since the last call, in seconds.
@@ -20,6 +22,7 @@ class LightPool:
 
     seats: int
     rounds: Rounds
+    threads: bool = False
     listener: Listener = field(default_factory=Listener)
     called: deque[tuple[int, int]] = field(default_factory=deque)
     wake: Callable[[], object] = lambda: None
@@ -39,7 +42,10 @@ def of_this_worker() -> LightPool | None:
     return _pool
 
 
-def become_light(seats: int, processes: int) -> None:
-    """Make this worker one of a light pool, in its parent, before it forks."""
+def become_light(row: Pool, processes: int) -> None:
+    """Make this worker one of a light pool, in its parent, before it forks.
+
+    row: of the pool.
+    """
     global _pool  # noqa: PLW0603 - of this worker, as WORKER_ID is
-    _pool = LightPool(seats, Rounds(processes))
+    _pool = LightPool(row.seats, Rounds(processes), row.threads)

@@ -27,12 +27,14 @@ from jobs.engine.light.host import LightProcess
 from jobs.engine.light.loop import SharedLoop
 from jobs.engine.light.rest import OtherThreads
 from jobs.engine.light.seats import TICK, Seats
+from jobs.engine.light.threads import BodyThreads
 from jobs.engine.process import runtime
 from jobs.engine.process.runtime import Runtime
 from jobs.worker.children.child import STOPS
+from jobs.worker.children.time_limit import TimeIsUp
 from jobs.worker.light import LightPool
-from jobs.worker.light.rounds import LATE, Rounds
-from jobs.worker.light.wire import Listener, WireCut
+from jobs.worker.light.rounds import LATE
+from jobs.worker.light.wire import WireCut
 from jobs.worker.message import WORKER_ID
 from jobs.worker.threads.wakeup import wakeup
 
@@ -40,13 +42,14 @@ from jobs.worker.threads.wakeup import wakeup
 class LightChild:
     """This process. It is made after the fork, and serves until its parent ends it."""
 
-    def __init__(self, listener: Listener, rounds: Rounds, index: int) -> None:
-        self._listener, self._rounds, self._index = listener, rounds, index
+    def __init__(self, pool: LightPool, index: int) -> None:
+        self._listener, self._rounds, self._index = pool.listener, pool.rounds, index
         self._database = DatabaseThreads(settings.JOBS_LIGHT_DATABASE_THREADS)
         # For what a body asks without `await`, such as its tenant: the loop waits for that, and not for other bodies.
         SyncToAsync.single_thread_executor = DatabaseThreads(1)  # type: ignore[assignment]
         self._reporter = ThreadPoolExecutor(1, thread_name_prefix="reporter")
-        self._process = LightProcess(WORKER_ID, submit=self._reporter.submit)
+        bodies = BodyThreads() if pool.threads else None
+        self._process = LightProcess(WORKER_ID, submit=self._reporter.submit, bodies=bodies, time_is_up=TimeIsUp)
         self._ended: list[tuple[Any, ...]] = []
         self._pid, self._loop, self._wire = os.getpid(), SharedLoop(), self._listener.call()
         self._environment = Environment()
@@ -160,7 +163,7 @@ def serve_here(pool: LightPool, index: int) -> None:
         _ignore_stops()
 
     billiards.reset_signals = reset_the_others  # type: ignore[attr-defined]
-    LightChild(pool.listener, pool.rounds, index)
+    LightChild(pool, index)
     signals.worker_process_shutdown.connect(lambda **_: os._exit(0), weak=False)
 
 

@@ -20,6 +20,7 @@ class Heartbeat:
     pool: the pool that it serves
     seats: of each of its processes
     kind: of the pool
+    threads: whether its bodies without `async` run in threads
     capacity: returns how many attempts it may run at once now; 0 while it drains, so that it gets no more jobs
     database_wait: returns how long a body of a light pool has waited for a database thread, in seconds; None: ordinary
     cut_off: returns whether no message reaches the worker
@@ -37,6 +38,7 @@ class Heartbeat:
         *,
         seats: int,
         kind: str,
+        threads: bool,
         capacity: Callable[[], int],
         database_wait: Callable[[], float | None],
         cut_off: Callable[[], bool],
@@ -46,7 +48,7 @@ class Heartbeat:
     ) -> None:
         self._worker, self._name, self._pool = worker, name, pool
         self._stop = stop
-        self._seats, self._kind, self._capacity, self._cut_off = seats, kind, capacity, cut_off
+        self._seats, self._kind, self._threads, self._capacity, self._cut_off = seats, kind, threads, capacity, cut_off
         self._database_wait = database_wait
         self._registered = registered
         self._drain: Callable[[], object] | None = drain
@@ -78,6 +80,7 @@ class Heartbeat:
             capacity=capacity,
             seats=self._seats,
             kind=self._kind,
+            threads=self._threads,
             database_wait=self._database_wait(),
             cut_off=self._cut_off(),
         )

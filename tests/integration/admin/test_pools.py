@@ -35,6 +35,15 @@ def test_a_pool_is_made_light_and_the_change_is_noted(admin_client, register):
     assert (change.verb, change.subject, change.who) == ("added", "mail", "admin")
 
 
+def test_a_light_pool_gets_threads_and_an_ordinary_one_none(admin_client):
+    assert admin_client.post(ADD, LIGHT | {"threads": "on"}).status_code == 302
+    assert Pool.objects.get().threads
+    assert admin_client.post("/admin/jobs/pool/mail/change/", LIGHT).status_code == 302
+    assert not Pool.objects.get().threads
+    form = {"name": "post", "kind": "ordinary", "seats": "1", "threads": "on"}
+    assert list(admin_client.post(ADD, form).context["adminform"].form.errors) == ["threads"]
+
+
 def test_seats_without_kind_are_refused_at_their_field(admin_client):
     response = admin_client.post(ADD, LIGHT | {"kind": "ordinary"})
     assert list(response.context["adminform"].form.errors) == ["seats"]

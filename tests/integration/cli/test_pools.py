@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from jobs.models import Pool
+from jobs.models import Pool, Worker
 from tenants.models import Change
 from tests.factories import QueueFactory, TenantFactory, make_job
 from tests.integration.cli.running import refusal, run
@@ -67,9 +67,30 @@ def test_a_change_names_the_workers_that_must_be_restarted(register) -> None:
     QueueFactory(name="mail", pool="mail")
     worker, other = register(pool="mail", concurrency=4), register(pool="other")
     told = run("queues", "pool", "mail", "--kind", "light", "--seats", 200)
-    assert "Restart the workers of pool mail, which read its kind and seats when they start: " in told
+    assert "Restart the workers of pool mail, which read this when they start: " in told
     assert shown("mail")["outdated_workers"] == [f"test@{worker}"]
     assert str(other) not in told
+
+
+def test_a_light_pool_gets_threads_and_loses_them_with_its_kind(register) -> None:
+    run("queues", "set", "reports", "--pool", "slow")
+    register(pool="slow", concurrency=50, seats=50, kind="light")
+    refused = run("queues", "pool", "slow", "--kind", "light", "--seats", 50)
+    assert "type: manage.py queues pool slow --threads" in refused
+    told = run("queues", "pool", "slow", "--threads")
+    assert "light, threads" in told
+    assert "Restart the workers of pool slow" in told
+    assert "refused" not in told
+    assert "refused" not in run("queues", "set", "reports", "--pool", "slow")
+    assert shown("slow")["threads"] is True
+    Worker.objects.update(threads=True)
+    assert shown("slow")["outdated_workers"] == []
+    assert shown("slow", "--no-threads")["threads"] is False
+    run("queues", "pool", "slow", "--threads")
+    assert shown("slow", "--kind", "ordinary")["threads"] is False
+    assert refusal("queues", "pool", "slow", "--threads") == (
+        "threads: An ordinary pool runs each body in a process. Leave it off, or choose light"
+    )
 
 
 def test_a_light_pool_without_seats_is_refused_by_that_field_and_nothing_is_stored() -> None:

@@ -29,6 +29,9 @@ def plain(page) -> str:
 def test_workers_are_shown_with_their_processes_and_seats(client, light):
     page = plain(client.get("/ops/workers/"))
     assert 'title="2 × 200 seats">light</span>' in page
+    assert "threads</span>" not in page
+    Worker.objects.update(threads=True)
+    assert '<span class="tag">threads</span>' in plain(client.get("/ops/workers/"))
     assert '1/400 </span> <div class="note"> seats of 2 processes </div>' in page
 
 

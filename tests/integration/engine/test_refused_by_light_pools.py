@@ -11,7 +11,7 @@ from jobs.calls.refusals import InvalidRequest
 from jobs.engine.schedules import change
 from jobs.engine.schedules.declared import declare
 from jobs.engine.schedules.run import run_due
-from jobs.engine.submitting.submit import submit_all
+from jobs.engine.submitting.submit import check_queue, submit_all
 from jobs.engine.verbs import pools
 from jobs.models import Job, Queue, Schedule
 from jobs.reading.schedule_view import state_of
@@ -23,7 +23,7 @@ from tests.factories import QueueFactory, TenantFactory, ThingFactory
 pytestmark = pytest.mark.django_db(transaction=True)
 WHY = (
     "'mail' is in the light pool mail, which runs only `async def`: "
-    "make sample.thing.echo `async def`, or let it use a queue of an ordinary pool"
+    "make sample.thing.echo `async def`, or let it use a queue of an ordinary pool, or of a light one with threads"
 )
 
 
@@ -69,6 +69,22 @@ def test_a_pool_that_is_ordinary_again_takes_plain_methods(mail, thing):
     pools.change("mail", kind="ordinary")
     thing.async_(queue="mail").echo(value=1)
     assert Job.objects.get().queue == mail
+
+
+def test_a_plain_method_is_accepted_where_the_pool_says_threads_whoever_submits_it(mail, thing):
+    pools.change("mail", threads=True)
+    stranger = ThingFactory()
+    for one in (thing, stranger):
+        one.async_(queue="mail").echo(value=1)
+        check_queue(one.async_(queue="mail").echo.request(value=2))
+    assert {*Job.objects.values_list("tenant", flat=True)} == {thing.tenant_id, stranger.tenant_id}
+    pools.change("mail", threads=False)
+    assert refused(lambda: thing.async_(queue="mail").echo(value=3)).message == WHY
+
+
+def test_threads_of_another_light_pool_let_no_plain_method_in(mail, thing):
+    pools.change("slow", kind="light", seats=50, threads=True)
+    assert refused(lambda: thing.async_(queue="mail").echo(value=1)).message == WHY
 
 
 def test_among_several_the_one_that_does_not_fit_is_named_and_none_is_stored(mail, thing, report):
@@ -117,6 +133,11 @@ def test_a_light_pool_whose_queue_has_plain_methods_hears_which_and_what_to_type
     QueueFactory(name="mail", pool="mail")  # its only job type is `async def`
     [(text, hint)] = warned()
     assert text.startswith("Pool mail of queue reports is light, and refuses reports.datareport.execute,")
-    assert hint.endswith("manage.py queues set reports --pool POOL, an ordinary one.")
+    assert "manage.py queues set reports --pool POOL, an ordinary one; " in hint
+    assert hint.endswith("if they only wait: manage.py queues pool mail --threads")
+    pools.change("mail", threads=True)
+    assert warned() == []
+    pools.change("mail", threads=False)
+    assert len(warned()) == 1
     pools.change("mail", kind="ordinary")
     assert warned() == []

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from jobs import job
+from jobs.engine.attempt.body import Outcome
 from jobs.engine.light import rest
 from jobs.worker.children import kills
 from jobs.worker.children.limits import MIB
@@ -40,6 +41,29 @@ def start() -> Iterator[Callable[..., int]]:
     for process in started:
         kills.end(process.pid)
         process.communicate()
+
+
+@pytest.fixture
+def submit(sent, monkeypatch) -> Callable[..., int]:
+    """Submit this body as a job of a tenant of its own: `submit(body, *args, **options)`."""
+
+    def submit(body, /, *args, **options) -> int:
+        monkeypatch.setattr(Thing, "echo", job(dedup=False, **options)(body))
+        return ThingFactory(tenant=TenantFactory()).async_.echo(*args)
+
+    return submit
+
+
+@pytest.fixture
+def runs(here, submit) -> Callable[..., Outcome]:
+    """Run this body in a seat: its outcome."""
+
+    def runs(body, /, *args, **options) -> Outcome:
+        job_id = submit(body, *args, **options)
+        here.begin(job_id)
+        return here.outcome(job_id)
+
+    return runs
 
 
 @pytest.fixture(autouse=True)

@@ -12,14 +12,17 @@ from django.db import connections
 
 from jobs import store
 from jobs.engine.attempt import captured_output
+from jobs.engine.attempt.body import Outcome
 from jobs.engine.light.coroutine import Attempt
 from jobs.engine.light.database import DatabaseThreads, send_all_rows
 from jobs.engine.light.host import LightProcess
 from jobs.engine.light.loop import SharedLoop
 from jobs.engine.light.rest import OtherThreads
 from jobs.engine.light.seats import Seats
+from jobs.engine.light.threads import BodyThreads
 from jobs.models import Job
 from jobs.store import Started
+from jobs.worker.children.time_limit import TimeIsUp
 from tests.waiting import wait_until
 
 THREADS = 3
@@ -40,16 +43,18 @@ def listened_by_context() -> Iterator[None]:
 class SeatsHere:
     """Seats whose ends and complaints are kept.
 
+    threads: whether bodies without `async` run in threads.
     ended, stuck: attempts, in their order.
     """
 
-    def __init__(self, worker: object) -> None:
+    def __init__(self, worker: object, *, threads: bool = False) -> None:
         self._settings = {alias: {**connections.settings[alias]} for alias in connections}
         send_all_rows()
         self.worker, self.ended, self.stuck = worker, list[Attempt](), list[Attempt]()
         self.database, self.others = DatabaseThreads(THREADS), OtherThreads(THREADS)
         self.reporter = ThreadPoolExecutor(1)
-        self.process = LightProcess(worker, submit=self.reporter.submit)
+        bodies = BodyThreads() if threads else None
+        self.process = LightProcess(worker, submit=self.reporter.submit, bodies=bodies, time_is_up=TimeIsUp)
         self.loop = SharedLoop()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -116,6 +121,10 @@ class SeatsHere:
 
 def answer(here: SeatsHere, job_id: int) -> Any:
     """Wait until the attempt has ended well; the value of its body."""
-    outcome = here.outcome(job_id)
+    return value_of(here.outcome(job_id))
+
+
+def value_of(outcome: Outcome) -> Any:
+    """The value of a body that has ended well."""
     assert outcome.error is None, repr(outcome.error)
     return outcome.value

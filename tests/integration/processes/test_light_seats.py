@@ -21,7 +21,7 @@ from jobs.engine.light.host import LightSeat
 from jobs.models import Job
 from jobs.store import session
 from tests.factories import TenantFactory, ThingFactory
-from tests.integration.processes.light_seats import SeatsHere, listened_by_context
+from tests.integration.processes.light_seats import SeatsHere, listened_by_context, value_of
 from tests.sample.models import Thing
 from tests.sql import sql, value
 from tests.waiting import wait_until
@@ -40,41 +40,13 @@ def in_scope(running):
         scope.reset(token)
 
 
-@pytest.fixture
-def submit(sent, monkeypatch):
-    """Submit this body as a job of a tenant of its own: `submit(body, **options)`."""
-
-    def submit(body, /, *args, **options) -> int:
-        monkeypatch.setattr(Thing, "echo", job(dedup=False, **options)(body))
-        return ThingFactory(tenant=TenantFactory()).async_.echo(*args)
-
-    return submit
-
-
-@pytest.fixture
-def runs(here, submit):
-    """Run this body in a seat: its outcome."""
-
-    def runs(body, /, **options):
-        job_id = submit(body, **options)
-        here.begin(job_id)
-        return here.outcome(job_id)
-
-    return runs
-
-
-def answer(outcome) -> object:
-    assert outcome.error is None, repr(outcome.error)
-    return outcome.value
-
-
 class TestTheEnd:
     def test_a_body_that_cancels_its_own_task_at_its_end_has_an_end(self, runs):
         async def cancel_itself(self):
             asyncio.current_task().cancel()
             return "a result that is kept by a thread"
 
-        assert answer(runs(cancel_itself)) == "a result that is kept by a thread"
+        assert value_of(runs(cancel_itself)) == "a result that is kept by a thread"
 
     def test_an_attempt_that_is_cancelled_before_its_body_begins_is_no_success(self, here, submit):
         async def nothing(self):
@@ -144,7 +116,7 @@ class TestTheRest:
             tasks.append(asyncio.create_task(start_another(), name="first"))
             await asyncio.sleep(0)
 
-        assert answer(runs(leave)) is None
+        assert value_of(runs(leave)) is None
         assert ends == ["first", "second"]
         told = [one.facts["left"] for one in caplog.records if one.event == "tasks cancelled: their body has ended"]
         assert [left.partition(" ")[0] for left in told] == ["first", "second"]
@@ -162,7 +134,7 @@ class TestTheRest:
             asyncio.get_running_loop().create_task(wait(), context=Context())
             await asyncio.sleep(0)
 
-        assert answer(runs(leave)) is None
+        assert value_of(runs(leave)) is None
         assert ends == [True]
 
     def test_a_thread_of_a_call_that_goes_on_after_the_limit_drains_the_process(self, here, submit, impatient):
@@ -186,7 +158,7 @@ class TestTheRest:
             return await asyncio.to_thread(value, "SELECT coalesce(current_setting('app.tenant', true), '')")
 
         runs(leave)
-        assert answer(runs(look)) == ""
+        assert value_of(runs(look)) == ""
 
 
 class TestDatabaseCalls:
@@ -200,7 +172,7 @@ class TestDatabaseCalls:
                     await backend()
             return await in_thread(value, "SELECT pg_backend_pid()")  # in the same lane: soon
 
-        assert answer(runs(give_up, timeout=20)) not in pids
+        assert value_of(runs(give_up, timeout=20)) not in pids
         wait_until(lambda: not value("SELECT count(*) FROM pg_stat_activity WHERE pid = ANY(%s)", [pids]), "it is gone")
 
     def test_the_context_of_the_project_is_in_each_call_and_nowhere_else(self, here, submit, settings):
@@ -214,7 +186,7 @@ class TestDatabaseCalls:
         here.begin(*ids)
         for job_id in ids:
             tenant = Job.objects.get(pk=job_id).tenant_id
-            assert answer(here.outcome(job_id)) == [[tenant, str(tenant)], 0]
+            assert value_of(here.outcome(job_id)) == [[tenant, str(tenant)], 0]
 
     def test_a_function_in_a_thread_may_await_a_coroutine_that_calls_the_database(self, runs):
         async def inner():
@@ -223,25 +195,21 @@ class TestDatabaseCalls:
         async def nest(self):
             return await sync_to_async(async_to_sync(inner))()
 
-        assert answer(runs(nest)) == 1
+        assert value_of(runs(nest)) == 1
 
 
 class TestTheContext:
     def test_language_decimals_and_the_job_are_those_of_the_attempt(self, here, submit):
-        async def change(self):
-            translation.activate("de")
-            getcontext().prec = 3
+        async def change(self, language, digits):
+            translation.activate(language)
+            getcontext().prec = digits
             await asyncio.sleep(0.05)
             return [translation.get_language(), str(Decimal(1) / 3), current_job().id]
 
-        async def look(self):
-            await asyncio.sleep(0.02)
-            return [translation.get_language(), len(str(Decimal(1) / 3)), current_job().id]
-
-        changes, looks = submit(change), submit(look)
-        here.begin(changes)
-        here.begin(looks)
-        assert answer(here.outcome(looks)) == [translation.get_language(), 30, looks]
+        german, french = submit(change, "de", 3), submit(change, "fr", 5)
+        here.begin(german, french)
+        assert value_of(here.outcome(german)) == ["de", "0.333", german]
+        assert value_of(here.outcome(french)) == ["fr", "0.33333", french]
 
     def test_the_log_of_an_attempt_has_its_own_lines_alone(self, here, sent, monkeypatch):
         logger = logging.getLogger("shop")
@@ -272,7 +240,7 @@ class TestTheContext:
             await current_job().aprogress(0.5, "last")
             return await in_thread(noted)
 
-        assert answer(runs(report)) == ["last"]
+        assert value_of(runs(report)) == ["last"]
 
 
 def noted() -> list[str]:

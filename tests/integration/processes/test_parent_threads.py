@@ -311,6 +311,7 @@ class TestPresence:
             stop,
             seats=2,
             kind="light",
+            threads=True,
             capacity=lambda: 4,
             database_wait=lambda: 0.5,
             cut_off=lambda: False,
@@ -335,6 +336,7 @@ class TestPresence:
         first = Worker.objects.get()
         assert (first.name, first.pool, first.beat_interval) == ("one", "default", 0.1)
         assert (first.concurrency, first.seats, first.kind, first.database_wait) == (4, 2, "light", 0.5)
+        assert first.threads
         wait_until(lambda: Worker.objects.get().beat_at > first.beat_at, "it beats")
         with monkeypatch.context() as away:
             away.setattr(store, "beat", Mock(side_effect=OperationalError("no route to db\nIs it running?")))

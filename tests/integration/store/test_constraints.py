@@ -154,11 +154,16 @@ def test_a_number_below_nothing_is_refused(column, tenant):
         update(job, f"{column} = -1")
 
 
-def test_only_a_light_pool_has_more_than_one_seat_in_each_process():
+def test_only_a_light_pool_has_threads_or_more_than_one_seat_in_each_process():
     Pool.objects.create(name="default")
     assert Pool.objects.values_list("name", "kind", "seats").get() == ("default", "ordinary", 1)
     Pool.objects.update(kind="light", seats=1000)
-    for columns in ({"kind": "ordinary", "seats": 2}, {"kind": "light", "seats": 1001}, {"kind": "light", "seats": 0}):
+    for columns in (
+        {"kind": "ordinary", "seats": 2},
+        {"kind": "ordinary", "seats": 1, "threads": True},
+        {"kind": "light", "seats": 1001},
+        {"kind": "light", "seats": 0},
+    ):
         with refused("pools_have_their_seats"), transaction.atomic():
             Pool.objects.update(**columns)
 
