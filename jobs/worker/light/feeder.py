@@ -24,6 +24,7 @@ from jobs.store import OwnSession, Started, Trip
 from jobs.worker.light import LightPool
 from jobs.worker.light.alone import Alone
 from jobs.worker.light.bell import Bell
+from jobs.worker.light.calls import Calls
 from jobs.worker.light.departures import Departures
 from jobs.worker.light.ends import EndInHand, Ends
 from jobs.worker.light.lookout import Lookout
@@ -57,7 +58,7 @@ class Feeder:
         end: ends a process, whose seats are empty or hold only attempts that do not end.
         died: reports that a process has ended, by its pid, when its last ends are settled.
         """
-        self._worker, self._pool, self._seats, self._called = worker, name, pool.seats, pool.called
+        self._worker, self._pool, self._seats = worker, name, pool.seats
         self._stop, self._drains = stop, drains
         self.processes = Processes(pool.listener)
         self.idle = threading.Event()  # the worker drains, and no seat holds anything
@@ -65,6 +66,7 @@ class Feeder:
         self._ends, self._passes = Ends(), Passes(name)
         self._bell, self._lookout = Bell(name), Lookout(worker, self.processes)
         self._alone, self._in_hand = Alone(self.processes.wake), dict[Key, RemoteProcess]()
+        self._calls = Calls(pool.called, self._alone)
         self._paused_until, self._away_since = 0.0, math.inf
         self._database_wait = 0.0
 
@@ -110,6 +112,8 @@ class Feeder:
         for end in self._alone.done():
             self._in_hand.pop(end.key, None)
             self._passes.ask()
+        if self._alone.has_freed():
+            self._passes.ask()
 
     def _take(self, process: RemoteProcess, message: Sent) -> None:
         match message:
@@ -151,7 +155,7 @@ class Feeder:
             held = sum(len(process.held) for process in processes)
             if monotonic() >= self._ends.gather_until() or 2 * len(self._ends) >= held or self._drains():
                 return True
-        wanted = self._called or self._passes.asked
+        wanted = self._calls or self._passes.asked
         return bool(wanted) and not self._drains() and any(process.free(self._seats) for process in processes)
 
     def _speak(self, progress: Progress) -> None:
@@ -192,7 +196,7 @@ class Feeder:
         drains = self._drains()
         ends = self._ends.take(store.MOST, go_on=not drains)
         free = [] if drains else self._free_seats(ends)
-        called = [self._called.popleft() for _ in range(min(len(self._called), len(free)))]
+        called = self._calls.take(len(free))
         goes_on = sum(end.success.goes_on for end in ends)
         claims = len(free) > len(called) and (self._passes.asked or goes_on < len(ends))
         options = self._passes.options() if claims else {}
@@ -202,13 +206,14 @@ class Feeder:
             trip.make()
         except (DatabaseError, InterfaceError) as error:
             self._lookout.lost = True
-            self._called.extend(called)
+            self._calls.put_back(called)
             self._take_refusal(trip, ends, error)
             raise
         self._take_settled(trip, ends)
         self._run(trip, ends)
         self._passes.take(trip)
-        self._call_again(called, trip)
+        claimed = [(job.id, job.attempt) for job in trip.done or () if job.pool == self._pool]
+        self._calls.note(called, claimed, {(job.id, job.attempt) for job in trip.started})
         if goes_on > len(trip.followed):
             self._passes.ask()
         if ends and not claims:
@@ -264,16 +269,3 @@ class Feeder:
         for pid, jobs in by_pid.items():
             if process := self.processes.by_pid.get(pid or 0):
                 process.run(jobs, follows)
-
-    def _call_again(self, called: Sequence[Key], trip: Trip) -> None:
-        """Look after what did not start: a type may be paused, the job expired, or its row locked for a moment."""
-        started = {(job.id, job.attempt) for job in trip.started}
-        for key in called:
-            if key in started:
-                continue
-            if store.put_off(*key) or store.turn_away(*key):
-                self._passes.ask()
-            else:
-                telemetry.ignored("start", *key, "not the present attempt, or another installation uses this broker")
-        claimed = [(job.id, job.attempt) for job in trip.done or () if job.pool == self._pool]
-        self._called.extend(key for key in claimed if key not in started)

@@ -8,14 +8,14 @@ from django.db import OperationalError, connection
 
 from jobs import store
 from jobs.lifecycle import Status
-from jobs.models import FailedAttempt, Job
+from jobs.models import FailedAttempt, Job, PausedJobType
 from jobs.store import Trip
 from jobs.worker.light import LightPool, ends, feeder
 from jobs.worker.light.feeder import Feeder
 from jobs.worker.light.rounds import Rounds
 from jobs.worker.threads.watchdog import Progress
 from tests.conftest import request_for
-from tests.factories import NO_PID, QueueFactory, TenantFactory
+from tests.factories import NO_PID, QueueFactory, TenantFactory, make_job
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -252,3 +252,19 @@ def test_a_row_that_others_have_locked_holds_up_no_other_end(fed, onlooker):
         wait_until(lambda: status(second) == Status.SUCCESS, "the other one is settled")
         assert status(first) == Status.RUNNING
     wait_until(lambda: status(first) == Status.SUCCESS, "it is settled alone")
+
+
+def test_a_locked_row_of_an_attempt_that_may_not_start_holds_up_no_other_attempt(fed, onlooker, blocked):
+    """Somebody has locked it, so nobody can put it off; a stranger's job starts and ends meanwhile."""
+    PausedJobType.objects.create(source_type="tests.other", source_method="run")
+    paused = make_job(TenantFactory(), Status.QUEUED, source_type="tests.other", source_method="run")
+    process = LightProcess(fed, NO_PID)
+    with onlooker.transaction():
+        onlooker.execute("SELECT FROM jobs WHERE id = %s FOR UPDATE", [paused.pk])
+        fed.pool.call(paused.pk, 1)
+        wait_until(lambda: blocked() == 1, "somebody wants to put it off")
+        (stranger,) = submit(TenantFactory(), 1)
+        process.end(*process.got(1))
+        wait_until(lambda: status(stranger) == Status.SUCCESS, "it has ended")
+        assert blocked() == 1, "and the row is still waited for"
+    wait_until(lambda: status(paused.pk) == Status.SCHEDULED, "it is put off")
