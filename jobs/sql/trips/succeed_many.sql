@@ -96,7 +96,7 @@ next AS MATERIALIZED (
         LIMIT 1
     ) lane
     CROSS JOIN LATERAL (
-        SELECT ctid AS row, source_type, source_method, expires_at, priority, id FROM jobs
+        SELECT ctid AS row, source_type, source_method, expires_at, priority, id, attempt FROM jobs
         WHERE ready_at IS NOT NULL
           AND queue_id = e.queue_id AND tenant_id = e.tenant_id
           AND (priority, id) >= ((lane.head >> 58)::smallint, lane.head & 288230376151711743)
@@ -107,6 +107,9 @@ next AS MATERIALIZED (
     WHERE q.pool = worker.pool  -- guard
       AND coalesce(j.expires_at > clock.now, true)  -- guard
       AND NOT EXISTS (SELECT FROM paused_job_types p WHERE p.source_type = j.source_type AND p.source_method = j.source_method)  -- guard
+      AND NOT (
+          -- include shared/suspect
+      )  -- guard
 ),
 followed AS (
     UPDATE jobs j

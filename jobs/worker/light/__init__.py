@@ -13,12 +13,14 @@ class LightPool:
     """What the parent of a light worker knows of its pool, and its processes too. It is made before the pool forks.
 
     seats: of each process.
+    processes: their number when the worker starts.
     called: attempts of messages, for the feeder: of a dispatch that took the pool for an ordinary one, or of a repair.
     wake: wakes the feeder.
     database_wait: returns the longest wait of a body for a database thread since the last call, in seconds.
     """
 
     seats: int
+    processes: int
     rounds: Rounds
     listener: Listener = field(default_factory=Listener)
     called: deque[tuple[int, int]] = field(default_factory=deque)
@@ -42,4 +44,4 @@ def of_this_worker() -> LightPool | None:
 def become_light(seats: int, processes: int) -> None:
     """Make this worker one of a light pool, in its parent, before it forks."""
     global _pool  # noqa: PLW0603 - of this worker, as WORKER_ID is
-    _pool = LightPool(seats, Rounds(processes))
+    _pool = LightPool(seats, processes, Rounds(processes + 1))  # one more for suspects

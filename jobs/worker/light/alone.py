@@ -34,13 +34,14 @@ class Alone:
         self._errands: deque[Callable[[], None]] = deque()
         self._done: deque[EndInHand] = deque()
         self._freed = threading.Event()
+        self._suspects: deque[Key] = deque()
 
     def settle(self, ends: Sequence[EndInHand]) -> None:
         """Begin to settle these ends."""
         self._begin([partial(self._settle_one, end) for end in ends])
 
     def look_after(self, keys: Sequence[Key]) -> None:
-        """Begin to put off or turn away these attempts, which did not start."""
+        """Begin to put off or turn away these attempts, which did not start; or they are suspects."""
         self._begin([partial(self._look_after_one, key) for key in keys])
 
     def done(self) -> list[EndInHand]:
@@ -52,6 +53,10 @@ class Alone:
         freed = self._freed.is_set()
         self._freed.clear()
         return freed
+
+    def suspects(self) -> list[Key]:
+        """Return the suspects that were found since the last call."""
+        return [self._suspects.popleft() for _ in range(len(self._suspects))]
 
     def _begin(self, errands: Sequence[Callable[[], None]]) -> None:
         self._errands.extend(errands)
@@ -76,11 +81,14 @@ class Alone:
     def _look_after_one(self, key: Key) -> None:
         try:
             is_freed = patiently(lambda: store.put_off(*key) or store.turn_away(*key))
+            is_suspect = not is_freed and patiently(lambda: store.is_suspect(*key))
         except (DatabaseError, InterfaceError) as error:  # it counts as a lost message
             telemetry.noticed("attempt not looked after", job=key[0], attempt=key[1], error=type(error).__name__)
             return
         if is_freed:
             self._freed.set()
+        elif is_suspect:
+            self._suspects.append(key)
         else:
             telemetry.ignored("start", *key, "not the present attempt, or another installation uses this broker")
 

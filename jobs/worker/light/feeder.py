@@ -30,6 +30,7 @@ from jobs.worker.light.ends import EndInHand, Ends
 from jobs.worker.light.lookout import Lookout
 from jobs.worker.light.passes import Passes
 from jobs.worker.light.processes import Blocked, Key, Processes, RemoteProcess
+from jobs.worker.light.suspects import Suspects
 from jobs.worker.light.wire import Sent
 from jobs.worker.threads.watchdog import Progress
 
@@ -48,15 +49,17 @@ class Feeder:
         *,
         stop: threading.Event,
         drains: Callable[[], bool],
+        grow: Callable[[], object],
         end: Callable[[RemoteProcess], object],
-        died: Callable[[int], object],
+        died: Callable[[int, Sequence[Key]], object],
     ) -> None:
         """Make the feeder.
 
         name: of the pool.
         drains: returns whether the worker takes no more jobs.
+        grow: adds a process to its pool.
         end: ends a process, whose seats are empty or hold only attempts that do not end.
-        died: reports that a process has ended, by its pid, when its last ends are settled.
+        died: reports that a process has ended, when its last ends are settled: its pid, and what its seats held.
         """
         self._worker, self._pool, self._seats = worker, name, pool.seats
         self._stop, self._drains = stop, drains
@@ -66,7 +69,8 @@ class Feeder:
         self._ends, self._passes = Ends(), Passes(name)
         self._bell, self._lookout = Bell(name), Lookout(worker, self.processes)
         self._alone, self._in_hand = Alone(self.processes.wake), dict[Key, RemoteProcess]()
-        self._calls = Calls(pool.called, self._alone)
+        self._suspects = Suspects(self.processes, pool.processes, grow)
+        self._calls = Calls(pool.called, self._alone, self._suspects)
         self._paused_until, self._away_since = 0.0, math.inf
         self._database_wait = 0.0
 
@@ -114,6 +118,7 @@ class Feeder:
             self._passes.ask()
         if self._alone.has_freed():
             self._passes.ask()
+        self._suspects.add(self._alone.suspects())
 
     def _take(self, process: RemoteProcess, message: Sent) -> None:
         match message:
@@ -155,8 +160,11 @@ class Feeder:
             held = sum(len(process.held) for process in processes)
             if monotonic() >= self._ends.gather_until() or 2 * len(self._ends) >= held or self._drains():
                 return True
+        if self._drains():
+            return False
         wanted = self._calls or self._passes.asked
-        return bool(wanted) and not self._drains() and any(process.free(self._seats) for process in processes)
+        free = bool(wanted) and any(process.free(self._seats) for process in processes)
+        return free or self._suspects.next() is not None
 
     def _speak(self, progress: Progress) -> None:
         """Look and make a turn if they are due. While the database is away, all is kept in hand."""
@@ -179,7 +187,8 @@ class Feeder:
         for process, keys in found.cancel.items():
             process.wire.send("cancel", keys)
         for pid in found.dead:
-            self._departures.report(pid)
+            self._departures.report(pid, ())  # what a trip has started there has never begun
+        self._suspects.note_in_hand()
         if self._lookout.lost:
             self._paused_until = monotonic() + PAUSE
         self._passes.ask()
@@ -196,12 +205,13 @@ class Feeder:
         drains = self._drains()
         ends = self._ends.take(store.MOST, go_on=not drains)
         free = [] if drains else self._free_seats(ends)
-        called = self._calls.take(len(free))
+        called = self._calls.take(free, drains=drains)
         goes_on = sum(end.success.goes_on for end in ends)
-        claims = len(free) > len(called) and (self._passes.asked or goes_on < len(ends))
+        claims = len(called.seats) > len(called.keys) and (self._passes.asked or goes_on < len(ends))
         options = self._passes.options() if claims else {}
         successes = [end.success for end in ends]
-        trip = Trip(self._worker, self._pool, ended=successes, called=called, free=free, claims=claims, **options)
+        options |= {"called": called.keys, "free": called.seats, "suspects": called.suspects}
+        trip = Trip(self._worker, self._pool, ended=successes, claims=claims, **options)
         try:
             trip.make()
         except (DatabaseError, InterfaceError) as error:
@@ -223,7 +233,7 @@ class Feeder:
         """Return the processes of the free seats, one for each seat; first those that have the most of them."""
         free = {pid: process.free(self._seats) for pid, process in self.processes.by_pid.items()}
         for end in ends:
-            if end.process.pid in free and end.process.leaves is None and not end.success.goes_on:
+            if end.process.pid in free and end.process.is_open and not end.success.goes_on:
                 free[end.process.pid] += 1
         seats = sorted(((nth, pid) for pid, number in free.items() for nth in range(number)), reverse=True)
         return [pid for _, pid in seats[: store.MOST]]

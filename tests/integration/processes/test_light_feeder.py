@@ -26,23 +26,33 @@ class Fed:
     """A feeder in a thread.
 
     ended, died: the processes that it ended, and the pids that it reported.
+    aboard: what the seats of these held, by pid.
+    grown: how often it asked for a further process.
     drains: whether its worker drains.
     """
 
     def __init__(self, worker) -> None:
-        self.pool, self.stop, self.drains = LightPool(SEATS, Rounds(4)), threading.Event(), False
-        self.ended, self.died, self.wires = [], [], []
+        self.pool, self.stop, self.drains = LightPool(SEATS, 1, Rounds(4)), threading.Event(), False
+        self.ended, self.died, self.aboard, self.wires, self.grown = [], [], {}, [], 0
         self.feeder = Feeder(
             worker,
             "default",
             self.pool,
             stop=self.stop,
             drains=lambda: self.drains,
+            grow=self._grow,
             end=self.ended.append,
-            died=self.died.append,
+            died=self._note_death,
         )
         self.thread = threading.Thread(target=self._run, daemon=True)
         self.thread.start()
+
+    def _grow(self) -> None:
+        self.grown += 1
+
+    def _note_death(self, pid, aboard) -> None:
+        self.aboard[pid] = aboard
+        self.died.append(pid)
 
     def _run(self) -> None:
         self.feeder.run(Progress())

@@ -1,0 +1,61 @@
+"""The suspects in the hand of a feeder: each runs in a process alone, so that its death has one cause.
+
+A job is a suspect if processes of light pools have died with it several times, each time with others beside it, and it
+is not known whose body it was (jobs/sql/shared/suspect.sql). The process is one more than the worker was started with:
+the seats of all others stay open meanwhile.
+"""
+
+from collections.abc import Callable, Sequence
+
+from jobs import store, telemetry
+from jobs.worker.light.processes import Key, Processes, RemoteProcess
+
+
+class Suspects:
+    """Only the feeder's thread uses them. Each has its slot, and waits to start."""
+
+    def __init__(self, processes: Processes, number: int, grow: Callable[[], object]) -> None:
+        """Make the hand, which is empty.
+
+        number: of the processes with which the worker was started.
+        grow: adds a process to them, which may take some seconds.
+        """
+        self._processes, self._number, self._grow = processes, number, grow
+        self._has_grown = False
+        self._waiting: dict[Key, None] = {}
+
+    def add(self, suspects: Sequence[Key]) -> None:
+        """Take these attempts in hand."""
+        for key in suspects:
+            telemetry.noticed("suspect waits for a process alone", job=key[0], attempt=key[1])
+            self._waiting[key] = None
+        if self._waiting and not self._has_grown:
+            self._has_grown = True
+            self._grow()
+
+    def next(self) -> tuple[Key, RemoteProcess] | None:
+        """Return the first one, if there is a process for it, and this process; None: not now."""
+        process = self._apart() if self._waiting else None
+        if process is None or process.held or process.is_blocked or process.leaves is not None:
+            return None
+        return next(iter(self._waiting)), process
+
+    def drop(self, suspects: Sequence[Key]) -> None:
+        """Let go of these attempts: a trip has started them, or they may not start."""
+        for key in suspects:
+            self._waiting.pop(key, None)
+
+    def note_in_hand(self) -> None:
+        """Tell PostgreSQL that they are not lost. Raises Django's errors."""
+        if self._waiting:
+            store.note_in_hand([*self._waiting])
+
+    def _apart(self) -> RemoteProcess | None:
+        """Return the process that is kept for them; else keep an empty one, if there is one more than at the start."""
+        processes = [*self._processes.by_pid.values()]
+        kept = next((process for process in processes if process.is_apart), None)
+        if kept is None and len(processes) > self._number:
+            kept = next((process for process in processes if not process.held and process.leaves is None), None)
+            if kept is not None:
+                kept.is_apart = True
+        return kept

@@ -1,0 +1,130 @@
+"""The feeder keeps a process for jobs that were in several deaths of unknown cause: one of them at a time."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import OperationalError
+from django.utils import timezone
+
+from jobs.lifecycle import Status
+from jobs.models import SHARED_DEATH, FailedAttempt, Job
+from jobs.store import Started, Trip
+from jobs.worker.light import ends
+from tests.factories import NO_PID, QueueFactory, TenantFactory
+from tests.integration.processes.test_light_feeder import Fed, LightProcess, status, submit
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def fed(register):
+    QueueFactory(name="default")
+    fed = Fed(register(concurrency=20, kind="light"))
+    yield fed
+    fed.close()
+
+
+@pytest.fixture
+def suspects(fed):
+    """Jobs of an owner and of a stranger, which wait for a slot."""
+    return [submit_suspect(TenantFactory(queue__num_slots=2)) for _ in range(2)]
+
+
+def submit_suspect(tenant) -> int:
+    (job_id,) = submit(tenant, 1)
+    FailedAttempt.objects.bulk_create(
+        FailedAttempt(job_id=job_id, attempt=number, error_class=SHARED_DEATH, error="", end_time=timezone.now())
+        for number in (1, 2, 3)
+    )
+    Job.objects.filter(pk=job_id).update(attempt=3)
+    return job_id
+
+
+def alone(*processes: LightProcess) -> tuple[LightProcess, Started]:
+    """The process that was kept, and the suspect in it."""
+    wait_until(lambda: [one._hear() for one in processes] and any(one.runs for one in processes), "one runs")
+    (kept,) = [one for one in processes if one.runs]
+    (job,) = kept.runs
+    return kept, job
+
+
+def test_each_suspect_runs_alone_in_a_further_process_and_all_other_seats_stay_open(suspects, fed):
+    process = LightProcess(fed, NO_PID)
+    wait_until(lambda: fed.grown, "it asks for a process")
+    others = submit(TenantFactory(queue__num_slots=4), 4)
+    assert sorted(job.id for job in process.got(4)) == others
+    apart = LightProcess(fed, NO_PID + 1)
+    (first,) = apart.got(1)
+    further = submit(TenantFactory(queue__num_slots=4), 4)
+    assert sorted(job.id for job in process.got(8)) == others + further
+    assert {status(one) for one in suspects} == {Status.RUNNING, Status.QUEUED}
+    apart.end(first)
+    _, second = apart.got(2)
+    assert {(job.id, job.attempt) for job in (first, second)} == {(one, 4) for one in suspects}
+    apart.end(second)
+    wait_until(lambda: {status(one) for one in suspects} == {Status.SUCCESS}, "both have ended")
+    submit(TenantFactory(), 1)
+    process.got(9)
+    apart._hear()
+    assert (len(apart.runs), fed.grown) == (2, 1)
+
+
+def test_no_job_of_its_lane_follows_a_suspect_in_its_process(fed, monkeypatch):
+    monkeypatch.setattr(ends, "MAX_SLICE", 3600.0)
+    tenant = TenantFactory(queue__num_slots=1)
+    submit_suspect(tenant)
+    processes = [LightProcess(fed, NO_PID + n) for n in range(2)]
+    kept, job = alone(*processes)
+    (following,) = submit(tenant, 1)
+    kept.end(job)
+    (other,) = {*processes} - {kept}
+    assert [job.id for job in other.got(1)] == [following]
+
+
+def test_the_next_suspect_runs_in_the_process_that_takes_the_place_of_one_that_died(suspects, fed):
+    processes = [LightProcess(fed, NO_PID + n) for n in range(2)]
+    kept, culprit = alone(*processes)
+    kept.wire.close()
+    wait_until(lambda: fed.died, "its end is reported")
+    assert fed.aboard == {kept.pid: [(culprit.id, culprit.attempt)]}
+    _, next_one = alone(*({*processes} - {kept}), LightProcess(fed, NO_PID + 2))
+    assert {culprit.id, next_one.id} == {*suspects}
+
+
+def test_a_suspect_whose_start_had_no_answer_begins_once(fed, monkeypatch):
+    make, lost = Trip.make, []
+
+    def lose(trip: Trip) -> None:
+        make(trip)
+        if trip._suspects and not lost:
+            lost.append(trip)
+            raise OperationalError("the answer was lost")
+
+    monkeypatch.setattr(Trip, "make", lose)
+    job_id = submit_suspect(TenantFactory())
+    kept, job = alone(*(LightProcess(fed, NO_PID + n) for n in range(2)))
+    kept.end(job)
+    wait_until(lambda: status(job_id) == Status.SUCCESS, "it has ended")
+    assert lost
+    assert Job.objects.get().attempt == 4
+
+
+def test_a_suspect_that_waits_long_for_its_process_is_no_lost_message(fed):
+    job_id = submit_suspect(TenantFactory())
+    LightProcess(fed, NO_PID)
+    wait_until(lambda: fed.grown, "it is in hand")
+    Job.objects.filter(pk=job_id).update(handed_at=timezone.now() - timedelta(hours=1))
+    wait_until(lambda: Job.objects.get().handed_at > timezone.now() - timedelta(minutes=1), "it is noted")
+    assert status(job_id) == Status.QUEUED
+
+
+def test_a_draining_worker_starts_no_suspect(fed):
+    job_id = submit_suspect(TenantFactory())
+    LightProcess(fed, NO_PID)
+    wait_until(lambda: fed.grown, "it is in hand")
+    fed.drains = True
+    apart = LightProcess(fed, NO_PID + 1)
+    assert fed.feeder.idle.wait(20)
+    apart._hear()
+    assert (apart.runs, status(job_id)) == ([], Status.QUEUED)
