@@ -27,7 +27,7 @@ class Called:
     suspects: int
 
 
-class Calls:
+class CallsInHand:
     """Only the feeder's thread uses them, but any may add to `called`.
 
     called: the attempts of messages.

@@ -24,7 +24,7 @@ from jobs.store import OwnSession, Started, Trip
 from jobs.worker.light import LightPool
 from jobs.worker.light.alone import Alone
 from jobs.worker.light.bell import Bell
-from jobs.worker.light.calls import Calls
+from jobs.worker.light.calls import CallsInHand
 from jobs.worker.light.departures import Departures
 from jobs.worker.light.ends import EndInHand, Ends
 from jobs.worker.light.lookout import Lookout
@@ -70,7 +70,7 @@ class Feeder:
         self._bell, self._lookout = Bell(name), Lookout(worker, self.processes)
         self._alone, self._in_hand = Alone(self.processes.wake), dict[Key, RemoteProcess]()
         self._suspects = Suspects(self.processes, pool.processes, grow)
-        self._calls = Calls(pool.called, self._alone, self._suspects)
+        self._calls = CallsInHand(pool.called, self._alone, self._suspects)
         self._paused_until, self._away_since = 0.0, math.inf
         self._database_wait = 0.0
 
@@ -119,6 +119,7 @@ class Feeder:
         if self._alone.has_freed():
             self._passes.ask()
         self._suspects.add(self._alone.suspects())
+        self._suspects.keep_process()
 
     def _take(self, process: RemoteProcess, message: Sent) -> None:
         match message:

@@ -29,13 +29,22 @@ class Suspects:
         for key in suspects:
             telemetry.noticed("suspect waits for a process alone", job=key[0], attempt=key[1])
             self._waiting[key] = None
-        if self._waiting and not self._has_grown:
+
+    def keep_process(self) -> None:
+        """Keep an empty process for them, before others fill it: once there is one more than at the start."""
+        if not self._waiting or self._kept() is not None:
+            return
+        if not self._has_grown:
             self._has_grown = True
             self._grow()
+        processes = [*self._processes.by_pid.values()]
+        empty = next((process for process in processes if not process.held and process.leaves is None), None)
+        if empty is not None and len(processes) > self._number:
+            empty.is_apart = True
 
     def next(self) -> tuple[Key, RemoteProcess] | None:
         """Return the first one, if there is a process for it, and this process; None: not now."""
-        process = self._apart() if self._waiting else None
+        process = self._kept() if self._waiting else None
         if process is None or process.held or process.is_blocked or process.leaves is not None:
             return None
         return next(iter(self._waiting)), process
@@ -50,12 +59,5 @@ class Suspects:
         if self._waiting:
             store.note_in_hand([*self._waiting])
 
-    def _apart(self) -> RemoteProcess | None:
-        """Return the process that is kept for them; else keep an empty one, if there is one more than at the start."""
-        processes = [*self._processes.by_pid.values()]
-        kept = next((process for process in processes if process.is_apart), None)
-        if kept is None and len(processes) > self._number:
-            kept = next((process for process in processes if not process.held and process.leaves is None), None)
-            if kept is not None:
-                kept.is_apart = True
-        return kept
+    def _kept(self) -> RemoteProcess | None:
+        return next((process for process in self._processes.by_pid.values() if process.is_apart), None)
