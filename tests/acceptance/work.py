@@ -19,7 +19,7 @@ PROCESSES = 2
 
 @dataclass(frozen=True)
 class Kind:
-    """Of a pool. seats: of each process. method: of a thing, which holds a seat. crash: for each in a full one that dies."""
+    """Of a pool. seats: of each process. method: of a thing, which holds a seat. crash: for each if one dies full."""
 
     pool: str
     seats: int

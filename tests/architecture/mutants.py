@@ -69,6 +69,7 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     "submit": (*SUBMIT, WEBHOOKS),
     "claim": CLAIM,
     "follow": (*SLICES, EXPIRES),
+    "may_follow": (*TRIPS, *SLICES),
     **dict.fromkeys(("running_in", "start_kept"), (*SLICES, EXPIRES)),
     **dict.fromkeys(("succeed_many", "start_many", "is_suspect", "note_in_hand"), TRIPS),
     **dict.fromkeys(("fenced", "retry", "stop"), (*VERBS, *SLICES, NEWEST)),

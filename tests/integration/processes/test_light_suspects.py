@@ -9,7 +9,6 @@ from django.utils import timezone
 from jobs.lifecycle import Status
 from jobs.models import SHARED_DEATH, FailedAttempt, Job
 from jobs.store import Started, Trip
-from jobs.worker.light import ends
 from tests.factories import NO_PID, QueueFactory, TenantFactory
 from tests.integration.processes.test_light_feeder import SEATS, Fed, LightProcess, status, submit
 from tests.waiting import wait_until
@@ -66,18 +65,6 @@ def test_each_suspect_runs_alone_in_a_further_process_and_all_other_seats_stay_o
     assert len(process.got(SEATS + 2)) == SEATS + 2
     apart._hear()
     assert (len(apart.runs), fed.grown) == (2, 1)
-
-
-def test_no_job_of_its_lane_follows_a_suspect_in_its_process(fed, monkeypatch):
-    monkeypatch.setattr(ends, "MAX_SLICE", 3600.0)
-    tenant = TenantFactory(queue__num_slots=1)
-    submit_suspect(tenant)
-    processes = [LightProcess(fed, NO_PID + n) for n in range(2)]
-    kept, job = alone(*processes)
-    (following,) = submit(tenant, 1)
-    kept.end(job)
-    (other,) = {*processes} - {kept}
-    assert [job.id for job in other.got(1)] == [following]
 
 
 def test_the_next_suspect_runs_in_the_process_that_takes_the_place_of_one_that_died(suspects, fed):
