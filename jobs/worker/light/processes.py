@@ -94,7 +94,7 @@ class Processes:
         self._listener = listener
         self._select = selectors.DefaultSelector()
         self._select.register(listener, selectors.EVENT_READ, self._accept)
-        self._wake_end, self._woken_end = os.pipe()
+        self._woken_end, self._wake_end = os.pipe()
         os.set_blocking(self._wake_end, False)
         os.set_blocking(self._woken_end, False)
         self._select.register(self._woken_end, selectors.EVENT_READ, self._forget_wakes)
