@@ -18,7 +18,7 @@ from jobs.engine.attempt.settle import settle
 from jobs.engine.process.patience import patiently
 from jobs.engine.process.user_code import in_a_thread
 from jobs.worker.light.ends import EndInHand
-from jobs.worker.light.processes import Key
+from jobs.worker.light.processes import Key, RemoteProcess
 
 THREADS = 4  # one row may be locked, or one policy hang
 
@@ -27,31 +27,38 @@ class Alone:
     """Does errands in the background.
 
     done: called when one is done, from that thread.
+    in_hand: the attempts whose ends are being settled, and their processes.
     """
 
     def __init__(self, done: Callable[[], object]) -> None:
         self._wake = done
+        self.in_hand: dict[Key, RemoteProcess] = {}
         self._errands: deque[Callable[[], None]] = deque()
-        self._done: deque[EndInHand] = deque()
+        self._done: deque[Key] = deque()
         self._freed = threading.Event()
         self._suspects: deque[Key] = deque()
 
     def settle(self, ends: Sequence[EndInHand]) -> None:
-        """Begin to settle these ends."""
+        """Begin to settle these ends; their seats are free."""
+        for end in ends:
+            end.process.held.pop(end.key, None)
+            self.in_hand[end.key] = end.process
         self._begin([partial(self._settle_one, end) for end in ends])
 
     def look_after(self, keys: Sequence[Key]) -> None:
         """Begin to put off or turn away these attempts, which did not start; or they are suspects."""
         self._begin([partial(self._look_after_one, key) for key in keys])
 
-    def done(self) -> list[EndInHand]:
-        """Return the ends that have been settled since the last call."""
-        return [self._done.popleft() for _ in range(len(self._done))]
+    def put_off(self, suspects: Sequence[Key]) -> None:
+        """Begin to put off these suspects."""
+        self._begin([partial(self._put_off_one, key) for key in suspects])
 
     def has_freed(self) -> bool:
-        """Return whether an attempt was put off or turned away since the last call: its slot is free."""
-        freed = self._freed.is_set()
-        self._freed.clear()
+        """Return whether slots are free since the last call: an end was settled, an attempt put off or turned away."""
+        if freed := self._freed.is_set():
+            self._freed.clear()
+        for _ in range(len(self._done)):
+            self.in_hand.pop(self._done.popleft(), None)
         return freed
 
     def suspects(self) -> list[Key]:
@@ -76,7 +83,8 @@ class Alone:
             _settle(end)
         except Exception as error:  # its row runs, and no seat holds it: taken back
             telemetry.noticed("outcome was lost", job=end.success.job.id, error=type(error).__name__)
-        self._done.append(end)
+        self._done.append(end.key)
+        self._freed.set()
 
     def _look_after_one(self, key: Key) -> None:
         try:
@@ -91,6 +99,12 @@ class Alone:
             self._suspects.append(key)
         else:
             telemetry.ignored("start", *key, "not the present attempt, or another installation uses this broker")
+
+    def _put_off_one(self, key: Key) -> None:
+        with suppress(DatabaseError, InterfaceError):  # it counts as a lost message
+            if patiently(lambda: store.put_off(*key, suspect=True)):
+                self._freed.set()
+                store.wake_clock()
 
 
 def _settle(end: EndInHand) -> None:

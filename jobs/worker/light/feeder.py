@@ -68,8 +68,8 @@ class Feeder:
         self._departures = Departures(self.processes, end, died)
         self._ends, self._passes = Ends(), Passes(name)
         self._bell, self._lookout = Bell(name), Lookout(worker, self.processes)
-        self._alone, self._in_hand = Alone(self.processes.wake), dict[Key, RemoteProcess]()
-        self._suspects = Suspects(self.processes, pool.processes, grow)
+        self._alone = Alone(self.processes.wake)
+        self._suspects = Suspects(self.processes, pool, grow)
         self._calls = CallsInHand(pool.called, self._alone, self._suspects)
         self._paused_until, self._away_since = 0.0, math.inf
         self._database_wait = 0.0
@@ -96,7 +96,7 @@ class Feeder:
                 self._hear()
                 if monotonic() >= self._paused_until:
                     self._speak(progress)
-                self._departures.look(lambda process: self._ends.of(process) or process in self._in_hand.values())
+                self._departures.look(lambda process: self._ends.of(process) or process in self._alone.in_hand.values())
                 self._note_idle()
             self._bell.close()
             store.session().close()
@@ -113,12 +113,9 @@ class Feeder:
             self._passes.ask()
         if stop:
             self._lookout.hurry()
-        for end in self._alone.done():
-            self._in_hand.pop(end.key, None)
-            self._passes.ask()
         if self._alone.has_freed():
             self._passes.ask()
-        self._suspects.add(self._alone.suspects())
+        self._alone.put_off(self._suspects.add(self._alone.suspects()))
         self._suspects.keep_process()
 
     def _take(self, process: RemoteProcess, message: Sent) -> None:
@@ -182,7 +179,7 @@ class Feeder:
             telemetry.noticed("feeder has no answer", error=type(error).__name__)
 
     def _look(self) -> None:
-        found = self._lookout.look(self._in_hand, self._departures.pids())
+        found = self._lookout.look(self._alone.in_hand, self._departures.pids())
         for process, jobs in found.begin.items():
             process.run(jobs, {})
         for process, keys in found.cancel.items():
@@ -195,7 +192,7 @@ class Feeder:
         self._passes.ask()
 
     def _note_idle(self) -> None:
-        busy = self._ends or self._in_hand or self._departures or self._lookout.lost
+        busy = self._ends or self._alone.in_hand or self._departures or self._lookout.lost
         if self._drains() and not busy and not any(process.held for process in self.processes.by_pid.values()):
             self.idle.set()
 
@@ -250,13 +247,7 @@ class Feeder:
                 end.process.held.pop(end.key, None)
         left = [end for end in ends if end.key not in settled]
         self._ends.put_back([replace(end, missed=True) for end in left if not end.missed])
-        self._settle_alone([end for end in left if end.missed])
-
-    def _settle_alone(self, ends: Sequence[EndInHand]) -> None:
-        for end in ends:
-            end.process.held.pop(end.key, None)
-            self._in_hand[end.key] = end.process
-        self._alone.settle(ends)
+        self._alone.settle([end for end in left if end.missed])
 
     def _take_refusal(self, trip: Trip, ends: Sequence[EndInHand], error: Exception) -> None:
         """Keep the ends of a trip without an answer. Settle them one by one if PostgreSQL refuses one of them."""
@@ -265,7 +256,7 @@ class Feeder:
         if trip.settled is not None:
             self._take_settled(trip, ends)
         elif isinstance(error, DataError):
-            self._settle_alone(ends)
+            self._alone.settle(ends)
         else:
             self._ends.put_back(ends)
 

@@ -8,27 +8,33 @@ the seats of all others stay open meanwhile.
 from collections.abc import Callable, Sequence
 
 from jobs import store, telemetry
+from jobs.worker.light import LightPool
 from jobs.worker.light.processes import Key, Processes, RemoteProcess
+
+PART_OF_SEATS = 2  # half of those of a process: who waits takes a slot of its tenant, and a seat of the pool
 
 
 class Suspects:
     """Only the feeder's thread uses them. Each has its slot, and waits to start."""
 
-    def __init__(self, processes: Processes, number: int, grow: Callable[[], object]) -> None:
+    def __init__(self, processes: Processes, pool: LightPool, grow: Callable[[], object]) -> None:
         """Make the hand, which is empty.
 
-        number: of the processes with which the worker was started.
-        grow: adds a process to them, which may take some seconds.
+        grow: adds a process to those with which the worker was started, which may take some seconds.
         """
-        self._processes, self._number, self._grow = processes, number, grow
+        self._processes, self._number, self._grow = processes, pool.processes, grow
+        self._most = max(pool.seats // PART_OF_SEATS, 1)
         self._has_grown = False
         self._waiting: dict[Key, None] = {}
 
-    def add(self, suspects: Sequence[Key]) -> None:
-        """Take these attempts in hand."""
-        for key in suspects:
+    def add(self, suspects: Sequence[Key]) -> list[Key]:
+        """Take these attempts in hand, as far as there is room; return the others, which have to be put off."""
+        new = [key for key in suspects if key not in self._waiting]
+        room = max(self._most - len(self._waiting), 0)
+        for key in new[:room]:
             telemetry.noticed("suspect waits for a process alone", job=key[0], attempt=key[1])
             self._waiting[key] = None
+        return new[room:]
 
     def keep_process(self) -> None:
         """Keep an empty process for them, before others fill it: once there is one more than at the start."""

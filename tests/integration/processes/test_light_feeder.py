@@ -62,6 +62,8 @@ class Fed:
         self.stop.set()
         self.feeder.wake()
         self.thread.join()
+        for thread in [thread for thread in threading.enumerate() if thread.name == "alone"]:
+            thread.join()
         accepted = [process.wire for process in self.feeder.processes.by_pid.values()]
         for wire in self.wires + accepted:
             wire.close()

@@ -3,12 +3,14 @@
 from datetime import timedelta
 
 import pytest
-from django.db import OperationalError
+from django.db import OperationalError, transaction
 from django.utils import timezone
 
+from jobs import store
 from jobs.lifecycle import Status
 from jobs.models import SHARED_DEATH, FailedAttempt, Job
 from jobs.store import Started, Trip
+from jobs.worker.light import suspects as hand
 from tests.factories import NO_PID, QueueFactory, TenantFactory
 from tests.integration.processes.test_light_feeder import SEATS, Fed, LightProcess, status, submit
 from tests.waiting import wait_until
@@ -17,7 +19,9 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def fed(register):
+def fed(register, monkeypatch):
+    """Two suspects may wait in its hand."""
+    monkeypatch.setattr(hand, "PART_OF_SEATS", SEATS // 2)
     QueueFactory(name="default")
     fed = Fed(register(concurrency=20, kind="light"))
     yield fed
@@ -31,12 +35,13 @@ def suspects(fed):
 
 
 def submit_suspect(tenant) -> int:
-    (job_id,) = submit(tenant, 1)
-    FailedAttempt.objects.bulk_create(
-        FailedAttempt(job_id=job_id, attempt=number, error_class=SHARED_DEATH, error="", end_time=timezone.now())
-        for number in (1, 2, 3)
-    )
-    Job.objects.filter(pk=job_id).update(attempt=3)
+    with transaction.atomic():
+        (job_id,) = submit(tenant, 1)
+        FailedAttempt.objects.bulk_create(
+            FailedAttempt(job_id=job_id, attempt=number, error_class=SHARED_DEATH, error="", end_time=timezone.now())
+            for number in (1, 2, 3)
+        )
+        Job.objects.filter(pk=job_id).update(attempt=3)
     return job_id
 
 
@@ -105,11 +110,25 @@ def test_a_suspect_that_waits_long_for_its_process_is_no_lost_message(fed):
 
 
 def test_a_draining_worker_starts_no_suspect(fed):
+    process = LightProcess(fed, NO_PID)
+    submit(TenantFactory(), 1)
+    (job,) = process.got(1)
     job_id = submit_suspect(TenantFactory())
-    LightProcess(fed, NO_PID)
     wait_until(lambda: fed.grown, "it is in hand")
     fed.drains = True
     apart = LightProcess(fed, NO_PID + 1)
+    wait_until(lambda: fed.feeder.processes.by_pid[apart.pid].is_apart, "there is a process for it")
+    process.end(job)
     assert fed.feeder.idle.wait(20)
     apart._hear()
-    assert (apart.runs, status(job_id)) == ([], Status.QUEUED)
+    assert (apart.runs, status(job.id), status(job_id)) == ([], Status.SUCCESS, Status.QUEUED)
+
+
+def test_more_suspects_than_may_wait_are_put_off_and_take_no_slots_from_others(fed):
+    tenant = TenantFactory(queue__num_slots=3)
+    three = [submit_suspect(tenant) for _ in range(3)]
+    process = LightProcess(fed, NO_PID)
+    wait_until(lambda: sorted(map(status, three)) == ["queued", "queued", "scheduled"], "one does not wait")
+    (other,) = submit(tenant, 1)
+    assert [job.id for job in process.got(1)] == [other]
+    assert not store.recount_books()

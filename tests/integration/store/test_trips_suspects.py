@@ -1,14 +1,19 @@
 """A job that was in three deaths of unknown cause starts beside no others: a trip must be called for it."""
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 from django.utils import timezone
 
 from jobs import store
 from jobs.models import SHARED_DEATH, FailedAttempt, Job
+from tests.clock import call_at
 from tests.factories import TenantFactory
 from tests.light import begin, ends, submit, trip
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]
+
+NOW = datetime(2030, 1, 31, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -96,6 +101,20 @@ def test_an_attempt_of_others_or_that_runs_is_no_suspect_that_waits(worker, owne
         trip(worker, called=[(job_id, 4)], free=[7], suspects=1)
     attempt = {"attempt": 3, "no suspect": 1}.get(why, 4)
     assert not store.is_suspect(job_id, attempt)
+
+
+@pytest.mark.parametrize(("attempt", "seconds"), [(4, 2), (6, 8), (9, 60), (999, 60)])
+def test_a_suspect_is_put_off_for_longer_each_time_and_others_are_not(worker, owner, stranger, attempt, seconds):
+    waits, (other,) = suspect(owner), submit(stranger, 1)
+    trip(worker, free=[7, 7], claims=True)
+    trip(worker, called=[(other, 1)], free=[7])
+    Job.objects.filter(pk=waits).update(attempt=attempt)
+    Job.objects.filter(pk=other).update(status="queued")
+    assert not store.put_off(other, 1, suspect=True)
+    assert call_at(NOW, store.put_off, waits, attempt, suspect=True)
+    job = Job.objects.get(pk=waits)
+    assert (job.status, job.slot, job.due_at) == ("scheduled", None, NOW + timedelta(seconds=seconds))
+    assert not store.put_off(waits, attempt, suspect=True)
 
 
 def test_an_attempt_that_runs_is_not_noted_in_hand(worker, owner):
