@@ -65,7 +65,7 @@ def of_many() -> dict[str, object]:
 
 def start_many(job: Job, attempt: int) -> bool:
     """Its feeder was told of that attempt by a message."""
-    called = {"ids": [job.pk], "attempts": [attempt], "pids": [1], "kept": False}
+    called = {"ids": [job.pk], "attempts": [attempt], "pids": [1], "suspects": 0, "kept": False}
     return moved(job, begun_by(rows("start_many", **of_many() | called), WORKER))
 
 

@@ -69,6 +69,14 @@ class Migration(migrations.Migration):
             model_name='pool',
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('kind', 'ordinary'), ('seats', 1), ('threads', False)), models.Q(('kind', 'light'), ('seats__gte', 1), ('seats__lte', 1000)), _connector='OR'), name='pools_have_their_seats'),
         ),
+        migrations.RemoveIndex(
+            model_name='failedattempt',
+            name='failed_attempts_crashes',
+        ),
+        migrations.AddIndex(
+            model_name='failedattempt',
+            index=models.Index(condition=models.Q(('error_class__in', ('WorkerGone', 'ProcessDied', 'SharedDeath'))), fields=['end_time'], name='failed_attempts_crashes'),
+        ),
         migrations.AddIndex(
             model_name='blockedloop',
             index=models.Index(fields=['began_at'], name='blocked_loops_by_time'),

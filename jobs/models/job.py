@@ -223,9 +223,11 @@ class FailedAttemptRow(models.Model):
         abstract = True
 
 
+# With others in its process, of a light pool: it is not known whose body it was, so it is no crash of its job.
+SHARED_DEATH = "SharedDeath"
 # Error classes of attempts that died with their process: the crashes of a worker. One that was killed for its memory
 # (MemoryExceeded) counts as a crash of its job, and is no sign of a bad worker.
-CRASHES = ("WorkerGone", "ProcessDied")
+CRASHES = ("WorkerGone", "ProcessDied", SHARED_DEATH)
 # Error classes of attempts that ended through no fault of their job, which then runs again.
 WORKER_STOPPED, NEIGHBOUR_ENDED, UNKNOWN_JOB_TYPE = "WorkerStopped", "NeighbourEnded", "UnknownJobType"
 

@@ -6,12 +6,12 @@ The text of any other exception may contain paths, SQL, host names or values of 
 import re
 
 from jobs.authoring.exceptions import TenantError
-from jobs.models import NEIGHBOUR_ENDED, WORKER_STOPPED
+from jobs.models import NEIGHBOUR_ENDED, SHARED_DEATH, WORKER_STOPPED
 
 # The scheduler's own errors, whose texts reveal nothing of a machine. For the errors of bodies the class decides.
 OURS = frozenset(
     {"Cancelled", "MemoryExceeded", "ProcessDied", "ResultRefused", "SourceGone"}
-    | {NEIGHBOUR_ENDED, "WorkerGone", WORKER_STOPPED}
+    | {NEIGHBOUR_ENDED, SHARED_DEATH, "WorkerGone", WORKER_STOPPED}
 )
 TIMED_OUT = re.compile(r"TimeoutError: timed out after [0-9.e+]+ s( and was killed)?")
 

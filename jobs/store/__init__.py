@@ -66,7 +66,7 @@ from jobs.store.submitting import (
     recount_waiting,
     replace,
 )
-from jobs.store.trips import MOST, Success, Trip
+from jobs.store.trips import MOST, Success, Trip, is_suspect, note_in_hand
 from jobs.store.worker_sessions import keep_sessions, name_sessions, session_name
 from jobs.store.workers import (
     LIVE_BEATS,

@@ -97,9 +97,12 @@ def unknown_for(job: Started) -> float:
     return seconds
 
 
-def put_off(job_id: int, attempt: int) -> bool:
-    """queued -> scheduled, held, if its job type is paused."""
-    tenants = rows("put_off", id=job_id, attempt=attempt, held_until=HELD_UNTIL)
+def put_off(job_id: int, attempt: int, *, suspect: bool = False) -> bool:
+    """queued -> scheduled, held, if its job type is paused.
+
+    suspect: instead, for up to a minute, if it is a suspect.
+    """
+    tenants = rows("put_off", id=job_id, attempt=attempt, held_until=HELD_UNTIL, suspect=suspect)
     for (tenant_id,) in tenants:
         log("put_off", job_id, attempt, tenant=tenant_id)
     return bool(tenants)

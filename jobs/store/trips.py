@@ -14,7 +14,7 @@ from jobs.store import clock
 from jobs.store.attempts import all_started, default_timeout, log_start, started
 from jobs.store.claiming import FreeSeats, claim_for, decided, plan
 from jobs.store.pipeline import Pipeline, pipeline
-from jobs.store.rows import Pass, Started
+from jobs.store.rows import Pass, Started, rows
 from jobs.store.session import session
 from jobs.store.settling import Stats, log_follow, log_success
 from plumbing.wire import Answer
@@ -57,6 +57,7 @@ class Trip:
         ended: Sequence[Success] = (),
         called: Sequence[Attempt] = (),
         free: Sequence[int] = (),
+        suspects: int = 0,
         claims: bool = False,
         locked: Collection[str] = (),
         borrow: bool = False,
@@ -68,6 +69,7 @@ class Trip:
         called: the attempts of messages, at most one for each free seat. One that may not start is not in `started`.
         free: the process of each free seat. The first are those of the called attempts, in their order; the next,
             those of the claimed jobs.
+        suspects: so many of the called attempts, the first ones, may be suspects. No other suspect starts.
         claims: whether to make a pass. It claims at most MOST jobs of this pool, and at most one for each seat that is
             left; and jobs of ordinary pools.
         locked, borrow: as in `claim`.
@@ -76,7 +78,7 @@ class Trip:
             raise ValueError(f"A trip has at most {MOST} ends, and a free seat for each called attempt.")
         self._feeder = FreeSeats(worker, pool, seats=min(MOST, len(free) - len(called)))
         self._ended = sorted(ended, key=lambda success: success.job.id)  # rows are locked in the order of their numbers
-        self._called, self._free, self._claims = called, free, claims
+        self._called, self._free, self._suspects, self._claims = called, free, suspects, claims
         self._locked, self._borrow = locked, borrow
         self._settles: tuple[Answer, Answer] | None = None  # of the statement, and of its commit
         self._decides: tuple[Answer, Answer] | None = None
@@ -111,7 +113,7 @@ class Trip:
             self._decides = claim_for(self._feeder, pipe, locked=self._locked, borrow=self._borrow)
         if self._called or self._claims:  # durable, unlike the claim
             called = {"ids": [job_id for job_id, _ in self._called], "attempts": [number for _, number in self._called]}
-            starts = called | {"pids": list(self._free), "kept": self._claims}
+            starts = called | {"pids": list(self._free), "suspects": self._suspects, "kept": self._claims}
             self._starts = pipe.add(statement("start_many"), **moment, **starts)
 
     def _hear_ends(self) -> None:
@@ -126,6 +128,16 @@ class Trip:
             self.done = decided(folded.rows(), claimed.rows())
         if self._starts is not None:
             self.started = begun_by(self._starts.rows(), self._feeder.worker)
+
+
+def is_suspect(job_id: int, attempt: int) -> bool:
+    """Return whether an attempt waits to start, and starts only as a suspect."""
+    return bool(rows("is_suspect", id=job_id, attempt=attempt))
+
+
+def note_in_hand(suspects: Sequence[Attempt]) -> None:
+    """Note that these attempts are in hand, and no lost messages."""
+    rows("note_in_hand", ids=[job_id for job_id, _ in suspects], attempts=[number for _, number in suspects])
 
 
 Rows = Sequence[tuple[Any, ...]]  # of the answer to a statement

@@ -52,6 +52,7 @@ class Parent:
         self._watchdog = Watchdog(self._stop, self._abort)
         self._queue = queue = next(iter(consumer.app.amqp.queues.consume_from))  # named as the pool
         self._light = light.of_this_worker()
+        self._grow = lambda: self._pool.grow(consumer.hub)
         self._reach = Reach(
             self._stop, lambda: running_table.drains or takes_messages(consumer, queue), self._broker_changed
         )
@@ -99,7 +100,7 @@ class Parent:
     def _of_seats(self) -> list[tuple[str, Run]]:
         """Return the threads that watch over what the seats hold."""
         if self._light is not None:
-            return light_threads(self._light, self._queue, self._stop, lambda: running_table.drains)
+            return light_threads(self._light, self._queue, self._stop, lambda: running_table.drains, self._grow)
         limits = Limits(running_table, self._stop, self._pool)
         return [("limits", limits.run), ("reconcile", Reconciler(WORKER_ID, running_table, self._stop, self._pool).run)]
 

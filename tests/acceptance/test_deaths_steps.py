@@ -186,5 +186,5 @@ def test_killed_while_a_trip_starts_attempts_in_its_seats(work):
         arrived("its trip", "application_name LIKE '%%feeder'")
         [victim] = children(worker)
         kill(victim)
-    assert work.ended(first=2) == {("success", 2, 1)}
+    assert work.ended(first=2) == {("success", 2, 0)}
     work.nothing_is_left()

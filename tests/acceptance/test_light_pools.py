@@ -3,6 +3,7 @@
 from collections import Counter
 
 import pytest
+from django.db import transaction
 
 from jobs import async_, submit_many
 from jobs.engine.verbs.cancel import cancel
@@ -47,8 +48,9 @@ def test_a_coroutine_runs_in_a_seat_of_a_light_process(light_pool, start_worker,
 def test_many_attempts_wait_in_one_process_and_no_tenant_takes_more_than_its_slots(light_pool, start_worker, tenant):
     start_worker("light", 1)
     stranger = TenantFactory(queue__num_slots=3)
-    for who in (tenant, stranger):
-        store_many(who, 30, 0.3)
+    with transaction.atomic():  # so that all wait at once, however slow the machine is
+        for who in (tenant, stranger):
+            store_many(who, 30, 0.3)
     most = Counter()
     wait_until(lambda: note_most(most) or not Job.objects.exclude(status="success").exists(), "all have ended")
     assert most[tenant.pk] <= 20

@@ -19,14 +19,15 @@ PROCESSES = 2
 
 @dataclass(frozen=True)
 class Kind:
-    """Of a pool. seats: of each process. method: of a thing, which holds a seat."""
+    """Of a pool. seats: of each process. method: of a thing, which holds a seat. crash: for each if one dies full."""
 
     pool: str
     seats: int
     method: str
+    crash: int
 
 
-KINDS = {"ordinary": Kind("default", 1, "hold"), "light": Kind(QUEUE, 12, "light_hold")}
+KINDS = {"ordinary": Kind("default", 1, "hold", 1), "light": Kind(QUEUE, 12, "light_hold", 0)}
 
 
 @dataclass

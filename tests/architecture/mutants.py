@@ -36,7 +36,7 @@ CLAIM = (
     "tests/integration/store/test_trips_claim.py",
 )
 SLICES = ("tests/integration/engine/test_slices.py",)
-TRIPS = tuple(f"tests/integration/store/test_trips{part}.py" for part in ("", "_claim", "_follow"))
+TRIPS = tuple(f"tests/integration/store/test_trips{part}.py" for part in ("", "_claim", "_follow", "_suspects"))
 LAST_DAY = ("tests/integration/api/test_last_day.py",)
 LOOKING = ("tests/integration/store/test_looking.py",)
 RECOVER = ("tests/integration/engine/test_recover.py",)
@@ -69,8 +69,9 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     "submit": (*SUBMIT, WEBHOOKS),
     "claim": CLAIM,
     "follow": (*SLICES, EXPIRES),
+    "may_follow": (*TRIPS, *SLICES),
     **dict.fromkeys(("running_in", "start_kept"), (*SLICES, EXPIRES)),
-    **dict.fromkeys(("succeed_many", "start_many"), TRIPS),
+    **dict.fromkeys(("succeed_many", "start_many", "is_suspect", "note_in_hand"), TRIPS),
     **dict.fromkeys(("fenced", "retry", "stop"), (*VERBS, *SLICES, NEWEST)),
     **dict.fromkeys(("left_behind", "end_sessions"), RECOVER),
     "take_back": (

@@ -111,8 +111,8 @@ def test_the_fence_on_the_process_stands_in_one_chapter():
     """Of one attempt. The others do not compare: they set the holder; or they compare those of many attempts."""
     compared = re.compile(r"\bworker_pid (=|<>|IN|IS|BETWEEN|<|>)")
     texts = {str(path.relative_to(HERE)): re.sub(r"--.*", "", path.read_text()) for path in HERE.rglob("*.sql")}
-    setting = {"claiming/start_kept.sql", "settling/follow.sql", "claiming/claim/take.sql"}
-    of_many = {"trips/succeed_many.sql": 2, "trips/start_many.sql": 1, "attempts/short.sql": 2}
+    setting = {"claiming/start_kept.sql", "shared/follows.sql", "claiming/claim/take.sql"}
+    of_many = {"trips/succeed_many.sql": 1, "trips/start_many.sql": 1, "attempts/short.sql": 2}
     found = {path: len(compared.findall(text)) for path, text in texts.items() if compared.search(text)}
     assert found == dict.fromkeys({"shared/held_by.sql"} | setting, 1) | of_many
 

@@ -219,7 +219,9 @@ def _foreign(job: AnyJob, started: set[int]) -> Iterator[str]:
 def table(title: str, counts: dict[str, Counter[str]]) -> Table:
     """What happened, in figures: those given, and what PostgreSQL holds."""
     sums = AnyJob.objects.aggregate(retries=Sum("retries"), crashes=Sum("crashes"), attempts=Sum("attempt"))
-    crashes = AnyFailedAttempt.objects.filter(error_class__in=["ProcessDied", "WorkerGone", "WorkerStopped"])
+    crashes = AnyFailedAttempt.objects.filter(
+        error_class__in=["ProcessDied", "SharedDeath", "WorkerGone", "WorkerStopped"]
+    )
     reasons = AnyJob.objects.exclude(reason=None).values_list("reason", flat=True)
     sections = {
         **counts,

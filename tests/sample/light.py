@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import time
 from functools import partial
 from typing import Any
@@ -81,6 +82,12 @@ async def find(way: str) -> list[Any]:
     """Tell what is left there, to another tenant."""
     found: list[Any] = await LIGHT_WAYS[way](look)
     return found
+
+
+@job(queue=QUEUE, dedup=False)
+async def crash() -> None:
+    """End the process as a fault in a C library does."""
+    signal.raise_signal(signal.SIGSEGV)
 
 
 @job(queue=QUEUE, dedup=False)

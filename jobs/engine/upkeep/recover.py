@@ -1,6 +1,7 @@
 """Recover: take back jobs whose holder died, send lost messages again. Skips locked rows until the next look."""
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -12,14 +13,14 @@ from jobs.engine.deaths.announce import announce
 from jobs.engine.door import dispatch, repairs
 from jobs.engine.process.user_code import in_a_thread
 from jobs.lifecycle import Status
-from jobs.models import NEIGHBOUR_ENDED, WORKER_STOPPED
+from jobs.models import NEIGHBOUR_ENDED, SHARED_DEATH, WORKER_STOPPED
 from jobs.store import ANY_SEAT, Failure, Seat
 
 SESSION_PATIENCE = 1.0  # seconds to wait for each session of a dead process to end
 MOST_STOPS = 10  # ends that are not to blame on a job, and do not count as its crashes; each further one does
 STOPPED = Failure(WORKER_STOPPED, "its worker was stopped")
 NEIGHBOUR = Failure(NEIGHBOUR_ENDED, "its process was ended because of another job in it")
-FORGIVEN = (STOPPED, NEIGHBOUR)
+FORGIVEN = (WORKER_STOPPED, NEIGHBOUR_ENDED, SHARED_DEATH)
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class Death:
     error: how the process ended.
     kills: why its worker ended it, for each seat that exceeded a limit; (): the worker did not.
     stopped: whether its worker was asked to stop.
+    aboard: the attempts that its seats held; None: it had one seat.
     """
 
     pid: int
@@ -53,6 +55,7 @@ class Death:
     error: str
     kills: tuple[Kill, ...] = ()
     stopped: bool = False
+    aboard: Sequence[tuple[int, int]] | None = None
 
 
 def declare_gone(watched: float, now: datetime) -> None:
@@ -96,16 +99,27 @@ def process_ended(worker: uuid.UUID, death: Death) -> bool:
 
 
 def _settle(job_id: int, attempt: int, seat: Seat, death: Death) -> bool:
-    blamed = [(kill.job_id, kill.attempt) for kill in death.kills]
-    failure = STOPPED if death.stopped else Failure("ProcessDied", death.error)
-    if blamed and (job_id, attempt) not in blamed:
-        failure = NEIGHBOUR
+    failure = _failure_of(job_id, attempt, death)
     for kill in death.kills:
         if (kill.job_id, kill.attempt) == (job_id, attempt):
             if kill.reason is None and time_out(job_id, attempt, seat):
                 return True
             failure = kill.reason or failure
     return take_back(job_id, attempt, failure, seat)
+
+
+def _failure_of(job_id: int, attempt: int, death: Death) -> Failure:
+    """Return the failure of an attempt that ended with its process, unless the process was ended because of it."""
+    if death.kills and all((kill.job_id, kill.attempt) != (job_id, attempt) for kill in death.kills):
+        return NEIGHBOUR
+    if death.stopped:
+        return STOPPED
+    if death.aboard is None:
+        return Failure("ProcessDied", death.error)
+    if [*death.aboard] == [(job_id, attempt)]:
+        return Failure("ProcessDied", f"{death.error}, with no other job in it")
+    begun = (job_id, attempt) in death.aboard
+    return Failure(SHARED_DEATH, f"{death.error}, {'with other jobs in it' if begun else 'perhaps before it began'}")
 
 
 def take_back_unheld(seat: Seat, job_id: int, attempt: int) -> bool:
@@ -127,7 +141,7 @@ def take_back(job_id: int, attempt: int, failure: Failure, seat: Seat = ANY_SEAT
 
     Return False if that is not (yet) done.
     """
-    forgiven = MOST_STOPS if failure in FORGIVEN else 0
+    forgiven = MOST_STOPS if failure.error_class in FORGIVEN else 0
     status = store.take_back(job_id, attempt, failure, settings.JOBS_MAX_CRASHES, seat=seat, forgiven=forgiven)
     if status is None:
         telemetry.ignored("take_back", job_id, attempt, "it is over, or runs elsewhere, or its row is locked")

@@ -166,7 +166,7 @@ worked AS (
     UNION ALL
     SELECT f.worker, 0, 1 FROM clock CROSS JOIN LATERAL (
         SELECT worker FROM failed_attempts
-        WHERE error_class IN ('WorkerGone', 'ProcessDied') AND end_time > clock.now - interval '1 day'
+        WHERE error_class IN ('WorkerGone', 'ProcessDied', 'SharedDeath') AND end_time > clock.now - interval '1 day'
         ORDER BY end_time DESC LIMIT %(most)s
     ) f
 )

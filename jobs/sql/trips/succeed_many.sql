@@ -63,40 +63,9 @@ next AS MATERIALIZED (
         e.place + row_number() OVER (PARTITION BY e.queue_id, e.tenant_id ORDER BY j.priority, j.id) AS place
     FROM (SELECT queue_id, tenant_id, count(*)::int AS n, min(place) - 1 AS place FROM freeing GROUP BY queue_id, tenant_id) e
     CROSS JOIN clock
+    -- include shared/may_follow
     CROSS JOIN LATERAL (
-        SELECT name, pool, default_timeout, default_max_retries, default_backoff, backoff_grows FROM queues
-        WHERE id BETWEEN e.queue_id AND e.queue_id
-          AND NOT paused  -- guard
-          AND concurrency IS NULL  -- guard I1
-          AND rate_limit IS NULL  -- guard
-        ORDER BY id
-        LIMIT 1
-    ) q
-    CROSS JOIN LATERAL (
-        SELECT num_slots FROM tenant_queues
-        WHERE tenant_id BETWEEN e.tenant_id AND e.tenant_id
-          AND NOT paused  -- guard
-          AND user_slots IS NULL  -- guard I1
-          AND rate_limit IS NULL  -- guard
-        ORDER BY tenant_id
-        LIMIT 1
-    ) tenant
-    CROSS JOIN LATERAL (
-        SELECT pool FROM workers
-        WHERE id BETWEEN %(worker)s::uuid AND %(worker)s::uuid
-          AND gone_at IS NULL  -- guard I3
-          AND concurrency > 0  -- guard
-        ORDER BY id
-        LIMIT 1
-    ) worker
-    CROSS JOIN LATERAL (
-        SELECT head, CASE WHEN state = 'closed' THEN clock.now ELSE opened_at END AS opened_at FROM lanes
-        WHERE tenant_id = e.tenant_id AND queue_id = e.queue_id
-        ORDER BY version DESC
-        LIMIT 1
-    ) lane
-    CROSS JOIN LATERAL (
-        SELECT ctid AS row, source_type, source_method, expires_at, priority, id FROM jobs
+        SELECT ctid AS row, source_type, source_method, expires_at, priority, id, attempt FROM jobs
         WHERE ready_at IS NOT NULL
           AND queue_id = e.queue_id AND tenant_id = e.tenant_id
           AND (priority, id) >= ((lane.head >> 58)::smallint, lane.head & 288230376151711743)
@@ -107,24 +76,13 @@ next AS MATERIALIZED (
     WHERE q.pool = worker.pool  -- guard
       AND coalesce(j.expires_at > clock.now, true)  -- guard
       AND NOT EXISTS (SELECT FROM paused_job_types p WHERE p.source_type = j.source_type AND p.source_method = j.source_method)  -- guard
+      AND NOT (
+          -- include shared/suspect
+      )  -- guard
 ),
 followed AS (
     UPDATE jobs j
-    SET status = 'running',
-        slot = q.slot,
-        ticket = q.ticket,
-        followed = q.followed,
-        waited_since = ready_at, own_until = greatest(ready_at, q.opened_at),
-        ready_at = NULL,
-        attempt = attempt + 1,
-        queued_at = clock.now,
-        handed_at = NULL,
-        start_time = clock.now,
-        worker = %(worker)s,
-        worker_pid = q.worker_pid,
-        peak_memory = NULL,
-        progress = NULL,
-        progress_note = ''
+    -- include shared/follows
     FROM (
         SELECT n.*, ids[place] AS ended_id, slots[place] AS slot, tickets[place] AS ticket, follows[place] + 1 AS followed,
             pids[place] AS worker_pid

@@ -3,6 +3,7 @@
 import os
 import queue
 import signal
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -17,6 +18,7 @@ class Pool:
     def __init__(self, pool: Any) -> None:
         """Wrap the pool, which is Celery's."""
         self._pool = pool
+        self._added = 0
 
     def pids(self) -> list[int]:
         """Return the present processes; none after the pool was terminated, while our threads still look."""
@@ -24,9 +26,27 @@ class Pool:
         return [process.pid for process in processes._pool] if processes else []
 
     def size(self) -> int:
-        """Return how many processes the pool is meant to have; 0 after it was terminated."""
+        """Return how many processes the pool is meant to have, without those that were added; 0 after its end."""
         processes = self._pool._pool
-        return processes._processes if processes else 0
+        return processes._processes - self._added if processes else 0
+
+    def grow(self, hub: Any) -> None:
+        """Add a process; it starts within a second or some.
+
+        hub: Celery's event loop, whose thread starts processes then; None: a thread of the pool's own does.
+        """
+        if hub is None:
+            self._add()
+        else:
+            hub.call_soon(self._add_at_once)
+
+    def _add(self) -> None:
+        self._added += 1
+        self._pool.grow(1)
+
+    def _add_at_once(self) -> None:
+        self._add()
+        self._pool._pool.maintain_pool()
 
 
 _kills: dict[tuple[int, int, int], Kill] = {}  # by process, job and attempt: of several in a light one
@@ -64,9 +84,9 @@ def stop(pid: int) -> None:
     end(pid)
 
 
-def report(pid: int, job_id: int, attempt: int, error: str) -> None:
+def report(pid: int, job_id: int, attempt: int, error: str, aboard: Sequence[tuple[int, int]] | None = None) -> None:
     """Report that a process has ended, and that nothing of it runs any more. The parameters are those of `Death`."""
-    deaths.put(Death(pid, job_id, attempt, error, kills_of(pid), stopped=pid in _stopped))
+    deaths.put(Death(pid, job_id, attempt, error, kills_of(pid), stopped=pid in _stopped, aboard=aboard))
 
 
 def end(pid: int) -> None:

@@ -15,12 +15,14 @@ class LightPool:
 
     seats: of each process.
     threads: whether bodies without `async` run in threads.
+    processes: their number when the worker starts.
     called: attempts of messages, for the feeder: of a dispatch that took the pool for an ordinary one, or of a repair.
     wake: wakes the feeder.
     database_wait: returns the longest wait of a body for a database thread since the last call, in seconds.
     """
 
     seats: int
+    processes: int
     rounds: Rounds
     threads: bool = False
     listener: Listener = field(default_factory=Listener)
@@ -48,4 +50,4 @@ def become_light(row: Pool, processes: int) -> None:
     row: of the pool.
     """
     global _pool  # noqa: PLW0603 - of this worker, as WORKER_ID is
-    _pool = LightPool(row.seats, Rounds(processes), row.threads)
+    _pool = LightPool(row.seats, processes, Rounds(processes + 1), row.threads)  # one more process for suspects

@@ -1,10 +1,10 @@
 """The departures of a light worker's processes: those that have to end, and those that have ended."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import monotonic
 
-from jobs.worker.light.processes import Processes, RemoteProcess
+from jobs.worker.light.processes import Key, Processes, RemoteProcess
 
 LAST_PATIENCE = 30.0  # seconds that the other seats of a process get, which has to end because of one of them
 REPORT_AGAIN = 30.0  # seconds until the end of a process is reported again, if rows still name it
@@ -14,11 +14,14 @@ class Departures:
     """Only the feeder's thread uses them.
 
     end: ends a process, whose seats are empty or hold only attempts that do not end.
-    died: reports that a process has ended, by its pid.
+    died: reports that a process has ended: its pid, and the attempts that its seats held.
     """
 
     def __init__(
-        self, processes: Processes, end: Callable[[RemoteProcess], object], died: Callable[[int], object]
+        self,
+        processes: Processes,
+        end: Callable[[RemoteProcess], object],
+        died: Callable[[int, Sequence[Key]], object],
     ) -> None:
         self._processes, self._end, self._died = processes, end, died
         self._ended: list[RemoteProcess] = []
@@ -48,11 +51,14 @@ class Departures:
                 self._end(process)
         for process in [process for process in self._ended if not settles(process)]:
             self._ended.remove(process)
-            self.report(process.pid)
+            self.report(process.pid, [*process.held])
 
-    def report(self, pid: int) -> None:
-        """Report that a process has ended, and again if its rows are still there much later."""
+    def report(self, pid: int, aboard: Sequence[Key]) -> None:
+        """Report that a process has ended, and again if its rows are still there much later.
+
+        aboard: the attempts that its seats held.
+        """
         now = monotonic()
         if now - self._reported.get(pid, -math.inf) > REPORT_AGAIN:
             self._reported[pid] = now
-            self._died(pid)
+            self._died(pid, aboard)

@@ -46,7 +46,7 @@ class EndInHand:
 
     def may_go_on(self, now: float) -> bool:
         """Return whether the next job, if it takes as long, lies at least by half within the slice."""
-        return self.process.leaves is None and now - self.held.slice_since + (now - self.held.since) / 2 < MAX_SLICE
+        return self.process.is_open and now - self.held.slice_since + (now - self.held.since) / 2 < MAX_SLICE
 
 
 class Ends:

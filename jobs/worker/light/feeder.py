@@ -24,11 +24,13 @@ from jobs.store import OwnSession, Started, Trip
 from jobs.worker.light import LightPool
 from jobs.worker.light.alone import Alone
 from jobs.worker.light.bell import Bell
+from jobs.worker.light.calls import CallsInHand
 from jobs.worker.light.departures import Departures
 from jobs.worker.light.ends import EndInHand, Ends
 from jobs.worker.light.lookout import Lookout
 from jobs.worker.light.passes import Passes
 from jobs.worker.light.processes import Blocked, Key, Processes, RemoteProcess
+from jobs.worker.light.suspects import Suspects
 from jobs.worker.light.wire import Sent
 from jobs.worker.threads.watchdog import Progress
 
@@ -47,24 +49,28 @@ class Feeder:
         *,
         stop: threading.Event,
         drains: Callable[[], bool],
+        grow: Callable[[], object],
         end: Callable[[RemoteProcess], object],
-        died: Callable[[int], object],
+        died: Callable[[int, Sequence[Key]], object],
     ) -> None:
         """Make the feeder.
 
         name: of the pool.
         drains: returns whether the worker takes no more jobs.
+        grow: adds a process to its pool.
         end: ends a process, whose seats are empty or hold only attempts that do not end.
-        died: reports that a process has ended, by its pid, when its last ends are settled.
+        died: reports that a process has ended, when its last ends are settled: its pid, and what its seats held.
         """
-        self._worker, self._pool, self._seats, self._called = worker, name, pool.seats, pool.called
+        self._worker, self._pool, self._seats = worker, name, pool.seats
         self._stop, self._drains = stop, drains
         self.processes = Processes(pool.listener)
         self.idle = threading.Event()  # the worker drains, and no seat holds anything
         self._departures = Departures(self.processes, end, died)
         self._ends, self._passes = Ends(), Passes(name)
         self._bell, self._lookout = Bell(name), Lookout(worker, self.processes)
-        self._alone, self._in_hand = Alone(self.processes.wake), dict[Key, RemoteProcess]()
+        self._alone = Alone(self.processes.wake)
+        self._suspects = Suspects(self.processes, pool, grow)
+        self._calls = CallsInHand(pool.called, self._alone, self._suspects)
         self._paused_until, self._away_since = 0.0, math.inf
         self._database_wait = 0.0
 
@@ -90,7 +96,7 @@ class Feeder:
                 self._hear()
                 if monotonic() >= self._paused_until:
                     self._speak(progress)
-                self._departures.look(lambda process: self._ends.of(process) or process in self._in_hand.values())
+                self._departures.look(lambda process: self._ends.of(process) or process in self._alone.in_hand.values())
                 self._note_idle()
             self._bell.close()
             store.session().close()
@@ -107,9 +113,10 @@ class Feeder:
             self._passes.ask()
         if stop:
             self._lookout.hurry()
-        for end in self._alone.done():
-            self._in_hand.pop(end.key, None)
+        if self._alone.has_freed():
             self._passes.ask()
+        self._alone.put_off(self._suspects.add(self._alone.suspects()))
+        self._suspects.keep_process()
 
     def _take(self, process: RemoteProcess, message: Sent) -> None:
         match message:
@@ -151,8 +158,11 @@ class Feeder:
             held = sum(len(process.held) for process in processes)
             if monotonic() >= self._ends.gather_until() or 2 * len(self._ends) >= held or self._drains():
                 return True
-        wanted = self._called or self._passes.asked
-        return bool(wanted) and not self._drains() and any(process.free(self._seats) for process in processes)
+        if self._drains():
+            return False
+        wanted = self._calls or self._passes.asked
+        free = bool(wanted) and any(process.free(self._seats) for process in processes)
+        return free or self._suspects.next() is not None
 
     def _speak(self, progress: Progress) -> None:
         """Look and make a turn if they are due. While the database is away, all is kept in hand."""
@@ -169,19 +179,20 @@ class Feeder:
             telemetry.noticed("feeder has no answer", error=type(error).__name__)
 
     def _look(self) -> None:
-        found = self._lookout.look(self._in_hand, self._departures.pids())
+        found = self._lookout.look(self._alone.in_hand, self._departures.pids())
         for process, jobs in found.begin.items():
             process.run(jobs, {})
         for process, keys in found.cancel.items():
             process.wire.send("cancel", keys)
         for pid in found.dead:
-            self._departures.report(pid)
+            self._departures.report(pid, ())  # what a trip has started there has never begun
+        self._suspects.note_in_hand()
         if self._lookout.lost:
             self._paused_until = monotonic() + PAUSE
         self._passes.ask()
 
     def _note_idle(self) -> None:
-        busy = self._ends or self._in_hand or self._departures or self._lookout.lost
+        busy = self._ends or self._alone.in_hand or self._departures or self._lookout.lost
         if self._drains() and not busy and not any(process.held for process in self.processes.by_pid.values()):
             self.idle.set()
 
@@ -192,23 +203,25 @@ class Feeder:
         drains = self._drains()
         ends = self._ends.take(store.MOST, go_on=not drains)
         free = [] if drains else self._free_seats(ends)
-        called = [self._called.popleft() for _ in range(min(len(self._called), len(free)))]
+        called = self._calls.take(free, drains=drains)
         goes_on = sum(end.success.goes_on for end in ends)
-        claims = len(free) > len(called) and (self._passes.asked or goes_on < len(ends))
+        claims = len(called.seats) > len(called.keys) and (self._passes.asked or goes_on < len(ends))
         options = self._passes.options() if claims else {}
         successes = [end.success for end in ends]
-        trip = Trip(self._worker, self._pool, ended=successes, called=called, free=free, claims=claims, **options)
+        options |= {"called": called.keys, "free": called.seats, "suspects": called.suspects}
+        trip = Trip(self._worker, self._pool, ended=successes, claims=claims, **options)
         try:
             trip.make()
         except (DatabaseError, InterfaceError) as error:
             self._lookout.lost = True
-            self._called.extend(called)
+            self._calls.put_back(called)
             self._take_refusal(trip, ends, error)
             raise
         self._take_settled(trip, ends)
         self._run(trip, ends)
         self._passes.take(trip)
-        self._call_again(called, trip)
+        claimed = [(job.id, job.attempt) for job in trip.done or () if job.pool == self._pool]
+        self._calls.note(called, claimed, {(job.id, job.attempt) for job in trip.started})
         if goes_on > len(trip.followed):
             self._passes.ask()
         if ends and not claims:
@@ -218,7 +231,7 @@ class Feeder:
         """Return the processes of the free seats, one for each seat; first those that have the most of them."""
         free = {pid: process.free(self._seats) for pid, process in self.processes.by_pid.items()}
         for end in ends:
-            if end.process.pid in free and end.process.leaves is None and not end.success.goes_on:
+            if end.process.pid in free and end.process.is_open and not end.success.goes_on:
                 free[end.process.pid] += 1
         seats = sorted(((nth, pid) for pid, number in free.items() for nth in range(number)), reverse=True)
         return [pid for _, pid in seats[: store.MOST]]
@@ -234,13 +247,7 @@ class Feeder:
                 end.process.held.pop(end.key, None)
         left = [end for end in ends if end.key not in settled]
         self._ends.put_back([replace(end, missed=True) for end in left if not end.missed])
-        self._settle_alone([end for end in left if end.missed])
-
-    def _settle_alone(self, ends: Sequence[EndInHand]) -> None:
-        for end in ends:
-            end.process.held.pop(end.key, None)
-            self._in_hand[end.key] = end.process
-        self._alone.settle(ends)
+        self._alone.settle([end for end in left if end.missed])
 
     def _take_refusal(self, trip: Trip, ends: Sequence[EndInHand], error: Exception) -> None:
         """Keep the ends of a trip without an answer. Settle them one by one if PostgreSQL refuses one of them."""
@@ -249,7 +256,7 @@ class Feeder:
         if trip.settled is not None:
             self._take_settled(trip, ends)
         elif isinstance(error, DataError):
-            self._settle_alone(ends)
+            self._alone.settle(ends)
         else:
             self._ends.put_back(ends)
 
@@ -264,16 +271,3 @@ class Feeder:
         for pid, jobs in by_pid.items():
             if process := self.processes.by_pid.get(pid or 0):
                 process.run(jobs, follows)
-
-    def _call_again(self, called: Sequence[Key], trip: Trip) -> None:
-        """Look after what did not start: a type may be paused, the job expired, or its row locked for a moment."""
-        started = {(job.id, job.attempt) for job in trip.started}
-        for key in called:
-            if key in started:
-                continue
-            if store.put_off(*key) or store.turn_away(*key):
-                self._passes.ask()
-            else:
-                telemetry.ignored("start", *key, "not the present attempt, or another installation uses this broker")
-        claimed = [(job.id, job.attempt) for job in trip.done or () if job.pool == self._pool]
-        self._called.extend(key for key in claimed if key not in started)

@@ -1,7 +1,7 @@
 """The threads of a light worker's parent: the feeder, and the watch over the loops of its processes."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import monotonic, sleep
 
 from celery import bootsteps
@@ -13,11 +13,12 @@ from jobs.engine.upkeep.recover import Kill
 from jobs.store import Failure
 from jobs.worker import light
 from jobs.worker.children import kills
-from jobs.worker.children.limits import death_of
+from jobs.worker.children.limits import death_of, how
+from jobs.worker.children.reaping import status_of
 from jobs.worker.light import LightPool
 from jobs.worker.light.feeder import Feeder
 from jobs.worker.light.loops import Loops
-from jobs.worker.light.processes import RemoteProcess
+from jobs.worker.light.processes import Key, RemoteProcess
 from jobs.worker.message import WORKER_ID
 from jobs.worker.threads.watchdog import Run
 
@@ -29,13 +30,16 @@ HASTE = 5.0  # seconds for the ends in hand, at a stop in haste
 _feeder: Feeder | None = None
 
 
-def threads(pool: LightPool, name: str, stop: threading.Event, drains: Callable[[], bool]) -> list[tuple[str, Run]]:
+def threads(
+    pool: LightPool, name: str, stop: threading.Event, drains: Callable[[], bool], grow: Callable[[], object]
+) -> list[tuple[str, Run]]:
     """Return the threads of the parent that watch over the seats.
 
     name: of the pool.
+    drains, grow: as for the feeder.
     """
     global _feeder  # noqa: PLW0603 - of this worker
-    feeder = _feeder = Feeder(WORKER_ID, name, pool, stop=stop, drains=drains, end=_end, died=_died)
+    feeder = _feeder = Feeder(WORKER_ID, name, pool, stop=stop, drains=drains, grow=grow, end=_end, died=_died)
     pool.wake, pool.database_wait = feeder.wake, feeder.database_wait
     return [("feeder", feeder.run), ("loops", Loops(name, pool.rounds, lambda: feeder.processes.by_pid, stop).run)]
 
@@ -87,17 +91,18 @@ def _end(process: RemoteProcess) -> None:
     kills.end(process.pid)
 
 
-def _died(pid: int) -> None:
+def _died(pid: int, aboard: Sequence[Key]) -> None:
     """Report that a process has ended, with all that it has started; in a thread, since the feeder must not wait."""
-    threading.Thread(target=_report, args=[pid], name="death", daemon=True).start()
+    threading.Thread(target=_report, args=[pid, aboard], name="death", daemon=True).start()
 
 
-def _report(pid: int) -> None:
+def _report(pid: int, aboard: Sequence[Key]) -> None:
     death = None
     for _ in range(LOOKS):
-        if (death := death_of(pid)) is not None:
+        status = status_of(pid)
+        if (death := death_of(pid) if status is None else how(status)) is not None:
             break
         sleep(SOON)
     ends = kills.stop if state.should_terminate else kills.end  # at a stop in haste Celery ends them, without a message
     ends(pid)
-    kills.report(pid, 0, 0, death or "its process has ended")
+    kills.report(pid, 0, 0, death or "its process has ended", aboard)

@@ -49,6 +49,7 @@ class RemoteProcess:
     stuck: attempts that did not end although they were cancelled, or left what does not end; and why they were.
     is_blocked: whether its loop stands still, by the thread that watches it.
     leaves: since when it gets no more jobs, by time.monotonic(); None: it does.
+    is_apart: whether it is kept for suspects, one at a time.
     """
 
     pid: int
@@ -59,10 +60,16 @@ class RemoteProcess:
     stuck: dict[Key, str] = field(default_factory=dict)
     is_blocked: bool = False
     leaves: float | None = None
+    is_apart: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether its free seats are for all jobs."""
+        return self.leaves is None and not self.is_apart
 
     def free(self, seats: int) -> int:
         """Return how many of its seats may get an attempt."""
-        return 0 if self.is_blocked or self.leaves is not None else max(seats - len(self.held), 0)
+        return max(seats - len(self.held), 0) if self.is_open and not self.is_blocked else 0
 
     def run(self, jobs: list[Started], follows: dict[Key, float]) -> None:
         """Give it attempts that have started.
@@ -87,7 +94,7 @@ class Processes:
         self._listener = listener
         self._select = selectors.DefaultSelector()
         self._select.register(listener, selectors.EVENT_READ, self._accept)
-        self._wake_end, self._woken_end = os.pipe()
+        self._woken_end, self._wake_end = os.pipe()
         os.set_blocking(self._wake_end, False)
         os.set_blocking(self._woken_end, False)
         self._select.register(self._woken_end, selectors.EVENT_READ, self._forget_wakes)

@@ -72,6 +72,7 @@ def test_a_text_for_the_tenant_is_read_by_the_tenant_and_by_nobody_else(owner, s
         "ProcessDied: signal 9 (3)",
         "WorkerGone: worker default@host is gone",
         "NeighbourEnded: its process was ended because of another job in it",
+        "SharedDeath: its process was ended by SIGKILL, with other jobs in it",
         "",
     ],
 )

@@ -298,14 +298,14 @@ def test_a_worker_shows_what_it_ended_lately_and_how_often_it_crashed(client, re
     for end_time in (now, now, now - timedelta(minutes=2)):
         make_job(tenant, Status.SUCCESS, worker=mine, end_time=end_time)
     job = make_job(tenant, Status.ERROR, worker=other)
-    failures = [("ProcessDied", 0), ("WorkerGone", 23), ("WorkerGone", 25), ("ValueError", 0)]
+    failures = [("ProcessDied", 0), ("WorkerGone", 23), ("WorkerGone", 25), ("ValueError", 0), ("SharedDeath", 1)]
     for attempt, (error, hours) in enumerate(failures, start=1):
         facts = {"error_class": error, "end_time": now - timedelta(hours=hours), "worker": other}
         FailedAttempt.objects.create(job=job, attempt=attempt, **facts)
     shown = client.get("/ops/workers/").context["workers"]
     assert {row.worker.id: (row.work.ended, row.work.crashes) for row in shown} == {
         mine: (2, 0),
-        other: (1, 2),
+        other: (1, 3),
     }
 
 

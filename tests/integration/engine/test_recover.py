@@ -321,6 +321,31 @@ class TestAProcessThatIsNoMore:
         assert recover.process_ended(process.worker, Death(0, job.pk, 1, "no process"))
         assert now_is(job) == ("scheduled", 1, 0)
 
+    def test_the_death_of_one_with_several_attempts_is_no_crash_of_any(self, tenant, process, settings):
+        settings.JOBS_MAX_CRASHES = 1
+        jobs = [self.left(owner, process) for owner in (tenant, TenantFactory())]
+        aboard = [(job.pk, 1) for job in jobs]
+        assert recover.process_ended(process.worker, Death(process.pid, 0, 0, "signal 9", aboard=aboard))
+        assert [now_is(job) for job in jobs] == [("scheduled", 1, 0)] * 2
+        assert {job.last_error for job in jobs} == {"SharedDeath: signal 9, with other jobs in it"}
+
+    def test_the_death_of_one_with_a_single_attempt_is_its_crash_and_not_of_one_that_had_not_begun(
+        self, tenant, process, settings
+    ):
+        settings.JOBS_MAX_CRASHES = 1
+        only, unbegun = self.left(tenant, process), self.left(TenantFactory(), process)
+        assert recover.process_ended(process.worker, Death(process.pid, 0, 0, "signal 9", aboard=[(only.pk, 1)]))
+        assert [now_is(job) for job in (only, unbegun)] == [("dead", 1, 1), ("scheduled", 1, 0)]
+        assert unbegun.last_error == "SharedDeath: signal 9, perhaps before it began"
+        assert only.last_error == "ProcessDied: signal 9, with no other job in it"
+
+    def test_the_death_of_one_with_seats_is_no_crash_if_its_worker_stops(self, tenant, process):
+        job = self.left(tenant, process)
+        death = Death(process.pid, 0, 0, "signal 9", stopped=True, aboard=[(job.pk, 1)])
+        assert recover.process_ended(process.worker, death)
+        assert now_is(job) == ("scheduled", 1, 0)
+        assert job.last_error == "WorkerStopped: its worker was stopped"
+
     def test_a_kill_for_one_attempt_does_not_blame_the_others(self, tenant, process):
         guilty, other = self.left(tenant, process), self.left(tenant, process)
         kill = Kill(process.pid, guilty.pk, 1, Failure("MemoryExceeded", "used 9 MiB"))

@@ -8,14 +8,14 @@ from django.db import OperationalError, connection
 
 from jobs import store
 from jobs.lifecycle import Status
-from jobs.models import FailedAttempt, Job
+from jobs.models import FailedAttempt, Job, PausedJobType
 from jobs.store import Trip
 from jobs.worker.light import LightPool, ends, feeder
 from jobs.worker.light.feeder import Feeder
 from jobs.worker.light.rounds import Rounds
 from jobs.worker.threads.watchdog import Progress
 from tests.conftest import request_for
-from tests.factories import NO_PID, QueueFactory, TenantFactory
+from tests.factories import NO_PID, QueueFactory, TenantFactory, make_job
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -26,23 +26,33 @@ class Fed:
     """A feeder in a thread.
 
     ended, died: the processes that it ended, and the pids that it reported.
+    aboard: what the seats of these held, by pid.
+    grown: how often it asked for a further process.
     drains: whether its worker drains.
     """
 
     def __init__(self, worker) -> None:
-        self.pool, self.stop, self.drains = LightPool(SEATS, Rounds(4)), threading.Event(), False
-        self.ended, self.died, self.wires = [], [], []
+        self.pool, self.stop, self.drains = LightPool(SEATS, 1, Rounds(4)), threading.Event(), False
+        self.ended, self.died, self.aboard, self.wires, self.grown = [], [], {}, [], 0
         self.feeder = Feeder(
             worker,
             "default",
             self.pool,
             stop=self.stop,
             drains=lambda: self.drains,
+            grow=self._grow,
             end=self.ended.append,
-            died=self.died.append,
+            died=self._note_death,
         )
         self.thread = threading.Thread(target=self._run, daemon=True)
         self.thread.start()
+
+    def _grow(self) -> None:
+        self.grown += 1
+
+    def _note_death(self, pid, aboard) -> None:
+        self.aboard[pid] = aboard
+        self.died.append(pid)
 
     def _run(self) -> None:
         self.feeder.run(Progress())
@@ -52,6 +62,8 @@ class Fed:
         self.stop.set()
         self.feeder.wake()
         self.thread.join()
+        for thread in [thread for thread in threading.enumerate() if thread.name == "alone"]:
+            thread.join()
         accepted = [process.wire for process in self.feeder.processes.by_pid.values()]
         for wire in self.wires + accepted:
             wire.close()
@@ -252,3 +264,19 @@ def test_a_row_that_others_have_locked_holds_up_no_other_end(fed, onlooker):
         wait_until(lambda: status(second) == Status.SUCCESS, "the other one is settled")
         assert status(first) == Status.RUNNING
     wait_until(lambda: status(first) == Status.SUCCESS, "it is settled alone")
+
+
+def test_a_locked_row_of_an_attempt_that_may_not_start_holds_up_no_other_attempt(fed, onlooker, blocked):
+    """Somebody has locked it, so nobody can put it off; a stranger's job starts and ends meanwhile."""
+    PausedJobType.objects.create(source_type="tests.other", source_method="run")
+    paused = make_job(TenantFactory(), Status.QUEUED, source_type="tests.other", source_method="run")
+    process = LightProcess(fed, NO_PID)
+    with onlooker.transaction():
+        onlooker.execute("SELECT FROM jobs WHERE id = %s FOR UPDATE", [paused.pk])
+        fed.pool.call(paused.pk, 1)
+        wait_until(lambda: blocked() == 1, "somebody wants to put it off")
+        (stranger,) = submit(TenantFactory(), 1)
+        process.end(*process.got(1))
+        wait_until(lambda: status(stranger) == Status.SUCCESS, "it has ended")
+        assert blocked() == 1, "and the row is still waited for"
+    wait_until(lambda: status(paused.pk) == Status.SCHEDULED, "it is put off")

@@ -6,13 +6,14 @@ from jobs.worker.light.departures import Departures
 
 
 def test_the_end_of_a_process_is_reported_after_its_ends_are_settled_together_or_one_by_one():
-    reported: list[int] = []
-    process, other = SimpleNamespace(pid=11), SimpleNamespace(pid=12)
-    departures = Departures(SimpleNamespace(by_pid={}), end=lambda _: None, died=reported.append)
+    reported: list[tuple[int, list]] = []
+    process, other = SimpleNamespace(pid=11, held={(1, 1): 0, (2, 1): 0}), SimpleNamespace(pid=12, held={})
+    departures = Departures(SimpleNamespace(by_pid={}), end=lambda _: None, died=lambda *told: reported.append(told))
     departures.note(process)
     departures.note(other)
     departures.look(lambda one: one is process)
-    assert reported == [12]
+    assert reported == [(12, [])]
+    del process.held[2, 1]  # its end was settled
     departures.look(lambda one: False)
-    assert reported == [12, 11]
+    assert reported == [(12, []), (11, [(1, 1)])]
     assert not departures

@@ -1,0 +1,16 @@
+-- A job that follows gets the slot, the ticket and the process of the one before, as `q` has them, and starts now.
+SET status = 'running',
+    slot = q.slot,
+    ticket = q.ticket,
+    followed = q.followed,
+    waited_since = ready_at, own_until = greatest(ready_at, q.opened_at),
+    ready_at = NULL,
+    attempt = attempt + 1,
+    queued_at = clock.now,
+    handed_at = NULL,
+    start_time = clock.now,
+    worker = %(worker)s,
+    worker_pid = q.worker_pid,
+    peak_memory = NULL,
+    progress = NULL,
+    progress_note = ''

@@ -1,0 +1,35 @@
+-- The gates of the jobs that may follow in the slots of lane `e` without a door, since no count changes: its queue `q`, its tenant,
+-- and its worker; and the head of the lane as the door knows it. Lanes with further limits (a rate, a queue's concurrency,
+-- slots per user) need the door: there is no row of them. The statement compares the slots, the pool and the job itself.
+CROSS JOIN LATERAL (
+    SELECT name, pool, default_timeout, default_max_retries, default_backoff, backoff_grows FROM queues
+    WHERE id BETWEEN e.queue_id AND e.queue_id
+      AND NOT paused  -- guard
+      AND concurrency IS NULL  -- guard I1
+      AND rate_limit IS NULL  -- guard
+    ORDER BY id
+    LIMIT 1
+) q
+CROSS JOIN LATERAL (
+    SELECT num_slots FROM tenant_queues
+    WHERE tenant_id BETWEEN e.tenant_id AND e.tenant_id
+      AND NOT paused  -- guard
+      AND user_slots IS NULL  -- guard I1
+      AND rate_limit IS NULL  -- guard
+    ORDER BY tenant_id
+    LIMIT 1
+) tenant
+CROSS JOIN LATERAL (
+    SELECT pool FROM workers
+    WHERE id BETWEEN %(worker)s::uuid AND %(worker)s::uuid
+      AND gone_at IS NULL  -- guard I3
+      AND concurrency > 0  -- guard
+    ORDER BY id
+    LIMIT 1
+) worker
+CROSS JOIN LATERAL (
+    SELECT head, CASE WHEN state = 'closed' THEN clock.now ELSE opened_at END AS opened_at FROM lanes
+    WHERE tenant_id = e.tenant_id AND queue_id = e.queue_id
+    ORDER BY version DESC
+    LIMIT 1
+) lane
