@@ -16,7 +16,14 @@ from tests import warm
 from tests.thorough import THOROUGH
 
 # Of those that are not `long`. Something is due before one of these grows: a loop, a property, or the mark.
-MOST_CASES = {"acceptance": 130, "architecture": 200, "chaos": 30, "concurrency": 100, "integration": 5500, "unit": 1200}
+MOST_CASES = {
+    "acceptance": 130,
+    "architecture": 200,
+    "chaos": 30,
+    "concurrency": 100,
+    "integration": 5500,
+    "unit": 1200,
+}
 KEPT = Path(__file__).parents[1] / "durations.txt"
 MOST_KEPT = 50
 MARK = pytest.StashKey[float]()
