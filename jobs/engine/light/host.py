@@ -56,12 +56,15 @@ class LightSeat(AttemptHost):
     process: LightProcess
     is_cancelled: bool = False
     _latest: Callable[[], bool] | None = None  # the report that is still to be made
+    _taking: threading.Lock = field(default_factory=threading.Lock)  # the loop waits for it, so it is never kept
 
     def aside(self, statement: Callable[..., bool], *parameters: Any) -> bool:
         """Report progress in the thread of the reports. On the loop, do not wait for it, and answer at once."""
         if statement is store.cancel_requested:
             return self.is_cancelled
-        is_waiting, self._latest = self._latest is not None, partial(super().aside, statement, *parameters)
+        report = partial(super().aside, statement, *parameters)
+        with self._taking:
+            is_waiting, self._latest = self._latest is not None, report
         if threading.get_ident() != self.process.loop_thread:
             return bool(self.process.submit(self._report).result())
         if not is_waiting:  # else the later report takes the place of the one that waits
@@ -69,7 +72,8 @@ class LightSeat(AttemptHost):
         return True
 
     def _report(self) -> bool:
-        report, self._latest = self._latest, None
+        with self._taking:
+            report, self._latest = self._latest, None
         with suppress(Error):
             return report is not None and report()
         return False

@@ -7,6 +7,7 @@ import threading
 from contextlib import contextmanager
 from contextvars import Context, ContextVar
 from decimal import Decimal, getcontext
+from uuid import uuid4
 
 import pytest
 from asgiref.sync import async_to_sync, sync_to_async
@@ -14,10 +15,10 @@ from django.utils import translation
 
 from jobs import current_job, in_thread, job, store
 from jobs.engine.attempt.body import StillAway
-from jobs.engine.light import coroutine, seats
+from jobs.engine.light import coroutine, host, seats
 from jobs.engine.light.coroutine import Attempt
 from jobs.engine.light.database import Lane
-from jobs.engine.light.host import LightSeat
+from jobs.engine.light.host import LightProcess, LightSeat
 from jobs.models import Job
 from jobs.store import session
 from tests.factories import TenantFactory, ThingFactory
@@ -241,6 +242,29 @@ class TestTheContext:
             return await in_thread(noted)
 
         assert value_of(runs(report)) == ["last"]
+
+    def test_a_report_that_comes_while_the_one_before_is_taken_is_made(self, monkeypatch):
+        made, submitted, partial = [], [], host.partial
+        process = LightProcess(uuid4(), submit=submitted.append, loop_thread=threading.get_ident())
+        seat = LightSeat(process)
+
+        def take_the_one_before(*parts):
+            monkeypatch.undo()
+            thread = threading.Thread(target=submitted.pop())
+            thread.start()
+            thread.join(0.2)  # or it waits for this thread
+            return partial(*parts)
+
+        def report(number) -> bool:
+            made.append(number)
+            return True
+
+        seat.aside(report, 1)
+        monkeypatch.setattr(host, "partial", take_the_one_before)
+        seat.aside(report, 2)
+        for call in submitted:
+            call()
+        wait_until(lambda: made[-1:] == [2], "it is made", limit=5)
 
 
 def noted() -> list[str]:
