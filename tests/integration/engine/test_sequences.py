@@ -266,6 +266,19 @@ def test_a_job_revived_while_it_waited_for_others_waits_only_for_its_turn(tenant
     assert states(ids) == "crea"
 
 
+def test_a_job_restored_while_the_one_it_waited_for_runs_waits_only_for_its_turn(tenant):
+    before = make_job(tenant, Status.RUNNING).pk
+    ids = submit(tenant, after=before)
+    states(ids)
+    cancel(ids[0], tenant_id=tenant.pk)
+    Job.objects.filter(pk=ids[0]).update(end_time=timezone.now() - timedelta(days=2))
+    assert Archive().run() == 1
+    assert JobEdge.objects.exists()
+    assert revive(ids[0], tenant_id=tenant.pk)
+    assert states(ids) == "crea"
+    assert not JobEdge.objects.exists()
+
+
 def test_a_job_restored_from_the_history_waits_for_its_turn(tenant):
     ids = submit(tenant, 2)
     states(ids)
