@@ -1,6 +1,6 @@
--- The gates of the jobs that may follow in the slots of lane `e` without a door, since no count changes: its queue `q`, its tenant,
--- and its worker; and the head of the lane as the door knows it. Lanes with further limits (a rate, a queue's concurrency,
--- slots per user) need the door: there is no row of them. The statement compares the slots, the pool and the job itself.
+-- The gates of the jobs that may follow in the slots of lane `e` at `clock` without a door, since no count changes: its queue `q`,
+-- its tenant and its worker; and its head, as the door knows it. Lanes with further limits (a rate, a queue's concurrency,
+-- slots per user) need the door: they have no row here. The statement compares the slots, the pool and the job itself.
 CROSS JOIN LATERAL (
     SELECT name, pool, default_timeout, default_max_retries, default_backoff, backoff_grows FROM queues
     WHERE id BETWEEN e.queue_id AND e.queue_id
