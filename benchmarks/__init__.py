@@ -21,6 +21,7 @@ SHORTER = float(os.environ.get("BENCH_SECONDS", "0"))  # of load in each of thes
 LARGE = (
     "dashboard",
     "fleets",
+    "inversion",
     "no_broker",
     "partitions",
     *INSIGHT,

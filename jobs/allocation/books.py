@@ -21,6 +21,7 @@ class Books:
     freed: the slots that jobs gave back
     changed: the tenants whose closed lanes may open, by id; True if their limits have changed
     limited: the queues whose limits have changed
+    resized: the queues of which a tenant may hold another number of slots
 
     Lanes that wait:
 
@@ -36,6 +37,7 @@ class Books:
         self.freed: list[Freed] = []
         self.changed: dict[int, bool] = {}
         self.limited: list[Queue] = []
+        self.resized: list[Queue] = []
         self.opening: list[tuple[float, int, Lane]] = []
         self.resting: dict[Lane, None] = {}
         self._numbers = count(number + 1)
@@ -130,9 +132,12 @@ class Books:
 
     def limit_queue(self, queue: Queue, *, pool: str | None = None, **limits: Any) -> None:
         """Change the limits of a queue, or its pool."""
+        before_now = queue.name, queue.tenant_slots
         for name, value in limits.items():
             setattr(queue, name, value)
         self.limited.append(queue)
+        if (queue.name, queue.tenant_slots) != before_now:
+            self.resized.append(queue)
         if pool is not None and pool != queue.pool.name:
             before = queue.pool
             before.queues.remove(queue)
@@ -141,9 +146,13 @@ class Books:
             self._join(queue, self.pool(pool))
 
     def recount(self) -> None:
-        """Count the users of each tenant that limits them, where they are not counted yet."""
+        """Count the users of each tenant that limits them, where they are not counted yet.
+
+        The database has a book of a tenant from the first fold on that meets a lane of it.
+        """
         for tenant in self.tenants.values():
-            if tenant.user_slots is not None and not tenant.counted:
+            has_book = any(lane.position is not None for lane in tenant.lanes.values())
+            if has_book and tenant.user_slots is not None and not tenant.counted:
                 tenant.counted = True
                 self.changed.setdefault(tenant.id, False)
 

@@ -1,14 +1,14 @@
 """Take the arrivals and releases since the last dispatch into the books (jobs/sql/claiming/fold.sql)."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from itertools import islice
 from math import inf
 from operator import attrgetter
 
 from jobs.allocation.books import Books
-from jobs.allocation.state import CLOSED, READY, Freed, Lane, Queue
+from jobs.allocation.state import CLOSED, FULL, READY, Freed, Lane, Queue
 
 SHORTEST_CHARGE = 0.001  # seconds
 PRICE_OF_A_PROCESS = 1.1  # seconds that an attempt is charged if it ended its process
@@ -37,6 +37,7 @@ def fold(books: Books, now: float, *, borrow: bool) -> bool:
         queue.mean_seconds += (total / attempts - queue.mean_seconds) * (1 - FORGOTTEN**attempts)
     _give_back(books, freed)
     books.changed.clear()
+    books.resized.clear()
     return more
 
 
@@ -73,10 +74,13 @@ def _price_of_token(queue: Queue, now: float) -> float:
 def _opened(books: Books, freed: Iterable[Freed], upto: float) -> tuple[list[Lane], bool]:
     """Return the closed lanes that may open, and whether lanes with a token may be left to the next pass.
 
+    A full lane opens when a slot of its own is free, or its limit has changed: its tenant's or its queue's.
+
     upto: open the lanes whose tokens come by this moment; at infinity also those that rest
     """
     tenants = {release.lane.tenant for release in freed} | {books.tenants[number] for number in books.changed}
     lanes = [lane for tenant in tenants for lane in tenant.lanes.values() if lane.state is CLOSED]
+    lanes += {lane: None for lane in _may_be_resized(books, freed) if lane.state is FULL}
     opening: list[Lane] = []
     while books.opening and books.opening[0][0] <= upto and len(opening) < LANES_TO_OPEN:
         moment, _, lane = heappop(books.opening)
@@ -87,6 +91,16 @@ def _opened(books: Books, freed: Iterable[Freed], upto: float) -> tuple[list[Lan
         opening += islice(books.resting, LANES_TO_OPEN - len(opening))
     lanes += [lane for lane in opening if lane.state is CLOSED and lane.tenant not in tenants]
     return lanes, upto < inf and len(opening) == LANES_TO_OPEN
+
+
+def _may_be_resized(books: Books, freed: Iterable[Freed]) -> Iterator[Lane]:
+    """Yield the lanes that gave a slot back, and those whose limits may have changed."""
+    yield from (release.lane for release in freed)
+    yield from (
+        lane for number, limits in books.changed.items() if limits for lane in books.tenants[number].lanes.values()
+    )
+    for queue in books.resized:
+        yield from (tenant.lanes[queue.id] for tenant in books.tenants.values() if queue.id in tenant.lanes)
 
 
 def _wake(books: Books, arrivals: list[Lane], opened: list[Lane]) -> None:

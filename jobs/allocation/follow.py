@@ -8,7 +8,8 @@ def follow(lane: Lane, job: BookedJob, pool: Pool) -> BookedJob | None:
     """Return the job that follows this one in its slot, or None. The number of slots in use does not change.
 
     In the database no job follows in a slot whose number is above the tenant's limit, after it has got fewer slots.
-    Here slots have no numbers: no job follows while the tenant holds more slots than it has.
+    Here slots have no numbers: no job follows while the tenant holds more slots than it has. In both none follows while
+    its lane holds more of them than it may.
 
     pool: the pool of the process
     """
@@ -16,6 +17,8 @@ def follow(lane: Lane, job: BookedJob, pool: Pool) -> BookedJob | None:
     if queue.paused or queue.concurrency is not None or queue.rate_limit is not None or queue.pool is not pool:
         return None
     if tenant.paused or tenant.rate_limit is not None or (tenant.num_slots or 0) < tenant.in_use:
+        return None
+    if lane.slots is not None and lane.slots < lane.in_use:
         return None
     following = (
         _first(lane, lane.line) if isinstance(lane.line, LineByPlace) else None

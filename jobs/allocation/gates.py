@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 
 from jobs.allocation.room import Limited, left, of_tokens, room_of_user
-from jobs.allocation.state import Queue, Tenant
+from jobs.allocation.state import Lane
 
 
 class Gate(StrEnum):
@@ -20,6 +20,7 @@ class Gate(StrEnum):
     TENANT_PAUSED = "tenant_paused"
     NO_SLOTS = "no_slots"  # the tenant has 0 slots, or its slots were never set
     SLOTS_FULL = "slots_full"
+    LANE_FULL = "lane_full"  # its tenant's slots in this queue
     QUEUE_PAUSED = "queue_paused"
     QUEUE_FULL = "queue_full"
     QUEUE_RATE = "queue_rate"
@@ -30,14 +31,17 @@ class Gate(StrEnum):
     NEXT = "next"  # all gates are open: the next dispatch that reaches its place claims it
 
 
-def closed(tenant: Tenant, queue: Queue, user: str = "", now: float = 0.0) -> Iterator[Gate]:
+def closed(lane: Lane, user: str = "", now: float = 0.0) -> Iterator[Gate]:
     """Yield the closed gates of a waiting job. The tenant's come first, since its owner can change them."""
+    tenant, queue = lane.tenant, lane.queue
     if tenant.paused:
         yield Gate.TENANT_PAUSED
     if not tenant.num_slots:
         yield Gate.NO_SLOTS
     elif not left(tenant.num_slots, tenant.in_use):
         yield Gate.SLOTS_FULL
+    if not left(lane.slots, lane.in_use):
+        yield Gate.LANE_FULL
     yield from of_queue(queue, queue.tokens(now))
     if not of_tokens(tenant.tokens(now)):
         yield Gate.TENANT_RATE

@@ -3,6 +3,7 @@
 The names are those of the tables in jobs/models/dispatch.py. Moments are seconds from any origin, the same for all.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import floor, inf
@@ -18,15 +19,17 @@ class LaneState(StrEnum):
     READY: it is in the circle
     EMPTY: it has no jobs
     CLOSED: its tenant may start none now
+    FULL: it holds all slots that its tenant may have in its queue
     """
 
     READY = "ready"
     EMPTY = "empty"
     CLOSED = "closed"
+    FULL = "full"
 
 
 LaneId = tuple[int, int]  # tenant, queue
-READY, EMPTY, CLOSED = LaneState  # bound once: reading a member of an Enum takes longer than the comparison
+READY, EMPTY, CLOSED, FULL = LaneState  # bound once: reading a member of an Enum takes longer than the comparison
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -109,6 +112,7 @@ class Tenant(LimitBook):
     num_slots: None if they were never set
     burst_slots: the most slots, with those that it may borrow; None: it borrows none
     user_slots: the limit for each user; None: none
+    queue_slots: the most of its slots in a queue, by the name of the queue
     users: the slots in use, by user
     counted: whether the door knows `users`; it does not count the users of a tenant that does not limit them
     """
@@ -117,6 +121,7 @@ class Tenant(LimitBook):
     num_slots: int | None = None
     burst_slots: int | None = None
     user_slots: int | None = None
+    queue_slots: Mapping[str, int] = field(default_factory=dict)
     users: dict[str, int] = field(default_factory=dict)
     counted: bool = False
     lanes: dict[int, "Lane"] = field(default_factory=dict, init=False)  # by queue
@@ -174,6 +179,7 @@ class Pool:
 class Queue(LimitBook):
     """A queue, with its limits and its turn. Times are worker-seconds divided by a weight.
 
+    tenant_slots: the most slots of each tenant, unless the tenant has another number; None: no limit
     virtual_time: the time of the queue, of ended attempts
     pool_time: the time of its pool at the last change
     lane_time: the common time of its lanes at `timed_at`
@@ -190,7 +196,9 @@ class Queue(LimitBook):
 
     id: int
     pool: Pool
+    name: str = ""
     concurrency: int | None = None
+    tenant_slots: int | None = None
     virtual_time: float = 0.0
     pool_time: float = 0.0
     lane_time: float = 0.0
@@ -233,6 +241,11 @@ class Lane:
     line: LineByPlace | LineByUser = field(default_factory=LineByPlace, init=False)
     arrived: list[BookedJob] = field(default_factory=list, init=False)
     news: int | None = field(default=None, init=False)
+
+    @property
+    def slots(self) -> int | None:
+        """The most slots that its tenant may hold in its queue; None: no limit."""
+        return self.tenant.queue_slots.get(self.queue.name, self.queue.tenant_slots)
 
 
 @dataclass(slots=True)

@@ -18,6 +18,7 @@ class Visit:
     weight: the weight of its tenant
     free: its tenant's free slots, with those that it may borrow in a pass that lends, cut to its tokens
     own_slots: its tenant's free slots, without those that it may borrow
+    lane_left: the slots that the lane may still take of its tenant's, in its queue
     wanted: the most jobs that the lane may start
     startable: the number of its jobs that may start, at most `wanted`
     front: the jobs that may start, if users take turns
@@ -32,6 +33,7 @@ class Visit:
     weight: int
     free: float
     own_slots: float
+    lane_left: float
     wanted: int
     startable: int
     front: Front | None
@@ -185,7 +187,8 @@ def _visit(lane: Lane, tour: Tour, quantum: float, now: float, ms: int, *, borro
     free = left(tenant.slots(borrow=True), tenant.in_use) if borrow else own_slots
     if tenant.rate_limit is not None:
         free = min(free, tenant.tokens(now))
-    wanted = 0 if passed_over else int(free if free < tour.room else tour.room)
+    lane_left = left(tour.queue.tenant_slots if tenant.paused else lane.slots, lane.in_use)
+    wanted = 0 if passed_over else int(min(free, lane_left, tour.room))
     if isinstance(lane.line, LineByPlace):
         front, startable = None, min(len(lane.line), wanted)
     else:
@@ -194,4 +197,6 @@ def _visit(lane: Lane, tour: Tour, quantum: float, now: float, ms: int, *, borro
     seconds = order.worked_since(lane.in_use, lane.tickets, ms)
     time = order.at_least(lane.virtual_time + seconds / weight, tour.lane_time, weight)
     in_time = order.in_time(time, tour.lane_time, quantum, weight)
-    return Visit(lane, weight, free, own_slots, wanted, startable, front, seconds, time, in_time, passed_over)
+    return Visit(
+        lane, weight, free, own_slots, lane_left, wanted, startable, front, seconds, time, in_time, passed_over
+    )

@@ -9,7 +9,7 @@ from operator import itemgetter
 from jobs.allocation import order
 from jobs.allocation.books import Books
 from jobs.allocation.line import LineByPlace
-from jobs.allocation.state import CLOSED, EMPTY, READY, Lane, LaneState, Pool, Queue, Tenant
+from jobs.allocation.state import CLOSED, EMPTY, FULL, READY, Lane, LaneState, Pool, Queue, Tenant
 from jobs.allocation.take import Taken
 from jobs.allocation.walk import Tour, Visit
 
@@ -78,6 +78,8 @@ def _move_lanes(
 def _state(visit: Visit, of_tenant: int) -> LaneState:
     if visit.passed_over:
         return READY
+    if visit.lane_left <= visit.n:
+        return FULL
     if visit.free <= of_tenant:
         return CLOSED
     if visit.front is not None:

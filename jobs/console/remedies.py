@@ -19,6 +19,7 @@ REMEDIES = {
     Gate.TENANT_PAUSED: f"{TENANT} --resume",
     Gate.NO_SLOTS: f"{TENANT} --set N",
     Gate.SLOTS_FULL: f"{TENANT} --set N",
+    Gate.LANE_FULL: f"{TENANT} --queue {{queue}}=N",
     Gate.QUEUE_PAUSED: f"{QUEUE} resume {{queue}}",
     Gate.QUEUE_FULL: f"{QUEUE} set {{queue}} --concurrency N",
     Gate.QUEUE_RATE: f"{QUEUE} set {{queue}} --rate JOBS/SECONDS",
@@ -28,7 +29,7 @@ REMEDIES = {
     Gate.POOL_FULL: f"start more workers: {WORKER}",
 }
 
-OF_TENANT = frozenset({Gate.NO_SLOTS, Gate.SLOTS_FULL, Gate.TENANT_RATE, Gate.USER_FULL})
+OF_TENANT = frozenset({Gate.NO_SLOTS, Gate.SLOTS_FULL, Gate.LANE_FULL, Gate.TENANT_RATE, Gate.USER_FULL})
 OF_QUEUE = frozenset({Gate.QUEUE_FULL, Gate.QUEUE_RATE})
 
 

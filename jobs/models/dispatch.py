@@ -37,6 +37,8 @@ class Arrival(models.Model):
 class FreedSlot(models.Model):
     """A tenant gave a slot back, or its limits changed (job_id 0): its closed lanes may open.
 
+    Without a tenant (tenant_id 0): a queue has other slots for each tenant.
+
     slot, ticket, user_key: of the job, to be taken off the books; null if no slot was in use.
     seconds: the time that the slot was in use since the start, to be charged to its lane and queue.
     timeout: the time limit of the last job in the slot, in seconds.
@@ -64,10 +66,11 @@ class FreedSlot(models.Model):
 class Lane(models.Model):
     """One tenant's jobs in one queue: exactly one row.
 
-    state: ready (in the circle, at `position`), empty (no job waits), or closed (its tenant cannot start jobs now).
+    state: ready (in the circle, at `position`), empty (no job waits), closed (its tenant cannot start jobs now), full
+    (it holds all slots that its tenant may have in the queue).
     virtual_time: worker-seconds divided by the tenant's weight.
     head: no job waits at a lower place.
-    opened_at: when it was last no longer closed. Until then its tenant's own limits held its jobs.
+    opened_at: when it was last no longer closed or full. Until then its tenant's own limits held its jobs.
     in_use: its jobs in slots.
     tickets: the sum of their tickets, so that in_use * now - tickets is the time that they have had their slots.
     """
@@ -76,6 +79,7 @@ class Lane(models.Model):
         READY = "ready"
         EMPTY = "empty"
         CLOSED = "closed"
+        FULL = "full"
 
     pk = models.CompositePrimaryKey("tenant_id", "queue_id", "version")
     tenant_id = models.BigIntegerField()
@@ -98,7 +102,9 @@ class Lane(models.Model):
         indexes = [
             models.Index(fields=["queue_id", "position"], condition=Q(state="ready"), name="lanes_circle"),
             models.Index(fields=["opens_at"], condition=Q(opens_at__isnull=False), name="lanes_opening"),
-            models.Index(fields=["tenant_id", "version"], condition=Q(state="closed"), name="lanes_closed"),
+            models.Index(
+                fields=["tenant_id", "version"], condition=Q(state__in=["closed", "full"]), name="lanes_closed"
+            ),
         ]
 
 

@@ -5,7 +5,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from plumbing.bounds import MAX_SECONDS
+from plumbing.bounds import MAX_SECONDS, MOST_SLOTS
 from plumbing.names import named
 from plumbing.rates import SHORTEST_WINDOW, check_rate, rate_is_whole
 
@@ -22,6 +22,13 @@ class Queue(models.Model):
     pool = models.SlugField(default="default", help_text="The workers that serve it: celery worker -Q POOL.")
     concurrency = models.PositiveIntegerField(
         null=True, blank=True, help_text="The most jobs of all tenants that hold a slot at once. Empty: no limit."
+    )
+    tenant_slots = models.PositiveIntegerField(
+        "slots of a tenant",
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1), MaxValueValidator(MOST_SLOTS)],
+        help_text="The most of its slots that a tenant holds here at once. Empty: no limit.",
     )
     default_timeout = models.FloatField(
         null=True,
@@ -63,6 +70,7 @@ class Queue(models.Model):
             ),
             models.CheckConstraint(condition=rate_is_whole(), name="queues_rate_limit_has_window"),
             models.CheckConstraint(condition=Q(weight__gte=1), name="queues_weight_positive"),
+            models.CheckConstraint(condition=Q(tenant_slots__gte=1), name="queues_tenant_slots_positive"),
             models.CheckConstraint(
                 condition=Q(default_timeout__isnull=True) | Q(default_timeout__gt=0, default_timeout__lte=MAX_SECONDS),
                 name="queues_timeout_positive",

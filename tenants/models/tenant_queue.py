@@ -9,6 +9,7 @@ from plumbing.names import named
 from plumbing.rates import SHORTEST_WINDOW, check_rate, rate_is_whole
 from tenants.conf import TENANT_MODEL
 from tenants.models.tenant import Tenant
+from tenants.slots_by_queue import SlotsByQueue
 from tenants.tenant_key import OnlyTenantKey
 
 
@@ -35,6 +36,13 @@ class TenantQueue(models.Model):
     )
     user_slots = models.PositiveIntegerField(
         "slots per user", null=True, blank=True, help_text="The most that one user may hold. Empty: no limit per user."
+    )
+    queue_slots = SlotsByQueue(
+        "slots by queue",
+        default=dict,
+        db_default={},
+        blank=True,
+        help_text="The most of its slots in a queue, such as exports=3. Empty: as the queue says for all tenants.",
     )
     weight = models.PositiveIntegerField(
         default=1,

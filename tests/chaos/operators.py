@@ -95,9 +95,10 @@ class Operators:
     def _put_back(self) -> None:
         for row in TenantQueue.objects.all():
             free = {"paused": False, "user_slots": None, "burst_slots": None, "rate_limit": None, "rate_window": None}
-            limits.change(row, free | {"num_slots": max(1, row.num_slots)})
+            limits.change(row, free | {"num_slots": max(1, row.num_slots), "queue_slots": {}})
         for queue in Queue.objects.all():
-            limits.change(queue, {"paused": False, "concurrency": queue.concurrency or None, "pool": home(queue)})
+            free = {"paused": False, "concurrency": queue.concurrency or None, "tenant_slots": None}
+            limits.change(queue, free | {"pool": home(queue)})
         with suppress(InvalidRequest):  # it is not paused
             self._resume()
         for slug in GUESTS:
@@ -111,6 +112,7 @@ class Operators:
             {"num_slots": draw.randint(0, 5)},
             {"user_slots": draw.choice((None, 1, 2))},
             {"burst_slots": draw.choice((None, 6, 8))},
+            {"queue_slots": draw.choice(({}, {"default": draw.randint(1, 3)}))},
             {"weight": draw.randint(1, 50)},
             {"paused": draw.random() < 0.3},
             {"rate_limit": draw.randint(2, 20), "rate_window": window},
@@ -125,6 +127,7 @@ class Operators:
             {"concurrency": draw.choice((None, 1, 3))}
             if queue.name != "narrow"
             else {"concurrency": draw.randint(1, 2)},
+            {"tenant_slots": draw.choice((None, 1, 2))},
             {"weight": draw.randint(1, 50)},
             {"paused": draw.random() < 0.3},
             {"pool": draw.choice((home(queue), home(queue), "nobody"))},

@@ -38,6 +38,17 @@ SELECT * FROM (
     SELECT 'queue ' || queue_name, n, {RECENT.format(limit=LIMIT % "concurrency", kind="queue", subject="queue_id")}
     FROM (SELECT queue_id, queue_name, count(*) AS n FROM held GROUP BY queue_id, queue_name) of_queue
     UNION ALL
+    SELECT 'lane ' || tenant_id || ' in ' || queue_name, n, coalesce(
+        (
+            SELECT max((c.limits -> 'queue_slots' ->> queue_name)::int) FROM limit_changes c
+            WHERE c.kind = 'tenant' AND c.subject = tenant_id
+        ),
+        {RECENT.format(limit=LIMIT % "tenant_slots", kind="queue", subject="queue_id")}
+    )
+    FROM (
+        SELECT tenant_id, queue_id, queue_name, count(*) AS n FROM held GROUP BY tenant_id, queue_id, queue_name
+    ) of_lane
+    UNION ALL
     SELECT 'pool ' || pool, count(*), max(w.capacity)
     FROM held JOIN (
         -- One that drains or is cut off has no process for others, but may run what it was given: it counts as before.

@@ -100,9 +100,18 @@ def in_threads(*works: Callable[[], object]) -> None:
 @pytest.mark.parametrize(("capacity", "jobs"), [(1, JOBS), (2, JOBS), (100, JOBS * 8 // 5)])
 def test_no_limit_is_exceeded_no_wake_up_lost_and_no_attempt_started_twice(register, capacity, jobs):
     QueueFactory(name="emails", concurrency=3, weight=3)
+    QueueFactory(name="exports", tenant_slots=1)
     tenants = [
-        TenantFactory(queue__num_slots=slots, queue__user_slots=users, queue__burst_slots=burst)
-        for slots, users, burst in ((1, None, 4), (2, 1, None), (3, 2, 6), (5, None, None), (8, 3, None))
+        TenantFactory(
+            queue__num_slots=slots, queue__user_slots=users, queue__burst_slots=burst, queue__queue_slots=of_queues
+        )
+        for slots, users, burst, of_queues in (
+            (1, None, 4, {}),
+            (2, 1, None, {}),
+            (3, 2, 6, {"exports": 2}),
+            (5, None, None, {"default": 2, "exports": 3}),
+            (8, 3, None, {}),
+        )
     ]
     fleet = Fleet(register(concurrency=capacity), jobs)
     runtime.change(carrier=fleet.carry)
@@ -115,7 +124,7 @@ def test_no_limit_is_exceeded_no_wake_up_lost_and_no_attempt_started_twice(regis
                         tenants[(n + share) % len(tenants)],
                         f"{share}-{batch}-{n}",
                         user_key=("", "ada", "bob")[n % 3],
-                        queue=("default", "emails")[n % 2],
+                        queue=("default", "emails", "exports")[n % 7 % 3],
                         priority=n % 11,
                     )
                     for n in range(25)

@@ -17,7 +17,7 @@ from jobs.console.cli.subcommands import Argument, Options, argument
 from jobs.console.operations.named import tenant_named
 from jobs.models import AnyJob
 from jobs.reading import queries
-from plumbing.bounds import LARGEST_ID
+from plumbing.bounds import LARGEST_ID, MOST_SLOTS
 
 T = TypeVar("T")
 Row = TypeVar("Row", bound=Model)
@@ -82,6 +82,14 @@ def rate(text: str) -> tuple[int, float] | tuple[None, None]:
 def names(text: str) -> list[str]:
     """Read names separated by commas; "none" gives an empty list."""
     return [] if text == "none" else [name for name in text.split(",") if name]
+
+
+def slots_of_queue(text: str) -> tuple[str, int | None]:
+    """Read "exports=3"; "exports=none" gives None."""
+    name, _, slots = text.partition("=")
+    if not name or not slots:
+        raise ArgumentTypeError(f"must be like exports=3, or exports=none; not {text[:40]!r}")
+    return name, or_none(whole(1, MOST_SLOTS))(slots)
 
 
 def json_object(text: str) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The limits as options of commands. A refusal names the field."""
 
 from argparse import BooleanOptionalAction
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,7 +16,7 @@ from jobs.engine.verbs import limits
 from jobs.models import Queue
 from tenants.models import TenantQueue
 
-METAVARS = {Kind.WHOLE: "N", Kind.SECONDS: "SECONDS", Kind.NAME: "NAME", Kind.NAMES: "A,B"}
+METAVARS = {Kind.WHOLE: "N", Kind.SECONDS: "SECONDS", Kind.NAME: "NAME", Kind.NAMES: "A,B", Kind.BY_QUEUE: "QUEUE=N"}
 
 
 def options(table: Iterable[Limit], names: Mapping[str, str]) -> list[Argument]:
@@ -37,6 +37,12 @@ def _option(name: str, limit: Limit) -> Argument:
     about = {"dest": limit.name, "default": inputs.UNSET, "help": limit.full_help('"none"')}
     if limit.kind is Kind.SWITCH:
         return argument(name, action=BooleanOptionalAction, **about)
+    if limit.kind is Kind.BY_QUEUE:  # one at a time: the others stay as they are
+        about |= {
+            "action": "append",
+            "default": None,
+            "help": f"{limit.help} Once for each queue; QUEUE=none: {limit.unset}",
+        }
     return argument(name, type=_reader(limit), metavar=METAVARS[limit.kind], **about)
 
 
@@ -46,20 +52,34 @@ def _reader(limit: Limit) -> Callable[[str], Any]:
     elif limit.kind is Kind.SECONDS:
         number = inputs.seconds
     else:
-        return inputs.names if limit.kind is Kind.NAMES else str
+        return {Kind.NAMES: inputs.names, Kind.BY_QUEUE: inputs.slots_of_queue}.get(limit.kind, str)
     return inputs.or_none(number) if limit.optional else number
 
 
-def given(options: Options, table: Iterable[Limit]) -> dict[str, Any]:
+def given(options: Options, table: Sequence[Limit]) -> dict[str, Any]:
     values = {limit.name: options.get(limit.name, inputs.UNSET) for limit in table}
-    changes = {name: value for name, value in values.items() if value is not inputs.UNSET}
+    by_queue = {limit.name for limit in table if limit.kind is Kind.BY_QUEUE}
+    changes = {
+        name: dict(value or ()) if name in by_queue else value
+        for name, value in values.items()
+        if value is not (None if name in by_queue else inputs.UNSET)
+    }
     return changes | (dict(zip(RATE, options["rate"], strict=True)) if options["rate"] else {})
 
 
 def change(row: Queue | TenantQueue, values: Mapping[str, Any]) -> None:
-    """Store the values. Raises CommandError, which names the invalid fields."""
+    """Store the values. Raises CommandError, which names the invalid fields.
+
+    Of slots by queue only those that are given change; None takes one away.
+    """
     with naming_fields():
-        limits.change(row, values)
+        limits.change(row, {name: _merged(getattr(row, name), value) for name, value in values.items()})
+
+
+def _merged(before: Any, value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return {queue: slots for queue, slots in (before | value).items() if slots is not None}
 
 
 @contextmanager

@@ -33,6 +33,7 @@ COLUMNS = [
     Column("WEIGHT", "weight", right=True),
     Column("IN USE", "in_use", right=True),
     Column("LIMIT", "concurrency", right=True),
+    Column("OF A TENANT", "tenant_slots", right=True, wide=True),
     Column("WAITING", lambda line: about(line["waiting"], line["waiting_about"]), right=True),
     Column("RATE", lambda line: rate(line["rate_limit"], line["rate_window"]), right=True),
     Column("TIMEOUT", _timeout, right=True, wide=True),

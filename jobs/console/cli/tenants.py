@@ -20,6 +20,7 @@ from plumbing.text import about
 from tenants.conf import TENANT_SLUG
 from tenants.mirror import mirrored_model, reflect
 from tenants.models import Tenant, TenantQueue
+from tenants.slots_by_queue import as_text
 from tenants.tenant_model import all_tenants
 
 LIMITS = [limit for limit in OF_TENANT if limit.name != "paused"]
@@ -34,6 +35,7 @@ COLUMNS = [
     Column("WAITING", lambda line: about(line["waiting"], line["waiting_about"]), right=True),
     Column("AT MOST", lambda line: count(line["max_waiting"]), right=True, wide=True),
     Column("PER USER", "user_slots", right=True),
+    Column("IN QUEUES", lambda line: as_text(line["queue_slots"] or {}), wide=True, flexible=True),
     Column("WEIGHT", "weight", right=True),
     Column("RATE", lambda line: rate(line["rate_limit"], line["rate_window"]), right=True),
     Column("STATE", "state"),
@@ -106,7 +108,7 @@ def _mirror(options: Options, screen: Screen) -> None:
     screen.say(f"Wrote a tenant for each of {number:,} rows of {model._meta.label}.")
 
 
-OPTIONS = limits.options(LIMITS, {"num_slots": "--set"})
+OPTIONS = limits.options(LIMITS, {"num_slots": "--set", "queue_slots": "--queue"})
 NEW = (
     argument("slug", help="Its name in addresses and commands, such as acme."),
     argument("name", help='Its name for people, such as "Acme & Co.".'),

@@ -14,8 +14,9 @@ from django.db import models
 
 from jobs.models import Queue
 from tenants.models import TenantQueue
+from tenants.slots_by_queue import SlotsByQueue
 
-Kind = Enum("Kind", "WHOLE SECONDS SWITCH NAME NAMES")
+Kind = Enum("Kind", "WHOLE SECONDS SWITCH NAME NAMES BY_QUEUE")
 KINDS: dict[type[models.Field], Kind] = {  # type: ignore[type-arg]
     models.PositiveIntegerField: Kind.WHOLE,
     models.PositiveSmallIntegerField: Kind.WHOLE,
@@ -23,6 +24,7 @@ KINDS: dict[type[models.Field], Kind] = {  # type: ignore[type-arg]
     models.BooleanField: Kind.SWITCH,
     models.SlugField: Kind.NAME,
     ArrayField: Kind.NAMES,
+    SlotsByQueue: Kind.BY_QUEUE,
 }
 
 
@@ -73,7 +75,7 @@ RATE = ("rate_limit", "rate_window")  # set together, or not at all
 OF_TENANT = _limits(
     TenantQueue,
     {
-        "Share": ("num_slots", "burst_slots", "user_slots", "weight"),
+        "Share": ("num_slots", "burst_slots", "user_slots", "queue_slots", "weight"),
         "Rate limit": RATE,
         "Other limits": ("max_waiting", "history_days", "queues"),
         "": ("paused",),
@@ -82,7 +84,7 @@ OF_TENANT = _limits(
 OF_QUEUE = _limits(
     Queue,
     {
-        "Share": ("weight", "pool", "concurrency"),
+        "Share": ("weight", "pool", "concurrency", "tenant_slots"),
         "Rate limit": RATE,
         "Defaults for jobs": ("default_timeout", "default_max_retries", "default_backoff", "backoff_grows"),
         "": ("paused",),

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 from jobs.allocation import state
 from jobs.console.operations.limits import OF_QUEUE, OF_TENANT
 from plumbing.addresses import address
+from tenants.slots_by_queue import as_text
 
 TENANTS, QUEUES = "tenants", "queues"
 LIMITS: Mapping[str, Sequence[str]] = {  # those that the books of a claim have
@@ -20,5 +21,11 @@ def question_address(kind: str, name: str, limits: Mapping[str, Any]) -> str:
     """Return the address of the page that asks, filled with these limits; "" in a project without that page."""
     if not (page := address("jobs_ops:what-if")):
         return ""
-    given = {limit: "none" if value is None else value for limit, value in limits.items() if limit in LIMITS[kind]}
+    given = {limit: _text(value) for limit, value in limits.items() if limit in LIMITS[kind]}
     return f"{page}?{urlencode({SUBJECTS[kind]: name} | given)}"
+
+
+def _text(value: Any) -> Any:
+    if isinstance(value, dict):
+        return as_text(value)
+    return "none" if value is None else value

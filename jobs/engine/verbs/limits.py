@@ -1,12 +1,14 @@
 """Change a limit of a tenant (`TenantQueue`) or of a queue. The API, the admin and the command line all do it here.
 
-Two triggers add what this module does not say. `tenant_limits_changed` tells the next fold to open the tenant's lanes;
-each pass reads the row of a queue. `limits_changed` notes both kinds for what-if. See docs/architecture.md.
+Three triggers add what this module does not say. `tenant_limits_changed` tells the next fold to open the tenant's
+lanes, `queue_slots_changed` the full ones of a queue; each pass reads the row of a queue. `limits_changed` notes both
+kinds for what-if. See docs/architecture.md.
 """
 
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from jobs.engine.door import dispatch
@@ -31,10 +33,22 @@ def locked_queue(name: str) -> Queue | None:
 
 def change(row: Queue | TenantQueue, values: Mapping[str, Any]) -> None:
     """Set these values, by field, and check and store the row. Raises ValidationError; then nothing is stored."""
+    if isinstance(row, TenantQueue) and (unknown := unknown_queue(row, values.get("queue_slots"))):
+        raise ValidationError({"queue_slots": unknown})
     for name, value in values.items():
         setattr(row, name, value)
     row.full_clean()
     store(row, None if row._state.adding else values.keys())
+
+
+def unknown_queue(row: TenantQueue, queue_slots: object) -> str:
+    """Return why the tenant cannot have these slots, or "": a queue does not exist. What it has there already stays.
+
+    queue_slots: the new slots, by the name of the queue
+    """
+    added = queue_slots.keys() - row.queue_slots.keys() if isinstance(queue_slots, dict) else set()
+    unknown = added - set(Queue.objects.filter(name__in=added).values_list("name", flat=True))
+    return f"There is no queue {min(unknown)}." if unknown else ""
 
 
 def store(row: Queue | TenantQueue, fields: Collection[str] | None = None) -> None:

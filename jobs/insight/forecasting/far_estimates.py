@@ -5,7 +5,7 @@ from collections.abc import Mapping, Set
 from math import hypot, inf
 from statistics import NormalDist, fmean
 
-from jobs.allocation.state import LaneId, Pool, Queue, Tenant
+from jobs.allocation.state import Lane, LaneId, Pool, Queue
 from jobs.insight.forecasting.fair_rates import Course, Flow, courses, deviation
 from jobs.insight.forecasting.runs import Runs
 from jobs.insight.forecasting.snapshot import InLine, Snapshot
@@ -66,10 +66,10 @@ def _courses(snapshot: Snapshot, mean: dict[LaneId, float], arriving: dict[LaneI
     flows: dict[Pool, dict[LaneId, Flow]] = defaultdict(dict)
     for lane, waiting in snapshot.waiting.items():
         if lane in mean:
-            tenant, queue = books.tenants[lane[0]], books.queues[lane[1]]
-            slots = _slots_of(tenant, users[tenant.id], mean[lane])
-            flow = Flow(*lane, waiting * mean[lane], tenant.weight, slots, arriving.get(lane, 0.0))
-            flows[queue.pool][lane] = flow
+            book = books.lane(*lane)
+            slots = _slots_of(book, users[lane[0]], mean[lane])
+            flow = Flow(*lane, waiting * mean[lane], book.tenant.weight, slots, arriving.get(lane, 0.0))
+            flows[book.queue.pool][lane] = flow
     courses_of: dict[LaneId, Course] = {}
     for pool, lane_flows in flows.items():
         courses_of |= zip(
@@ -78,15 +78,16 @@ def _courses(snapshot: Snapshot, mean: dict[LaneId, float], arriving: dict[LaneI
     return courses_of
 
 
-def _slots_of(tenant: Tenant, users: Set[str], mean: float) -> float:
-    """Return how many processes the jobs of a tenant can keep busy within its limits.
+def _slots_of(lane: Lane, users: Set[str], mean: float) -> float:
+    """Return how many processes the jobs of a lane can keep busy within the limits of its tenant.
 
-    users: the users of its jobs that were read
+    users: the users of the tenant's jobs that were read
     mean: the mean run time of the jobs, in seconds
     """
+    tenant = lane.tenant
     if tenant.paused:
         return 0.0
-    slots = float(tenant.num_slots or 0)
+    slots = float(min(tenant.num_slots or 0, inf if lane.slots is None else lane.slots))
     if tenant.user_slots is not None and "" not in users:
         slots = min(slots, float(tenant.user_slots * len(users)))
     return min(slots, mean / tenant.pause) if tenant.pause else slots

@@ -37,8 +37,7 @@ def gates(snapshot: Snapshot) -> dict[tuple[int, int, str], Gate]:
     for waits in snapshot.in_line:
         key = waits.tenant_id, waits.queue_id, waits.user
         if key not in first_gates:
-            first = closed(books.tenants[waits.tenant_id], books.queues[waits.queue_id], waits.user)
-            first_gates[key] = next(first, Gate.NEXT)
+            first_gates[key] = next(closed(books.lane(waits.tenant_id, waits.queue_id), waits.user), Gate.NEXT)
     return first_gates
 
 

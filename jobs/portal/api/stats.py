@@ -1,5 +1,7 @@
 """The endpoint of a tenant's counts. Each count reads a partial index of just those rows, or only a few rows."""
 
+from dataclasses import asdict
+
 from django.db.models import Count, Q
 from django.utils import timezone
 from ninja import Router, Schema
@@ -10,10 +12,17 @@ from jobs.http.last_day import LastDay
 from jobs.lifecycle import FINAL, Status
 from jobs.models import HELD_UNTIL, Job, Queue
 from jobs.reading import last_day, queries
+from jobs.reading.slots_in_queues import slots_in_queues
 from tenants.models import TenantQueue
 
 router = Router(tags=["jobs"])
 MAX_COUNTED = 1000  # jobs; counting all ended jobs would read millions
+
+
+class SlotsOfQueue(Schema):
+    queue: str
+    in_use: int
+    limit: int
 
 
 class Slots(Schema):
@@ -23,6 +32,9 @@ class Slots(Schema):
         description="The most slots, borrowed ones included, while processes stand idle. Null: you borrow none."
     )
     per_user: int | None = Field(description="Null: no limit per user.")
+    in_queues: list[SlotsOfQueue] = Field(
+        description="Queues in which you hold slots, and may not hold all of yours: how many, and at most how many."
+    )
     paused: bool
 
 
@@ -65,6 +77,7 @@ def read_stats(request: CallerRequest) -> Stats:
             limit=limits.num_slots,
             with_borrowed=limits.burst_slots,
             per_user=limits.user_slots,
+            in_queues=[SlotsOfQueue(**asdict(one)) for one in slots_in_queues(limits)],
             paused=limits.paused,
         ),
         under_way=under_way,

@@ -21,6 +21,7 @@ from jobs.reading.explain.reads import MAX_LISTED_PLACE, places
 from jobs.reading.predictor import last_of, starts
 from jobs.reading.public_error import public_text
 from jobs.reading.schedule_view import in_words, state_of
+from jobs.reading.slots_in_queues import slots_in_queues
 from jobs.reading.starts import Starts
 from jobs.store import results
 from tenants.models import Tenant, TenantQueue
@@ -93,7 +94,8 @@ def slots(tenant: Tenant) -> dict[str, Any]:
     """Return the slots in use, the limits, and for each lane when its last job starts. Index: jobs_one_job_per_slot."""
     limits = TenantQueue.of(tenant)
     in_use = Job.objects.filter(tenant=tenant, slot__isnull=False).count()
-    return {"in_use": in_use, "limits": limits, "ends": last_of(tenant.pk)}
+    in_queues = slots_in_queues(limits)
+    return {"in_use": in_use, "limits": limits, "in_queues": in_queues, "ends": last_of(tenant.pk)}
 
 
 def schedules(tenant: Tenant) -> list[tuple[Any, str, str]]:

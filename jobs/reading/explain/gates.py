@@ -34,7 +34,7 @@ def closed(job: JobFacts) -> Iterator[Blocker]:
     """Yield the closed gates of a job that waits or is due later."""
     if job.type_paused:
         yield Blocker(Gate.HELD, f"The job type {job.source_type} {job.source_method} is paused.")
-    for gate in gates.closed(job.tenant, job.queue, job.user_key):
+    for gate in gates.closed(job.lane, job.user_key):
         yield _blocker(gate, job)
 
 
@@ -60,6 +60,11 @@ def _uses(job: JobFacts) -> dict[Gate, tuple[str, int | None, int | None]]:
         Gate.SLOTS_FULL: (
             f"All slots of tenant {job.tenant_name} are in use{_borrowing(job)}",
             *_slots(tenant),
+        ),
+        Gate.LANE_FULL: (
+            f"Tenant {job.tenant_name} holds all slots that it may have in queue {job.queue_name}",
+            job.lane.in_use,
+            job.lane.slots,
         ),
         Gate.QUEUE_PAUSED: (f"Queue {job.queue_name} is paused", None, None),
         Gate.QUEUE_FULL: (f"Queue {job.queue_name} has reached its concurrency limit", queue.in_use, queue.concurrency),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
-from jobs.allocation.state import Pool, Queue, Tenant
+from jobs.allocation.state import Lane, Pool, Queue, Tenant
 from jobs.models import ERASED
 from jobs.reading.looking import reading_as_sets
 from jobs.store.owner import TenantId, tenant_or_any
@@ -64,8 +64,16 @@ class JobFacts:
     tenant_name: str
     queue_name: str
     pool_is_light: bool
-    tenant: Tenant  # num_slots: None without a row in tenant_queues; users: only the job's
-    queue: Queue  # the origin of its moments, and of the tenant's, is `now`
+    lane: Lane  # the origin of the moments of its tenant and its queue is `now`
+
+    @property
+    def tenant(self) -> Tenant:
+        """Its num_slots is None without a row in tenant_queues; users has only the job's."""
+        return self.lane.tenant
+
+    @property
+    def queue(self) -> Queue:
+        return self.lane.queue
 
 
 @dataclass(frozen=True)
@@ -116,7 +124,8 @@ def facts(job_id: int, *, tenant_id: TenantId) -> JobFacts | None:
     """Return the job and its limits; None if this owner has no such job."""
     for row in _read(dict, "explain", id=job_id, tenant_id=tenant_or_any(tenant_id), erased=ERASED):
         tenant, queue, pool = (json.loads(row.pop(name)) for name in ("tenant", "queue", "pool"))
-        return JobFacts(**row, tenant=Tenant(**tenant), queue=Queue(**queue, pool=Pool(**pool)))
+        lane = Lane(Tenant(**tenant), Queue(**queue, pool=Pool(**pool)), in_use=row.pop("lane_in_use"))
+        return JobFacts(**row, lane=lane)
     return None
 
 

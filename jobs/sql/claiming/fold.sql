@@ -76,16 +76,29 @@ charge AS MATERIALIZED (
     WHERE f.seconds IS NOT NULL
     GROUP BY f.tenant_id, f.queue_id, q.weight
 ),
-closed AS (  -- lanes of the tenants that may start more: those that left the circle since such a tenant was met last
+-- Lanes of the tenants that may start more: those that left the circle since such a tenant was met last. One that is full opens
+-- when a slot of its own is free (`told`), or its limit has changed: the tenant's, or that of its queue, whose row has no tenant.
+-- For that, which is rare, all closed lanes are read; the full ones of a queue are no more than its jobs in slots.
+closed AS (
     SELECT l.queue_id, f.tenant_id
-    FROM (SELECT DISTINCT tenant_id FROM freed) f
+    FROM (SELECT tenant_id, bool_or(job_id = 0) AS limits FROM freed GROUP BY tenant_id) f
     CROSS JOIN LATERAL (
         SELECT queue_id FROM lanes
-        WHERE state = 'closed' AND tenant_id = f.tenant_id AND version > coalesce((
-            SELECT opened FROM tenant_books b WHERE b.tenant_id = f.tenant_id ORDER BY version DESC LIMIT 1
-        ), 0)
+        WHERE state IN ('closed', 'full') AND tenant_id = f.tenant_id AND (state = 'closed' OR f.limits)
+          AND version > CASE WHEN f.limits THEN 0 ELSE coalesce((
+              SELECT opened FROM tenant_books b WHERE b.tenant_id = f.tenant_id ORDER BY version DESC LIMIT 1
+          ), 0) END
         ORDER BY tenant_id, version
     ) l
+    UNION ALL
+    SELECT l.queue_id, l.tenant_id
+    FROM freed f
+    CROSS JOIN LATERAL (
+        SELECT queue_id, tenant_id FROM lanes
+        WHERE state IN ('closed', 'full') AND state = 'full' AND queue_id = f.queue_id
+        ORDER BY tenant_id, version
+    ) l
+    WHERE f.tenant_id = 0
 ),
 opening AS MATERIALIZED (  -- lanes whose tenant has a token again, or may borrow
     SELECT l.queue_id, l.tenant_id FROM memory CROSS JOIN clock CROSS JOIN LATERAL (
@@ -117,7 +130,7 @@ told AS MATERIALIZED (
     SELECT *, nextval('door_seq') AS number
     FROM (
         SELECT n.*, l.row, l.state, l.position, turn.head AS turn_head, coalesce(tenant.weight, 1) AS weight,
-            n.head IS NOT NULL OR (n.opens AND l.state = 'closed') AS wakes,
+            n.head IS NOT NULL OR n.opens AND l.state IN ('closed', 'full') OR n.slots > 0 AND l.state = 'full' AS wakes,
             turn.state <> 'ready' OR turn.version < (SELECT floor FROM memory) AS turn_sleeps,
             CASE
                 WHEN coalesce(l.virtual_time, 0) + n.seconds / coalesce(tenant.weight, 1) < turn.lane_time
@@ -140,7 +153,7 @@ told AS MATERIALIZED (
             ORDER BY tenant_id
             LIMIT 1
         ) tenant ON true
-        WHERE n.head IS NOT NULL OR n.jobs <> 0 OR l.row IS NOT NULL AND (n.seconds > 0 OR n.opens AND l.state = 'closed')
+        WHERE n.head IS NOT NULL OR n.jobs <> 0 OR l.row IS NOT NULL AND (n.seconds > 0 OR n.opens AND l.state IN ('closed', 'full'))
         ORDER BY l.row IS NOT NULL, l.position, n.head
     ) known
 ),
@@ -166,7 +179,7 @@ lanes_told AS (
         in_use = l.in_use - k.slots,
         tickets = l.tickets - k.tickets,
         opens_at = CASE WHEN NOT k.wakes THEN l.opens_at END,
-        opened_at = CASE WHEN k.wakes AND l.state = 'closed' THEN clock.now ELSE l.opened_at END
+        opened_at = CASE WHEN k.wakes AND l.state IN ('closed', 'full') THEN clock.now ELSE l.opened_at END
     FROM told k CROSS JOIN clock
     WHERE l.ctid = k.row
 ),

@@ -10,7 +10,13 @@ job AS MATERIALIZED (
 ),
 -- include shared/own_use
 slots AS (
-    SELECT u.n AS by_tenant, coalesce((u.users ->> job.user_key)::int, 0) AS by_user FROM job JOIN own_use u USING (tenant_id)
+    SELECT u.n AS by_tenant, coalesce((u.users ->> job.user_key)::int, 0) AS by_user,
+        coalesce((
+            SELECT in_use FROM lanes l WHERE l.tenant_id = job.tenant_id AND l.queue_id = job.queue_id ORDER BY version DESC LIMIT 1
+        ), 0) - (
+            SELECT count(*) FROM given_back g WHERE g.tenant_id = job.tenant_id AND g.queue_id = job.queue_id
+        )::int AS by_lane
+    FROM job JOIN own_use u USING (tenant_id)
 )
 SELECT
     job.id, job.status, job.attempt, job.retries, job.max_retries, job.last_error, job.user_key,
@@ -30,16 +36,14 @@ SELECT
     runner.name AS worker,
     q.default_max_retries, q.default_backoff, q.backoff_grows, tenant.name AS tenant_name, q.name AS queue_name,
     EXISTS (SELECT FROM pools p WHERE p.name = q.pool AND p.kind = 'light') AS pool_is_light,
-    json_build_object(
-        'id', job.tenant_id, 'num_slots', tq.num_slots, 'burst_slots', tq.burst_slots, 'user_slots', tq.user_slots,
-        'paused', coalesce(tq.paused, false), 'rate_limit', tq.rate_limit, 'rate_window', tq.rate_window,
-        'full_at', extract(epoch FROM bucket.full_at - clock.now)::float8,
+    slots.by_lane AS lane_in_use,
+    (coalesce(limits_of(to_jsonb(tq)), '{}') || jsonb_build_object(
+        'id', job.tenant_id, 'full_at', extract(epoch FROM bucket.full_at - clock.now)::float8,
         'in_use', slots.by_tenant, 'users', json_build_object(job.user_key, slots.by_user)
-    )::text AS tenant,
-    json_build_object(
-        'id', q.id, 'concurrency', q.concurrency, 'paused', q.paused, 'rate_limit', q.rate_limit, 'rate_window', q.rate_window,
-        'full_at', extract(epoch FROM q.full_at - clock.now)::float8, 'in_use', q.in_use
-    )::text AS queue,
+    ))::text AS tenant,
+    (limits_of(to_jsonb(q)) - 'pool' || jsonb_build_object(
+        'id', q.id, 'full_at', extract(epoch FROM q.full_at - clock.now)::float8, 'in_use', q.in_use
+    ))::text AS queue,
     json_build_object('name', q.pool, 'processes', q.pool_capacity, 'in_use', q.pool_in_use)::text AS pool
 FROM job
 CROSS JOIN clock

@@ -77,18 +77,14 @@ SELECT
     extract(epoch FROM clock.now - since.moment)::float8 AS window,
     (SELECT coalesce(json_object_agg(pool, processes), '{}') FROM live_pool)::text AS pools,
     (SELECT coalesce(json_agg(pool), '[]') FROM live_pool WHERE light)::text AS light,
-    (SELECT coalesce(json_agg(o), '[]') FROM (
-        SELECT
-            id, pool, weight, concurrency, paused, rate_limit, rate_window,
-            extract(epoch FROM full_at - clock.now)::float8 AS full_at,
-            coalesce(virtual_time, 0) AS virtual_time, pool_time, coalesce(lane_time, 0) AS lane_time, coalesce(growth, 0) AS growth, head,
-            coalesce(circle_end, 0) AS circle_end, round_least, round_growth, coalesce(mean_seconds, 0) AS mean_seconds
-        FROM queue_state
-    ) o)::text AS queues,
-    (SELECT coalesce(json_agg(o), '[]') FROM (
-        SELECT
-            who.tenant_id AS id, t.num_slots, t.burst_slots, coalesce(t.weight, 1) AS weight, coalesce(t.paused, false) AS paused,
-            t.user_slots, t.rate_limit, t.rate_window, extract(epoch FROM b.full_at - clock.now)::float8 AS full_at
+    (SELECT coalesce(jsonb_agg(limits_of(to_jsonb(q)) || jsonb_build_object(
+        'id', id, 'full_at', extract(epoch FROM full_at - clock.now)::float8,
+        'virtual_time', coalesce(virtual_time, 0), 'pool_time', pool_time, 'lane_time', coalesce(lane_time, 0), 'growth', coalesce(growth, 0),
+        'head', head, 'circle_end', coalesce(circle_end, 0), 'round_least', round_least, 'round_growth', round_growth,
+        'mean_seconds', coalesce(mean_seconds, 0)
+    )), '[]') FROM queue_state q)::text AS queues,
+    (SELECT coalesce(jsonb_agg(limits || jsonb_build_object('id', tenant_id, 'full_at', seconds)), '[]') FROM (
+        SELECT who.tenant_id, coalesce(limits_of(to_jsonb(t)), '{}') AS limits, extract(epoch FROM b.full_at - clock.now)::float8 AS seconds
         FROM (
             SELECT tenant_id FROM line
             UNION SELECT tenant_id FROM jobs WHERE slot IS NOT NULL

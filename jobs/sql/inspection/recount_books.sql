@@ -1,7 +1,7 @@
 -- Change: write the books anew where they are wrong or missing: after a pass that met a wrong one, for tenants that begin to
 --         limit their users; and now and then.
 -- Who:    a dispatch or the clock, inside the door; elsewhere it writes nothing. Locks: rows that only dispatches write.
--- It passes the tenants to the next fold, which opens their closed lanes. A 0 for the job would mean that their limits have changed.
+-- It passes the tenants to the next fold, which opens their closed lanes; a full one that was wrong is one of these. A 0 for the job would mean that their limits have changed.
 -- Returns the wrong books: of what level, its tenant and queue, how many slots it had (null: it was missing), and how many are in
 -- use.
 WITH
@@ -11,7 +11,8 @@ WITH
     WHERE current_setting('jobs.door', true) LIKE 'waiting%%'  -- guard I1
 ),
 lanes_mended AS (
-    UPDATE lanes l SET version = nextval('door_seq'), in_use = d.n, tickets = d.tickets
+    UPDATE lanes l
+    SET version = nextval('door_seq'), in_use = d.n, tickets = d.tickets, state = CASE l.state WHEN 'full' THEN 'closed' ELSE l.state END
     FROM lane_due d CROSS JOIN inside WHERE l.ctid = d.row
 ),
 lanes_made AS (
@@ -37,7 +38,8 @@ tenants_made AS (
 ),
 told AS (
     INSERT INTO freed_slots (xid, tenant_id, job_id)
-    SELECT pg_current_xact_id()::text::bigint, tenant_id, -1 FROM tenant_due CROSS JOIN inside
+    SELECT pg_current_xact_id()::text::bigint, tenant_id, -1
+    FROM (SELECT tenant_id FROM tenant_due UNION SELECT tenant_id FROM lane_due) due CROSS JOIN inside
     ON CONFLICT (xid, tenant_id, job_id) DO NOTHING
 )
 SELECT book, tenant_id, queue_id, said, n AS in_use FROM wrong CROSS JOIN inside

@@ -1,9 +1,9 @@
--- What the limits of its tenant do to each lane of `line`: `gate`, if its slots let none of its jobs go now; `no_tokens`, if
+-- What the limits of its tenant do to each lane of `line`: `gate`, if its slots, or those in this queue, let none of its jobs go now; `no_tokens`, if
 -- its rate does not; and how many are `passing`, which could go on to their queue at once. A tenant's free slots and tokens
 -- serve its queues in their order; a job for which its queue has no room takes none. Limits per user are not counted.
 -- All lanes of all tenants pass here, so each step reads them once, as a set.
 queue_room AS MATERIALIZED (  -- null: no limit
-    SELECT id AS queue_id,
+    SELECT id AS queue_id, name, tenant_slots,
         CASE
             WHEN paused THEN 0
             WHEN concurrency IS NOT NULL OR rate_limit IS NOT NULL
@@ -12,7 +12,7 @@ queue_room AS MATERIALIZED (  -- null: no limit
     FROM queue_state
 ),
 wanting AS MATERIALIZED (
-    SELECT w.*, least(w.waiting, w.slots, w.tokens) AS wants
+    SELECT w.*, least(w.waiting, w.slots, w.lane_left, w.tokens) AS wants
     FROM (
         SELECT
             line.tenant_id, line.queue_id, line.waiting, line.position, line.since, q.room, t.user_slots, u.users,
@@ -20,8 +20,10 @@ wanting AS MATERIALIZED (
                 WHEN t.paused THEN 'tenant_paused'
                 WHEN coalesce(t.num_slots, 0) = 0 THEN 'no_slots'
                 WHEN t.num_slots <= coalesce(u.n, 0) THEN 'slots_full'
+                WHEN lane_left = 0 THEN 'lane_full'
             END AS gate,
             CASE WHEN t.paused THEN 0 ELSE greatest(coalesce(t.num_slots, 0) - coalesce(u.n, 0), 0) END AS slots,
+            lane_left,
             CASE WHEN t.rate_limit IS NOT NULL THEN rate_tokens(t.rate_limit, t.rate_window, (
                 SELECT rate_full_at(t.rate_limit, t.rate_window, b.full_at, b.full_limit, b.full_window, clock.now)
                 FROM tenant_books b WHERE b.tenant_id = t.tenant_id ORDER BY version DESC LIMIT 1
@@ -31,6 +33,10 @@ wanting AS MATERIALIZED (
         CROSS JOIN clock
         LEFT JOIN tenant_queues t ON t.tenant_id = line.tenant_id
         LEFT JOIN tenant_use u ON u.tenant_id = line.tenant_id
+        LEFT JOIN lane_use l ON l.tenant_id = line.tenant_id AND l.queue_id = line.queue_id
+        CROSS JOIN LATERAL (
+            SELECT greatest(coalesce((t.queue_slots -> q.name)::int, q.tenant_slots, 2147483647) - coalesce(l.n, 0), 0) AS lane_left
+        ) own
     OFFSET 0) w  -- compute each column once
 ),
 fitting AS (  -- the room of a queue goes to its lanes in the order of their turns
@@ -52,7 +58,7 @@ lane_cut AS MATERIALIZED (
     SELECT
         tenant_id, queue_id, waiting, position, since, room, user_slots, users, gate, coalesce(tokens < 1, false) AS no_tokens,
         least(
-            waiting, greatest(slots - before, 0), CASE WHEN tokens IS NOT NULL THEN greatest(tokens - before, 0) END
+            waiting, greatest(slots - before, 0), lane_left, CASE WHEN tokens IS NOT NULL THEN greatest(tokens - before, 0) END
         )::int AS passing
     FROM asking
 ),

@@ -1,8 +1,8 @@
 -- The gates of the jobs that may follow in the slots of lane `e` at `clock` without a door, since no count changes: its queue `q`,
 -- its tenant and its worker; and its head, as the door knows it. Lanes with further limits (a rate, a queue's concurrency,
--- slots per user) need the door: they have no row here. The statement compares the slots, the pool and the job itself.
+-- slots per user), or that hold more slots than they may, need the door: they have no row here. The statement compares the slots, the pool and the job itself.
 CROSS JOIN LATERAL (
-    SELECT name, pool, default_timeout, default_max_retries, default_backoff, backoff_grows FROM queues
+    SELECT name, pool, default_timeout, default_max_retries, default_backoff, backoff_grows, tenant_slots FROM queues
     WHERE id BETWEEN e.queue_id AND e.queue_id
       AND NOT paused  -- guard
       AND concurrency IS NULL  -- guard I1
@@ -11,7 +11,7 @@ CROSS JOIN LATERAL (
     LIMIT 1
 ) q
 CROSS JOIN LATERAL (
-    SELECT num_slots FROM tenant_queues
+    SELECT num_slots, queue_slots FROM tenant_queues
     WHERE tenant_id BETWEEN e.tenant_id AND e.tenant_id
       AND NOT paused  -- guard
       AND user_slots IS NULL  -- guard I1
@@ -28,8 +28,12 @@ CROSS JOIN LATERAL (
     LIMIT 1
 ) worker
 CROSS JOIN LATERAL (
-    SELECT head, CASE WHEN state = 'closed' THEN clock.now ELSE opened_at END AS opened_at FROM lanes
-    WHERE tenant_id = e.tenant_id AND queue_id = e.queue_id
-    ORDER BY version DESC
-    LIMIT 1
+    SELECT head, CASE WHEN state IN ('closed', 'full') THEN clock.now ELSE opened_at END AS opened_at
+    FROM (
+        SELECT head, state, opened_at, in_use FROM lanes
+        WHERE tenant_id = e.tenant_id AND queue_id = e.queue_id
+        ORDER BY version DESC
+        LIMIT 1
+    ) newest
+    WHERE in_use <= coalesce((tenant.queue_slots -> q.name)::int, q.tenant_slots, in_use)  -- guard I1
 ) lane

@@ -74,6 +74,7 @@ def levels(job: Row) -> Iterator[Level]:
     """What a job takes a place of, while it holds a slot."""
     yield "tenant", job.tenant_id
     yield "queue", job.queue_id
+    yield "lane", job.tenant_id, job.queue_id
     if job.user_key:
         yield "user", job.tenant_id, job.user_key
 
@@ -95,6 +96,9 @@ def limit(picture: Picture, level: Level) -> float:
             return 0 if limits is None or limits.paused else most_slots(limits)
         case "user", tenant, _:
             bound = picture.tenants[tenant].user_slots if tenant in picture.tenants else 0
+        case "lane", tenant, queue:
+            of_tenant = picture.tenants[tenant].queue_slots if tenant in picture.tenants else {}
+            bound = of_tenant.get(picture.queues[queue].name, picture.queues[queue].tenant_slots)
         case "queue", queue:
             bound = 0 if picture.queues[queue].paused else picture.queues[queue].concurrency
         case "pool", pool:

@@ -49,11 +49,13 @@ def tick(world: World) -> object:
 def change_tenant(world: World) -> object:
     draw, tenant = world.random, world.random.choice(world.tenants)
     limited = draw.random() < 0.4
+    names = sorted(queue.name for queue in world.seen.queues.values())
     change = draw.choice(
         (
             {"num_slots": draw.choice((0, 1, 1, 2, 2, 3, 5, 8, 20))},
             {"user_slots": draw.choice((None, None, 0, 1, 2))},
             {"burst_slots": draw.choice((None, 3, 6, 20))},
+            {"queue_slots": {name: draw.randint(1, 4) for name in names if draw.random() < 0.5}},
             {"weight": draw.randint(1, 100)},
             {"paused": draw.random() < 0.1},
             {"rate_limit": draw.randint(1, 4), "rate_window": draw.choice((0.5, 5.0))}
@@ -71,6 +73,7 @@ def change_queue(world: World) -> object:
     change = draw.choice(
         (
             {"concurrency": draw.choice((None, None, None, 0, 1, 2, 3, 5))},
+            {"tenant_slots": draw.choice((None, None, 1, 1, 2, 3))},
             {"weight": draw.randint(1, 100)},
             {"paused": draw.random() < 0.1},
             {"pool": draw.choice((*POOLS, POOLS[0]))},

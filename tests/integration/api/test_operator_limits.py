@@ -42,6 +42,7 @@ class TestQueues:
             "weight": 1,
             "pool": "default",
             "concurrency": 3,
+            "tenant_slots": None,
             "rate_limit": 10,
             "rate_window": 60,
             "default_timeout": None,
@@ -115,8 +116,15 @@ class TestQueues:
 class TestTenants:
     def test_a_tenants_slots_are_read_and_changed(self, operator):
         tenant = TenantFactory(slug="acme", queue__num_slots=2)
+        QueueFactory(name="default")
         change = {"num_slots": 5, "user_slots": 1, "weight": 3, "max_waiting": 9, "history_days": 90, "paused": True}
-        change |= {"burst_slots": 9, "rate_limit": 7, "rate_window": 60, "queues": ["critical"]}
+        change |= {
+            "burst_slots": 9,
+            "rate_limit": 7,
+            "rate_window": 60,
+            "queues": ["critical"],
+            "queue_slots": {"default": 3},
+        }
         assert send(operator, "PATCH", "/tenants/acme", change).json() == change | {"tenant": "acme"}
         assert send(operator, "GET", "/tenants/acme").json() == change | {"tenant": "acme"}
         tenant.jobs_queue.refresh_from_db()
@@ -129,6 +137,9 @@ class TestTenants:
             ({"num_slots": None}, "num_slots"),
             ({"queues": None}, "queues"),
             ({"queues": ["a\x00"]}, "queues[0]"),
+            ({"queue_slots": {"default": 0}}, "queue_slots"),
+            ({"queue_slots": {"nowhere": 1}}, "queue_slots"),
+            ({"queue_slots": None}, "queue_slots"),
             ({"rate_limit": 5}, "rate_window"),
             ({"paused": "yes"}, "paused"),
             ({"tenant": "other"}, "tenant"),

@@ -31,7 +31,7 @@ def test_every_status_is_counted_and_the_held_apart(owner, mate, tenant):
         make_job(tenant, Status.SCHEDULED, due_at=HELD_UNTIL)
     total = sum(range(1, len(Status) + 1)) + 3
     expected = {
-        "slots": {"in_use": 9, "limit": 7, "with_borrowed": None, "per_user": 2, "paused": True},
+        "slots": {"in_use": 9, "limit": 7, "with_borrowed": None, "per_user": 2, "in_queues": [], "paused": True},
         "under_way": {"blocked": 1, "scheduled": 2, "held": 2, "created": 4, "queued": 4, "running": 5},
         "ended": {"among": total, "success": 6, "error": 7, "dead": 8, "cancelled": 9},
     }
@@ -46,8 +46,23 @@ def test_a_stranger_sees_nothing_of_it(stranger, tenant):
         make_job(tenant, status)
     counts = read(stranger)
     assert set(counts["under_way"].values()) == set(counts["ended"].values()) == {0}
-    assert counts["slots"] == {"in_use": 0, "limit": 2, "with_borrowed": None, "per_user": None, "paused": False}
+    none = {"in_use": 0, "with_borrowed": None, "per_user": None, "in_queues": []}
+    assert counts["slots"] == none | {"limit": 2, "paused": False}
     assert counts["last_day"]["queues"] == counts["last_day"]["types"] == []
+
+
+def test_slots_in_queues_where_it_may_not_hold_all_are_told_to_their_owner_alone(owner, stranger, tenant):
+    mails = QueueFactory(name="mails", tenant_slots=1)
+    for queue in (QueueFactory(name="exports", tenant_slots=3), QueueFactory(name="open"), mails):
+        make_job(tenant, Status.RUNNING, queue=queue)
+    TenantQueue.objects.filter(tenant=tenant).update(queue_slots={"exports": 2})
+    for _ in range(2):
+        make_job(TenantFactory(), Status.RUNNING, queue=mails)
+    assert read(owner)["slots"]["in_queues"] == [
+        {"queue": "exports", "in_use": 1, "limit": 2},
+        {"queue": "mails", "in_use": 1, "limit": 1},
+    ]
+    assert read(stranger)["slots"]["in_queues"] == []
 
 
 def test_a_tenant_without_slots_has_none(owner, tenant):
@@ -76,7 +91,7 @@ def test_each_count_comes_from_an_index_of_what_it_counts(owner, tenant):
             cursor.execute(f"EXPLAIN {query}")
             plans.append("\n".join(line for (line,) in cursor.fetchall()))
     indexes = ["jobs_(due|scheduled_of_tenant)", "jobs_claim", "jobs_blocked_of_tenant", "jobs_one_job_per_slot"]
-    indexes.append("jobs_of_tenant")
+    indexes += ["jobs_one_job_per_slot", "jobs_of_tenant"]
     assert len(plans) == len(indexes)
     for index, plan in zip(indexes, plans, strict=True):
         assert re.search(index, plan), plan

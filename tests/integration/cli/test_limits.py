@@ -98,6 +98,19 @@ class TestSlots:
         assert (line["user_slots"], line["weight"], line["rate_limit"], line["rate_window"]) == (None, 3, None, None)
         assert line["num_slots"] == 2
 
+    def test_slots_in_single_queues_are_set_one_by_one(self, tenant):
+        QueueFactory(name="exports"), QueueFactory(name="mails")
+        stranger = TenantFactory()
+        assert slots("acme", "--queue", "exports=3")[0]["queue_slots"] == {"exports": 3}
+        (line,) = slots("acme", "--queue", "mails=1", "--queue", "exports=2")
+        assert line["queue_slots"] == {"exports": 2, "mails": 1}
+        assert slots("acme", "--queue", "mails=none", "--set", 5)[0]["queue_slots"] == {"exports": 2}
+        assert TenantQueue.of(stranger).queue_slots == {}
+        Queue.objects.filter(name="exports").delete()
+        assert slots("acme", "--queue", "mails=4")[0]["queue_slots"] == {"exports": 2, "mails": 4}, (
+            "what was there stays"
+        )
+
     def test_a_tenant_without_slots_gets_a_row(self):
         TenantFactory(slug="new", queue=None)
         assert slots("new", "--set", 4)[0]["num_slots"] == 4
@@ -121,6 +134,9 @@ class TestSlots:
             (["acme", "--set", "10001"], "argument --set: must be a whole number from 0 to 10,000, not '10001'"),
             (["acme", "--set", "two"], "argument --set: must be a whole number"),
             (["--max-waiting", "none"], "slug: name the tenant to change"),
+            (["acme", "--queue", "exports"], "argument --queue: must be like exports=3"),
+            (["acme", "--queue", "exports=0"], "argument --queue: must be a whole number from 1 to 10,000"),
+            (["acme", "--queue", "nowhere=1"], "queue_slots: There is no queue nowhere"),
             (["acme", "--rate", "5"], "argument --rate: must be jobs/seconds like 100/60"),
             (["acme", "--rate", "5/inf"], "argument --rate: must be jobs/seconds"),
         ],

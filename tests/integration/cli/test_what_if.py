@@ -47,6 +47,8 @@ def means(found: dict) -> tuple:
         (["--tenant", "acme.num_slots=4"], 0),
         (["--tenant", "acme.burst_slots=4"], 0),
         (["--tenant", "acme.num_slots=4", "--pool", "default.processes=2"], 5),
+        (["--tenant", "acme.num_slots=4", "--tenant", "acme.queue_slots=default=2"], 5),
+        (["--tenant", "acme.num_slots=4", "--queue", "default.tenant_slots=2"], 5),
         (["--tenant", "acme.rate_limit=1", "--tenant", "acme.rate_window=30"], 45),
         (["--tenant", "acme.num_slots=4", "--pool", "default.processes=1", "--pool", "default.seats=2"], 5),
         (["--queue", "default.paused=true"], None),

@@ -50,6 +50,21 @@ class TestLimits:
         row.refresh_from_db()
         assert (row.history_days, row.queues) == (None, [])
 
+    def test_slots_in_single_queues_are_changed_as_text(self, admin):
+        tenant, stranger = TenantFactory(name="Acme", slug="acme"), TenantFactory()
+        QueueFactory(name="mail"), QueueFactory(name="exports")
+        response = admin.post("/ops/tenants/acme/change", {"queue_slots": "exports=3, mail=1"})
+        assert "Acme: slots by queue none → exports=3, mail=1." in said(response)
+        assert TenantQueue.of(tenant).queue_slots == {"exports": 3, "mail": 1}
+        form = opened(admin.get("/ops/tenants/acme/"))
+        assert form["queue_slots"] == ["exports=3, mail=1"]
+        assert "nothing was changed" in said(admin.post("/ops/tenants/acme/change", form))
+        Queue.objects.filter(name="exports").delete()
+        admin.post("/ops/tenants/acme/change", form | {"weight": "3"})
+        assert (TenantQueue.of(tenant).weight, TenantQueue.of(tenant).queue_slots) == (3, {"exports": 3, "mail": 1})
+        admin.post("/ops/tenants/acme/change", {"queue_slots": ""})
+        assert TenantQueue.of(tenant).queue_slots == TenantQueue.of(stranger).queue_slots == {}
+
     @pytest.mark.django_db(transaction=True)
     def test_a_raised_limit_starts_what_waited(self, admin, register, sent):
         register(concurrency=4)
@@ -99,6 +114,8 @@ class TestLimits:
             ({"rate_limit": "5", "rate_window": "1e999"}, "rate_window: "),
             ({"queues": "mail,,critical"}, "queues: Item 2"),
             ({"queues": "a\x00b"}, "queues: "),
+            ({"queue_slots": "mail=x"}, "queue_slots: Give each queue from 1 to 10,000 slots, such as exports=3."),
+            ({"queue_slots": "nowhere=2"}, "queue_slots: There is no queue nowhere."),
             ({"num_slots": "2"}, "nothing was changed"),
             ({"slots": "2"}, "nothing was changed"),
         ],

@@ -70,13 +70,23 @@ def test_a_form_of_limits_asks_what_those_that_were_written_would_do(operator):
     oscar = operator("view_tenantqueue", "change_tenantqueue", "view_queue", "change_queue")
     tenant = TenantFactory(slug="acme", queue__num_slots=1, queue__user_slots=2)
     QueueFactory(name="mail")
-    written = {"num_slots": "4", "user_slots": "", "weight": "1", "max_waiting": "9", "what_if": "1"}
+    written = {
+        "num_slots": "4",
+        "user_slots": "",
+        "weight": "1",
+        "max_waiting": "9",
+        "queue_slots": "mail=2",
+        "what_if": "1",
+    }
     asked = oscar.post("/ops/tenants/acme/change", written)
-    assert (asked.status_code, asked["Location"]) == (303, "/ops/what-if/?tenant=acme&num_slots=4&user_slots=none")
+    assert (asked.status_code, asked["Location"]) == (
+        303,
+        "/ops/what-if/?tenant=acme&num_slots=4&user_slots=none&queue_slots=mail%3D2",
+    )
     assert (TenantQueue.of(tenant).num_slots, Change.objects.count()) == (1, 0)
     page = " ".join(oscar.get(asked["Location"]).content.decode().split())
-    assert page.count('value="acme"') == 2
-    for limit, value in (("num_slots", "4"), ("user_slots", "none")):
+    assert page.count('value="acme"') == 3
+    for limit, value in (("num_slots", "4"), ("user_slots", "none"), ("queue_slots", "mail=2")):
         assert f'<option value="{limit}" selected>' in page
         assert f'name="value" value="{value}"' in page
     of_queue = oscar.post("/ops/queues/mail/change", {"weight": "3", "what_if": "1"})

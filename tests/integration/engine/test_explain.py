@@ -94,6 +94,24 @@ class TestTheTenant:
         assert_claimed(third)
         assert (explained(fourth).gate, explained(fourth).place) == (Gate.SLOTS_FULL, 1)
 
+    def test_all_its_slots_in_this_queue(self, tenant, register):
+        worker = register()
+        exports, stranger = QueueFactory(name="exports", tenant_slots=1), TenantFactory(queue__num_slots=2)
+        first, second, third = submit(tenant, 3, queue="exports")
+        submit(stranger, 1, queue="exports")
+        found = explained(second)
+        assert (found.gate, found.used, found.limit, found.place) == (Gate.LANE_FULL, 1, 1, 1)
+        assert found.sentence == "Tenant Acme holds all slots that it may have in queue exports: 1 of 1."
+        finish(first, worker)
+        assert explained(second).gate == Gate.NEXT, "its slot was given back, and no dispatch has taken it off yet"
+        dispatch()
+        assert_claimed(second)
+        change(tenant.jobs_queue, queue_slots={"exports": 2})
+        assert_claimed(third)
+        change(exports, tenant_slots=None)
+        (fourth,) = submit(tenant, 1, queue="exports")
+        assert explained(fourth).gate == Gate.SLOTS_FULL
+
     def test_a_lowered_number_of_slots_shows_what_still_drains(self, tenant, register):
         register()
         job = submit(tenant, 3)[-1]

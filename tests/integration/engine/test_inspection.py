@@ -21,7 +21,7 @@ from jobs.recording.inspection import findings, look
 from jobs.store.rows import rows
 from jobs.store.session import session
 from jobs.worker.clock.duties import recording_duties
-from tests.factories import fold, make_job
+from tests.factories import TenantFactory, fold, make_job
 from tests.sql import sql, value
 
 pytestmark = pytest.mark.django_db
@@ -186,6 +186,19 @@ def test_jobs_claimed_over_a_limit_are_found(tenant, worker):
     assert {(finding.what, finding.subject) for finding in findings(before, look())} == {
         ("over_limit", f"tenant {tenant.slug}"),
         ("over_limit", "queue default"),
+    }
+
+
+def test_more_slots_of_a_tenant_in_a_queue_than_it_may_hold_there_are_found(tenant, worker):
+    Queue.objects.filter(name="default").update(tenant_slots=1)
+    stranger = TenantFactory(queue__num_slots=5, queue__queue_slots={"default": 3})
+    for owner in (tenant, stranger) * 2:
+        make_job(owner, Status.RUNNING, worker=worker)
+    before = look()
+    for owner in (tenant, stranger):
+        make_job(owner, Status.RUNNING, worker=worker)
+    assert {(finding.what, finding.subject) for finding in findings(before, look())} == {
+        ("over_limit", f"lane {tenant.slug} / default")
     }
 
 

@@ -33,6 +33,7 @@ REFUSED_OF_TENANT = {
     **each("num_slots", -1, 10_001, None, "two", ""),
     **each("burst_slots", -1, 10_001, "two"),
     **each("user_slots", -1, COLUMN, "two"),
+    **each("queue_slots", 3, "mail=x", *({"mail": slots} for slots in (0, 10_001, "2", True)), {"": 2}, {"nowhere": 2}),
     **each("weight", 0, -1, COLUMN, None, "x", ""),
     **each("max_waiting", -1, COLUMN, "two"),
     **each("history_days", 0, "two"),
@@ -44,6 +45,7 @@ REFUSED_OF_QUEUE = {
     **each("weight", 0, -1, COLUMN, None, "x", ""),
     **each("pool", "no spaces", "", "a\x00", "x" * 51, None),
     **each("concurrency", -1, COLUMN, "two"),
+    **each("tenant_slots", 0, -1, 10_001, "two"),
     **each("default_timeout", 0, -1, 1e12, inf),
     **each("default_max_retries", -1, 40_000),
     **each("default_backoff", -1, None, inf),
@@ -54,6 +56,7 @@ REFUSED_OF_QUEUE = {
 
 
 def slots():
+    queue()
     return TenantFactory(queue__num_slots=3).jobs_queue
 
 

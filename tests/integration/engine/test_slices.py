@@ -111,6 +111,15 @@ class TestTheFollower:
         assert end(running) is None
         assert statuses() == ["success", *before[1:]]
 
+    @pytest.mark.parametrize(("slots", "of_tenant"), [(1, {}), (None, {"default": 1}), (2, {}), (1, {"default": 2})])
+    def test_a_job_follows_unless_the_lane_holds_more_slots_than_it_may(self, running, thing, slots, of_tenant):
+        Worker.objects.update(concurrency=2)
+        TenantQueue.objects.update(num_slots=2)
+        assert dispatch() == 1
+        Queue.objects.update(tenant_slots=slots)
+        TenantQueue.objects.update(queue_slots=of_tenant)
+        assert (end(running) is not None) == (of_tenant.get("default", slots) == 2)
+
     def test_no_job_of_a_type_paused_during_its_submit_follows(self, running):
         PausedJobType.objects.create(source_type="sample.thing", source_method="echo")
         assert end(running) is None

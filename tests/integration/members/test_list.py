@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from jobs.lifecycle import Status
-from jobs.models import Schedule
+from jobs.models import Queue, Schedule
 from jobs.portal.members import page_context
 from jobs.reading import listing
 from jobs.reading.status_words import TABLE
@@ -117,6 +117,9 @@ def test_slots_in_use_are_shown_and_a_pause_is_told(mate, tenant):
     make_job(tenant, Status.RUNNING)
     make_job(TenantFactory(), Status.RUNNING)
     assert "<strong>1</strong> of 2 in use" in page(mate)
+    assert "at most 1 of them" not in page(mate)
+    Queue.objects.update(tenant_slots=1)
+    assert "In default you use 1, and may use at most 1 of them at once." in page(mate)
     TenantQueue.objects.filter(tenant=tenant).update(paused=True, user_slots=1)
     assert "Your jobs are paused for now" in page(mate)
     assert "Each user may use at most 1 at once" in page(mate)

@@ -35,6 +35,7 @@ tenants = st.fixed_dictionaries(
         "num_slots": st.sampled_from([0, 1, 2, 5, 40]),
         "weight": st.integers(1, 3),
         "user_slots": st.sampled_from([None, None, 0, 1, 2]),
+        "queue_slots": st.sampled_from([{}, {}, {"q0": 1}, {"q0": 3, "q1": 2}]),
         "paused": st.sampled_from([False, False, False, True]),
         "rate": rates,
     }
@@ -42,6 +43,7 @@ tenants = st.fixed_dictionaries(
 queues = st.fixed_dictionaries(
     {
         "concurrency": st.sampled_from([None, None, 1, 3, 8]),
+        "tenant_slots": st.sampled_from([None, None, 1, 2, 5]),
         "weight": st.integers(1, 3),
         "pool": st.sampled_from(POOLS),
         "paused": st.sampled_from([False, False, False, True]),

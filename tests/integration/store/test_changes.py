@@ -39,8 +39,9 @@ class TestLimits:
         queue = QueueFactory(name="reports")
         Queue.objects.filter(pk=queue.pk).update(default_timeout=3.0)
         Queue.objects.filter(pk=queue.pk).update(pool="other", concurrency=4)
-        found = [(one["pool"], one["concurrency"]) for one in said("queue", queue.pk)]
-        assert found == [("default", None), ("other", 4)]
+        Queue.objects.filter(pk=queue.pk).update(name="exports", tenant_slots=2)
+        found = [(one["pool"], one["concurrency"], one["name"], one["tenant_slots"]) for one in said("queue", queue.pk)]
+        assert found == [("default", None, "reports", None), ("other", 4, "reports", None), ("other", 4, "exports", 2)]
 
     def test_a_pause_and_a_resume_of_a_job_type_are_noted(self):
         paused = PausedJobType.objects.create(source_type="reports.report", source_method="run")

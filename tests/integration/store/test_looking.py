@@ -121,6 +121,19 @@ class TestLanes:
         TenantQueue.objects.update(paused=True)
         assert cut(tenant) == ("tenant_paused", True, 0)
 
+    def test_slots_in_a_queue_hold_what_is_beyond_them_in_this_queue_alone(self, tenant):
+        few, open_to_all = QueueFactory(name="few", tenant_slots=2), QueueFactory(name="open")
+        jobs(tenant, 5, queue=few)
+        for held in range(3):
+            assert cut(tenant) == ("lane_full" if held == 2 else None, False, 2 - held)
+            make_job(tenant, Status.RUNNING, queue=few)
+        TenantQueue.objects.filter(tenant=tenant).update(num_slots=9, queue_slots={"few": 4})
+        assert cut(tenant) == (None, False, 1)
+        stranger = TenantFactory(queue__num_slots=9)
+        jobs(stranger, 5, queue=few), jobs(stranger, 3, queue=open_to_all)
+        passing = {lane.queue_id: lane.passing for lane in look_lanes(tenants={stranger.pk})}
+        assert passing == {few.pk: 2, open_to_all.pk: 3}
+
     def test_a_tenant_without_slots_passes_nothing(self):
         tenant = TenantFactory(queue=None)
         jobs(tenant, 2)

@@ -92,6 +92,7 @@ CHANGES = {
         rate_limit=9, rate_window=1.0
     ),
     "no slots": lambda owner, jobs: TenantQueue.objects.filter(tenant=owner).update(num_slots=0),
+    "fewer slots in the queue": lambda owner, jobs: Queue.objects.update(tenant_slots=1),
     "a worker that drains": lambda owner, jobs: Worker.objects.update(concurrency=0),
     "a worker that is gone": lambda owner, jobs: Worker.objects.update(gone_at=timezone.now()),
     "a paused type": lambda owner, jobs: PausedJobType.objects.create(source_type="tests.thing", source_method="run"),
@@ -114,6 +115,21 @@ def test_no_job_follows_in_a_slot_above_those_that_the_tenant_has_now(worker, ru
     TenantQueue.objects.filter(tenant=owner).update(num_slots=1)
     told = trip(worker, ended=ends(running, goes_on=True))
     assert [Job.objects.get(pk=job.id).slot for job in told.followed.values()] == [1]
+    assert not store.recount_books()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda: TenantQueue.objects.update(queue_slots={"default": 2}),
+        lambda: Queue.objects.update(tenant_slots=2),
+    ],
+    ids=["of the tenant", "of all tenants"],
+)
+def test_jobs_follow_while_the_lane_holds_as_many_slots_as_it_may(worker, running, waiting, change):
+    change()
+    told = trip(worker, ended=ends(running, goes_on=True))
+    assert sorted(job.id for job in told.followed.values()) == waiting[:2]
     assert not store.recount_books()
 
 

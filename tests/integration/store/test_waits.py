@@ -19,6 +19,7 @@ pytestmark = pytest.mark.django_db
 NOON = datetime(2031, 3, 5, 12, 0, tzinfo=UTC)
 HELD_BACK = {
     "no free slot": {"queue__num_slots": 1},
+    "no free slot in its queue": {"queue__queue_slots": {"default": 1}},
     "no free slot of its user": {"queue__user_slots": 1},
     "no token of its rate limit": {"queue__rate_limit": 1, "queue__rate_window": 3600.0},
     "a pause": {},
@@ -108,9 +109,11 @@ def test_a_queue_that_operators_hold_is_no_limit_of_the_tenants():
 
 
 @pytest.mark.parametrize("many", [False, True], ids=["follow", "succeed_many"])
-@pytest.mark.parametrize(("slots", "expected"), [(1, (59, 0)), (5, (0, 59))])
-def test_a_job_that_follows_waited_for_its_slot_if_its_tenant_has_no_other(slots, expected, many):
-    tenant = TenantFactory(queue__num_slots=slots)
+@pytest.mark.parametrize(
+    ("slots", "here", "expected"), [(1, {}, (59, 0)), (5, {"default": 1}, (59, 0)), (5, {}, (0, 59))]
+)
+def test_a_job_that_follows_waited_for_its_slot_if_its_tenant_has_no_other(slots, here, expected, many):
+    tenant = TenantFactory(queue__num_slots=slots, queue__queue_slots=here)
     workers(1)
     for seconds in (0, 1):
         submit(tenant, seconds)

@@ -40,6 +40,7 @@ MUTANTS = [  # the constants that memory has of its own, and another value of ea
     (fold, "PRICE_OF_A_PROCESS", 1.2),
     (fold, "FORGOTTEN", 0.85),
     (state, "FORGIVEN", 0.0),
+    (state.Lane, "slots", None),  # no lane has fewer than its tenant
     (passes.WorkerSeats, "withholds", lambda feeder: max(feeder.pool.free - feeder.seats, 0)),  # it takes no share
 ]
 BOUNDS = [  # of a pass; low ones are met
@@ -55,6 +56,7 @@ class History:
 
     def __init__(self, seed: int) -> None:
         self.draw, self.draw_light = random.Random(seed), random.Random(-1 - seed)
+        self.draw_lanes = random.Random(1 << 32 | seed)
         self.has_light = seed % 3 == 1
         self.twin = Twin()
         for name in ["a", "b", "c"]:
@@ -102,6 +104,8 @@ class History:
 
     def _change(self, tenant: Tenant, queue: Queue) -> None:
         draw, twin = self.draw, self.twin
+        if self.draw_lanes.random() < 0.05:
+            twin.limit_queue(queue, tenant_slots=self.draw_lanes.choice([None, 1, 2, 3]))
         match draw.randrange(24):
             case 0 | 1:
                 twin.limit_tenant(tenant, **self._tenant_limits())
@@ -128,6 +132,7 @@ class History:
             "burst_slots": draw.choice([None, None, 3, 8]),
             "weight": draw.choice([1, 1, 2, 3]),
             "user_slots": draw.choice([None, None, 0, 1, 2]),
+            "queue_slots": self.draw_lanes.choice([{}, {}, {}, {}, {"a": 1}, {"a": 3, "b": 2}]),
             "paused": draw.random() < 0.1,
             "rate_limit": limit,
             "rate_window": window,
@@ -138,6 +143,7 @@ class History:
         limit, window = draw.choice(RATES)
         return {
             "concurrency": draw.choice([None, None, 1, 3, 8]),
+            "tenant_slots": self.draw_lanes.choice([None, None, None, None, 1, 2]),
             "weight": draw.choice([1, 1, 2, 3]),
             "paused": draw.random() < 0.1,
             "rate_limit": limit,
@@ -167,7 +173,7 @@ def test_through_any_history_memory_decides_what_the_claim_decides(monkeypatch, 
                 bounds.setattr(order, name, low)
                 bounds.setitem(claiming.RULES, rule, low)
             seen += play(seed)
-    assert min(seen[what] for what in ("claims", "more", "uncounted", "follows", "lent", "fed")) >= 5
+    assert min(seen[what] for what in ("claims", "more", "uncounted", "follows", "lent", "fed", "full")) >= 5
 
 
 @pytest.mark.long("the histories compare what the constants decide; this shows that they would tell another one")

@@ -13,7 +13,9 @@ from uuid import uuid4
 import pytest
 
 from jobs import models, store
+from jobs.allocation import order
 from jobs.allocation.books import Books
+from jobs.allocation.fold import LANES_TO_OPEN
 from jobs.allocation.follow import follow
 from jobs.allocation.line import BookedJob
 from jobs.allocation.passes import WorkerSeats, make_pass
@@ -92,7 +94,7 @@ class Twin:
     def begin_queue(self, name: str, pool: str, **limits: Any) -> None:
         queue, _ = models.Queue.objects.update_or_create(name=name, defaults={"pool": pool, **limits})
         self._names[queue.pk] = name
-        self.books.add_queue(Queue(id=queue.pk, pool=self.books.pool(pool), **limits))
+        self.books.add_queue(Queue(id=queue.pk, name=name, pool=self.books.pool(pool), **limits))
 
     def limit_tenant(self, tenant: Tenant, **limits: Any) -> None:
         TenantQueue.objects.filter(tenant_id=tenant.id).update(**limits)
@@ -175,7 +177,7 @@ class Twin:
 
     def _dispatch(self, before_it_lends: Callable[[], object], pool: Pool | None = None, seats: int = 0) -> None:
         borrow = False
-        for _ in range(200):
+        for _ in range(order.MAX_PASSES):
             ours, theirs = self._feeders(pool, seats)
             claimed = call_at(self.moment, store.claim_within, borrow=borrow, feeder=theirs)
             done = make_pass(self.books, self.now, borrow=borrow, feeder=ours)
@@ -202,7 +204,8 @@ class Twin:
                 before_it_lends()
             else:
                 return
-        pytest.fail("no end of passes")
+        # A pass that lends opens so many lanes; one that visits fewer leaves some to the next, and so on for ever.
+        assert order.LANES_OF_A_PASS < LANES_TO_OPEN, "no end of passes"
 
     def _feeders(self, pool: Pool | None, seats: int) -> tuple[WorkerSeats | None, store.FreeSeats | None]:
         if pool is None or not seats:
@@ -219,6 +222,7 @@ class Twin:
         assert in_order(ours) == in_order(theirs)
         for key, lane in theirs.items():
             self._same(ours[key], lane, LANE, f"lane {key}")
+            self.seen["full"] += lane.state == "full"
         for turn in QueueTurn.objects.all():
             queue = self.books.queues[turn.queue_id]
             self._same(queue, turn, TURN, f"queue {queue.id}")

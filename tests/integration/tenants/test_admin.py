@@ -20,7 +20,7 @@ from jobs.reading import looking
 from tenants import auth
 from tenants.models import ApiKey, Change, OperatorKey, Tenant, TenantQueue
 from tests.callers import staff
-from tests.factories import MemberFactory, TenantFactory, UserFactory, make_job, operator_key
+from tests.factories import MemberFactory, QueueFactory, TenantFactory, UserFactory, make_job, operator_key
 from tests.opened import opened
 
 pytestmark = pytest.mark.django_db
@@ -44,6 +44,26 @@ def slots_form(queue, **fields):
     said = {"num_slots": queue.num_slots, "user_slots": "", "weight": queue.weight} | fields
     form = {"form-TOTAL_FORMS": 1, "form-INITIAL_FORMS": 1, "form-0-id": queue.pk, "_save": "Save"}
     return form | {f"form-0-{name}": value for name, value in said.items()}
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "stored"),
+    [
+        ("default=3", "", {"default": 3}),
+        ("default", "such as exports=3", {}),
+        ("nowhere=3", "There is no queue nowhere", {}),
+    ],
+)
+def test_slots_in_single_queues_are_written_as_text(admin_client, text, told, stored):
+    QueueFactory()
+    tenant = TenantFactory()
+    row = tenant.jobs_queue
+    form = {"num_slots": 2, "weight": 1, "queue_slots": text}
+    answer = admin_client.post(f"/admin/tenants/tenantqueue/{row.pk}/change/", form)
+    assert answer.status_code == (200 if told else 302)
+    assert told in answer.content.decode()
+    row.refresh_from_db()
+    assert row.queue_slots == stored
 
 
 def issue(admin_client, tenant, name="nightly export"):

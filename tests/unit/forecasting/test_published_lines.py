@@ -164,6 +164,8 @@ def test_there_too_all_limits_hold(subtests):
         ({}, rate, 2.0),
         ({"user_slots": 1}, {}, 20.0),  # two users
         ({"user_slots": 3}, {}, 40.0),
+        ({}, {"tenant_slots": 3}, 30.0),
+        ({"queue_slots": {"mails": 1}}, {"name": "mails", "tenant_slots": 3}, 10.0),
     ):
         limited = {"tenants": [TENANT | {"num_slots": 4} | tenant], "queues": [QUEUE | queue]}
         start = snapshot(20_000, in_line=read, **limited)

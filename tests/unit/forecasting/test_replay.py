@@ -35,7 +35,7 @@ def record(
 ) -> Record:
     begin = -2 * WARM
     limits = [Change(begin, TENANT, pk, {"num_slots": slots, "weight": 1, "paused": False}) for pk in (ADA, BOB)]
-    limits += [Change(begin, QUEUE, 1, {"pool": "p", "weight": 1, "paused": False, "concurrency": None})]
+    limits += [Change(begin, QUEUE, 1, {"name": "q", "pool": "p", "weight": 1, "paused": False, "concurrency": None})]
     limits += [Change(begin, POOL, "p", {"processes": processes, "seats": seats, "leaving": 0})]
     return Record(100.0, found, [*limits, *changes], **facts)
 
@@ -59,10 +59,23 @@ def test_a_record_is_replayed_as_it_was():
         ({(TENANT, ADA): {"num_slots": 2}}, [0.0, 0.0, 10.0, 10.0]),
         ({(TENANT, ADA): {"num_slots": 4}, (POOL, "p"): {"processes": 2}}, [0.0, 0.0, 10.0, 10.0]),
         ({(TENANT, ADA): {"num_slots": 4}, (QUEUE, 1): {"concurrency": 1}}, [0.0, 10.0, 20.0, 30.0]),
+        ({(TENANT, ADA): {"num_slots": 4}, (QUEUE, 1): {"tenant_slots": 2}}, [0.0, 0.0, 10.0, 10.0]),
+        (
+            {(TENANT, ADA): {"num_slots": 4, "queue_slots": {"q": 1}}, (QUEUE, 1): {"tenant_slots": 2}},
+            [0.0, 10.0, 20.0, 30.0],
+        ),
         ({(TENANT, ADA): {"rate_limit": 1, "rate_window": 30.0}}, [0.0, 30.0, 60.0, 90.0]),
         ({(TENANT, ADA): {"paused": True}}, [None, None, None, None]),
     ],
-    ids=["slots", "processes", "concurrency", "rate", "pause"],
+    ids=[
+        "slots",
+        "processes",
+        "concurrency",
+        "slots of all in the queue",
+        "slots of one in the queue",
+        "rate",
+        "pause",
+    ],
 )
 def test_other_limits_hold_from_the_windows_begin_on(hypothesis, would_be):
     assert waits(record(*in_turn(4)), hypothesis) == would_be

@@ -25,6 +25,7 @@ from jobs.reading.masked import masked
 from plumbing.addresses import in_admin
 from plumbing.names import named
 from plumbing.text import duration, printable
+from tenants.slots_by_queue import as_text
 
 register = template.Library()
 
@@ -40,6 +41,7 @@ GATES = {
     Gate.TENANT_PAUSED: "the tenant is paused",
     Gate.NO_SLOTS: "the tenant has no slots",
     Gate.SLOTS_FULL: "slots of the tenant itself",
+    Gate.LANE_FULL: "its tenant's slots in this queue",
     Gate.QUEUE_PAUSED: "the queue is paused",
     Gate.QUEUE_FULL: "the queue's concurrency limit",
     Gate.QUEUE_RATE: "the queue's rate limit",
@@ -96,11 +98,13 @@ def badge(state: str) -> SafeString:
 
 @register.filter
 def setting(value: Any) -> str:
-    """Format the value of a limit: 3, 1,000,000, 0.5, yes, a name, or names with commas; a dash for none."""
-    if value is None or value == []:
+    """Format the value of a limit: 3, 1,000,000, 0.5, yes, a name, or several with commas; a dash for none."""
+    if value is None or value in ([], {}):
         return "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, dict):
+        return as_text(value)
     if isinstance(value, str):
         return value
     return ", ".join(value) if isinstance(value, list) else f"{value:,.15g}"

@@ -22,6 +22,7 @@ from jobs.pages.answers import existing
 from jobs.reading import waits
 from jobs.reading.looking import Lane, Queue
 from jobs.reading.predictor import of_lanes
+from jobs.reading.slots_in_queues import SlotsInQueue, slots_in_queues
 from jobs.reading.standing import TenantStanding, of_tenants
 from jobs.reading.starts import LaneStarts
 from jobs.reading.waits import Cut
@@ -39,12 +40,14 @@ class TenantNow:
     """The jobs and slots of a tenant now.
 
     slots: the jobs in its slots
+    in_queues: the slots by queue, where it may not hold all
     users: the slots by user, most first
     max_waiting: the waiting jobs that it may have
     """
 
     standing: TenantStanding
     slots: list[Job]
+    in_queues: list[SlotsInQueue]
     users: list[tuple[str, int]]
     max_waiting: int
 
@@ -84,7 +87,7 @@ def _present(request: HttpRequest, tenant: Tenant, standing: TenantStanding, lim
     slots = _slots(request, tenant)
     users = Counter(job.user_key for job in slots if job.user_key).most_common()
     max_waiting = settings.JOBS_MAX_WAITING if limits.max_waiting is None else limits.max_waiting
-    return TenantNow(standing, slots, users, max_waiting)
+    return TenantNow(standing, slots, slots_in_queues(limits), users, max_waiting)
 
 
 def _lanes(tenant: Tenant, lanes: list[Lane], cuts: list[Cut], queues: Mapping[int, Queue]) -> list[LaneRow]:

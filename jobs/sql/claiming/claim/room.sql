@@ -40,7 +40,7 @@ asked AS MATERIALIZED (
             END AS key
             FROM (
                 SELECT
-                    id, pool, weight, in_use, rate_limit, rate_window, full_at, turn_row, head, circle_end, lane_time, round_least,
+                    id, name, pool, weight, in_use, tenant_slots, rate_limit, rate_window, full_at, turn_row, head, circle_end, lane_time, round_least,
                     round_growth, p.free AS pool_free, p.served, p.others, state = 'ready' AS ready,
                     least(p.free, concurrency - in_use, tokens, %(batch)s::int)::int AS room,
                     greatest(%(quantum)s::float8, 2 * mean_seconds) AS quantum,

@@ -7,13 +7,13 @@
 -- front: the places of the lane's first jobs, and some more to replace those that others have locked. If the tenant limits its
 -- users, they take turns, from `last_user` on. in_time: whether the lane is at most a quantum ahead of the others.
 -- full_at: when the tenant's bucket is full. left: its free slots, with what it may borrow in a pass that lends; own_slots: without. free: those that it has
--- tokens for.
+-- tokens for. lane_left: those that the lane may still take of the tenant's, in its queue; borrowed ones do not add to them.
 visit AS (
     SELECT
         pool, 0 AS turn, NULL::bigint AS queue_id, 0 AS room, NULL::int AS queue_rate, 0 AS upto, 0::bigint AS position, 0 AS nth, 0 AS found,
         NULL::tid AS lane_row, NULL::bigint AS tenant_id, 0 AS lane_in_use, NULL::timestamptz AS opened_at, NULL::tenant_queues AS tenant,
         NULL::tid AS book_row, NULL::tenant_books AS book, 1 AS weight, false AS uncounted, false AS passed_over,
-        0 AS left_slots, 0 AS own_slots, NULL::timestamptz AS full_at, 0::float8 AS free, 0::float8 AS virtual_time, false AS in_time, NULL::lane_front AS front
+        0 AS left_slots, 0 AS own_slots, 0 AS lane_left, NULL::timestamptz AS full_at, 0::float8 AS free, 0::float8 AS virtual_time, false AS in_time, NULL::lane_front AS front
     FROM asked
     WHERE nth = 1
       AND served  -- guard
@@ -54,15 +54,15 @@ visit AS (
             o.*, o.virtual_time <= q.lane_time + q.quantum / o.weight AS in_time,
             CASE
                 WHEN (t.tenant).user_slots IS NOT NULL THEN front_by_user(
-                    q.id, lane.tenant_id, lane.last_user, (b.book).users, (t.tenant).user_slots, least(o.free, q.room)::int
+                    q.id, lane.tenant_id, lane.last_user, (b.book).users, (t.tenant).user_slots, least(o.free, o.lane_left, q.room)::int
                 )
                 ELSE ROW(ARRAY(
                     SELECT job_place(j.priority, j.id) FROM jobs j
                     WHERE j.ready_at IS NOT NULL AND j.queue_id = q.id AND j.tenant_id = lane.tenant_id
                       AND (j.priority, j.id) >= ((lane.head >> 58)::smallint, lane.head & 288230376151711743)
                     ORDER BY j.priority, j.id
-                    LIMIT CASE WHEN o.free > 0 THEN least(o.free, q.room) + 8 ELSE 0 END
-                ), least(o.free, q.room), '', true)::lane_front
+                    LIMIT CASE WHEN least(o.free, o.lane_left) > 0 THEN least(o.free, o.lane_left, q.room) + 8 ELSE 0 END
+                ), least(o.free, o.lane_left, q.room), '', true)::lane_front
             END AS front
         FROM (
             SELECT
@@ -84,6 +84,7 @@ visit AS (
                         (t.tenant).num_slots, CASE WHEN %(borrow)s AND (t.tenant).num_slots > 0 THEN (t.tenant).burst_slots END, 0
                     ) - coalesce((b.book).in_use, 0) AS left_slots,
                     greatest((t.tenant).num_slots - coalesce((b.book).in_use, 0), 0) AS own_slots,
+                    greatest(coalesce(((t.tenant).queue_slots -> q.name)::int, q.tenant_slots, 2147483647) - lane.in_use, 0) AS lane_left,
                     CASE WHEN (t.tenant).rate_limit IS NOT NULL THEN rate_full_at(
                         (t.tenant).rate_limit, (t.tenant).rate_window, (b.book).full_at, (b.book).full_limit, (b.book).full_window,
                         clock.now

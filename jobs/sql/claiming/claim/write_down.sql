@@ -1,5 +1,6 @@
 -- 4. Write down, in the books: what was taken. A visited lane goes to the end of the circle, or leaves it until an arrival or
--- a freed slot brings it back. A lane that could have been served, but was not, is visited first the next time.
+-- a freed slot brings it back: one that is full, a slot of its own. A lane that could have been served, but was not, is visited first the
+-- next time.
 outcome AS MATERIALIZED (  -- of each visit. n: its jobs; of_tenant, slots, users: of all lanes of its tenant
     SELECT
         queue_id, position, lane_row, book_row, tenant, weight, lane_in_use, virtual_time, front, by_user, n, last, rest, of_tenant,
@@ -7,12 +8,13 @@ outcome AS MATERIALIZED (  -- of each visit. n: its jobs; of_tenant, slots, user
         nextval('door_seq') AS number,
         CASE
             WHEN passed_over THEN 'ready'
+            WHEN lane_left <= n THEN 'full'
             WHEN free <= of_tenant THEN 'closed'
             WHEN by_user AND cardinality((front).places) = 0 AND (front).all_users THEN 'closed'
             WHEN NOT by_user AND rest IS NULL AND cardinality((front).places) < (front).startable + 8 THEN 'empty'
             ELSE 'ready'
         END AS state,
-        NOT passed_over AND free <= of_tenant AND lends > of_tenant AS rests,
+        NOT passed_over AND free <= of_tenant AND lends > of_tenant AND lane_left > n AS rests,
         NOT passed_over AND (  -- another pass may find a job of this lane that may start, unless it closes
             NOT by_user OR NOT (front).all_users OR n < (front).startable OR n = room
         ) AS again,
@@ -20,7 +22,7 @@ outcome AS MATERIALIZED (  -- of each visit. n: its jobs; of_tenant, slots, user
     FROM (
         SELECT
             v.queue_id, v.room, v.position, v.lane_row, v.book_row, v.tenant, v.weight, v.lane_in_use, v.uncounted, v.passed_over,
-            v.free, v.own_slots, v.virtual_time, v.in_time, v.front, mine.*,
+            v.free, v.own_slots, v.lane_left, v.virtual_time, v.in_time, v.front, mine.*,
             clock.now, rate_after((v.tenant).rate_limit, (v.tenant).rate_window, v.full_at, clock.now, mine.of_tenant) AS full_after,
             (v.tenant).user_slots IS NOT NULL AS by_user,
             CASE WHEN (v.tenant).num_slots > 0 THEN (v.tenant).burst_slots - (v.book).in_use END AS lends,
