@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from django.http import HttpResponse
 from ninja import Router, Schema
-from pydantic import Field
+from pydantic import Field, StrictInt
 
 from jobs import store
 from jobs.console.api.auth import OperatorRequest, may
@@ -13,7 +13,7 @@ from jobs.console.api.changes import changes_of
 from jobs.console.operations.filters import MOMENTS
 from jobs.console.operations.limits import OF_QUEUE, OF_TENANT
 from jobs.console.operations.questions import QUEUES, TENANTS
-from jobs.http.inputs import Body, Integer, Name, PathId, Text, left_out
+from jobs.http.inputs import AS_INTEGER, Body, Name, PathId, Text, left_out
 from jobs.http.problems import existing
 from jobs.http.schemas import answer
 from jobs.insight import what_if
@@ -37,8 +37,12 @@ class QueueLimits(changes_of(limit for limit in OF_QUEUE if limit.name in LIMITS
 class PoolLimits(Body):
     """The processes and the seats that a pool would have."""
 
-    processes: Annotated[Integer, Field(ge=0, le=999_999)] = left_out("Those of its workers, all together.")
-    seats: Annotated[Integer, Field(ge=1, le=MOST_SEATS)] = left_out("Of each process, as of a light pool.")
+    processes: Annotated[StrictInt, Field(ge=0, le=999_999), AS_INTEGER] = left_out(
+        "Those of its workers, all together."
+    )
+    seats: Annotated[StrictInt, Field(ge=1, le=MOST_SEATS), AS_INTEGER] = left_out(
+        "Of each process, as of a light pool."
+    )
 
 
 class Asked(Body):

@@ -91,8 +91,10 @@ first AS MATERIALIZED (  -- the first that waits in each sequence of the news
     FROM (SELECT DISTINCT tenant_id, sequence FROM news WHERE sequence IS NOT NULL) changed
     CROSS JOIN LATERAL (
         SELECT id FROM jobs
-        WHERE tenant_id = changed.tenant_id AND sequence BETWEEN changed.sequence AND changed.sequence AND blocked_at IS NOT NULL
-        ORDER BY sequence, id  -- so only one index has this order, whatever the statistics say
+        WHERE (tenant_id, sequence) >= (changed.tenant_id, changed.sequence)
+          AND (tenant_id, sequence) <= (changed.tenant_id, changed.sequence)
+          AND sequence IS NOT NULL AND blocked_at IS NOT NULL
+        ORDER BY tenant_id, sequence, id  -- only one index has this order and these bounds, whatever the statistics say
         LIMIT 1
     ) j
 ),
@@ -125,9 +127,10 @@ turning AS MATERIALIZED (
     ) turn ON true
     LEFT JOIN LATERAL (
         SELECT older.id FROM jobs older
-        WHERE older.tenant_id = j.tenant_id AND older.sequence BETWEEN j.sequence AND j.sequence AND older.blocked_at IS NOT NULL
-          AND older.id < j.id
-        ORDER BY older.sequence, older.id
+        WHERE (older.tenant_id, older.sequence, older.id) >= (j.tenant_id, j.sequence, 0)
+          AND (older.tenant_id, older.sequence, older.id) < (j.tenant_id, j.sequence, j.id)
+          AND older.sequence IS NOT NULL AND older.blocked_at IS NOT NULL
+        ORDER BY older.tenant_id, older.sequence, older.id
         LIMIT 1
     ) older ON true
     WHERE j.blocked_at IS NOT NULL

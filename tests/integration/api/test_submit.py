@@ -125,7 +125,8 @@ def test_a_plain_method_is_refused_at_the_queue_of_a_light_pool_to_everybody(own
         [error] = response.json()["errors"]
         assert error["field"] == "queue"
         assert error["message"].endswith(
-            "make reports.datareport.execute `async def`, or let it use a queue of an ordinary pool"
+            "make reports.datareport.execute `async def`, or let it use a queue of an ordinary pool, "
+            "or of a light one with threads"
         )
     Pool.objects.update(kind="ordinary", seats=1)
     assert submit(owner, call(report)).status_code == 202
