@@ -37,12 +37,8 @@ class QueueLimits(changes_of(limit for limit in OF_QUEUE if limit.name in LIMITS
 class PoolLimits(Body):
     """The processes and the seats that a pool would have."""
 
-    processes: Annotated[StrictInt, Field(ge=0, le=999_999), AS_INTEGER] = left_out(
-        "Those of its workers, all together."
-    )
-    seats: Annotated[StrictInt, Field(ge=1, le=MOST_SEATS), AS_INTEGER] = left_out(
-        "Of each process, as of a light pool."
-    )
+    processes: Annotated[StrictInt, Field(ge=0, le=999_999), AS_INTEGER] = left_out("Of all of its workers.")
+    seats: Annotated[StrictInt, Field(ge=1, le=MOST_SEATS), AS_INTEGER] = left_out("Of each process of a light pool.")
 
 
 class Asked(Body):

@@ -63,9 +63,10 @@ class Migration(migrations.Migration):
             name='tenant_id',
             field=models.BigIntegerField(null=True),
         ),
+        migrations.RemoveIndex('job', 'jobs_blocked_of_tenant'),
         migrations.AddIndex(
             model_name='job',
-            index=models.Index(condition=models.Q(('blocked_at__isnull', False), ('sequence__isnull', False)), fields=['tenant', 'sequence', 'id'], name='jobs_waiting_in_sequence'),
+            index=models.Index(condition=models.Q(('blocked_at__isnull', False)), fields=['tenant', 'sequence', 'id'], name='jobs_blocked_of_tenant'),
         ),
         migrations.AddConstraint(
             model_name='job',

@@ -5,7 +5,7 @@
 -- Change: the tallies of the batches in the news.
 -- Locks:  the jobs and batches that the news is about, and the followers that go on; it skips locked ones, and notes the news
 --         again. The tallies, which only the reader of ends writes.
--- Index:  primary keys; job_edges_of_follower, job_edges_until; jobs_waiting_in_sequence, jobs_one_of_sequence.
+-- Index:  primary keys; job_edges_of_follower, job_edges_until; jobs_blocked_of_tenant, jobs_one_of_sequence.
 -- The predecessor's row is locked before its status is read, and marked while it has not ended: so either this statement sees
 -- its end, or its end sees the mark, and leaves news (trigger awaited_job_ended).
 -- A job of a sequence is stored blocked, and only this statement lets it go. So of two that are stored or revived at the same
@@ -91,10 +91,8 @@ first AS MATERIALIZED (  -- the first that waits in each sequence of the news
     FROM (SELECT DISTINCT tenant_id, sequence FROM news WHERE sequence IS NOT NULL) changed
     CROSS JOIN LATERAL (
         SELECT id FROM jobs
-        WHERE (tenant_id, sequence) >= (changed.tenant_id, changed.sequence)
-          AND (tenant_id, sequence) <= (changed.tenant_id, changed.sequence)
-          AND sequence IS NOT NULL AND blocked_at IS NOT NULL
-        ORDER BY tenant_id, sequence, id  -- only one index has this order and these bounds, whatever the statistics say
+        WHERE tenant_id = changed.tenant_id AND sequence BETWEEN changed.sequence AND changed.sequence AND blocked_at IS NOT NULL
+        ORDER BY sequence, id  -- so only one index has this order, whatever the statistics say
         LIMIT 1
     ) j
 ),
@@ -127,10 +125,9 @@ turning AS MATERIALIZED (
     ) turn ON true
     LEFT JOIN LATERAL (
         SELECT older.id FROM jobs older
-        WHERE (older.tenant_id, older.sequence, older.id) >= (j.tenant_id, j.sequence, 0)
-          AND (older.tenant_id, older.sequence, older.id) < (j.tenant_id, j.sequence, j.id)
-          AND older.sequence IS NOT NULL AND older.blocked_at IS NOT NULL
-        ORDER BY older.tenant_id, older.sequence, older.id
+        WHERE older.tenant_id = j.tenant_id AND older.sequence BETWEEN j.sequence AND j.sequence AND older.blocked_at IS NOT NULL
+          AND older.id < j.id
+        ORDER BY older.sequence, older.id
         LIMIT 1
     ) older ON true
     WHERE j.blocked_at IS NOT NULL

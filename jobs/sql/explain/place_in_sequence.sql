@@ -1,6 +1,6 @@
 -- Reads:  of a job in a sequence: the job whose turn it is, or that stops the others; the one before it; how many wait before it, and
 --         how many in all, each up to `most`. Who: explain. Locks: none.
--- Index:  primary key; jobs_one_of_sequence, jobs_waiting_in_sequence.
+-- Index:  primary key; jobs_one_of_sequence, jobs_blocked_of_tenant.
 SELECT j.sequence AS name, turn.id AS turn_id, turn.status AS turn_status, older.last AS older_id, older.n AS older, waiting.n AS waiting
 FROM jobs j
 LEFT JOIN LATERAL (

@@ -42,7 +42,7 @@ def turn(tenant) -> dict:
     return plan
 
 
-OWN = {"jobs_waiting_in_sequence", "jobs_one_of_sequence"}
+OWN = {"jobs_blocked_of_tenant", "jobs_one_of_sequence"}
 
 
 def read_of_sequences(plan: dict) -> int:
