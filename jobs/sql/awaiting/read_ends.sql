@@ -137,9 +137,15 @@ turning AS MATERIALIZED (
 ),
 held AS MATERIALIZED (
     SELECT j.id, turning.failed_by
-    FROM turning JOIN jobs j ON j.id = turning.id
-    WHERE j.status = 'blocked'  -- guard
-    FOR NO KEY UPDATE OF j SKIP LOCKED
+    FROM turning
+    CROSS JOIN LATERAL (
+        SELECT id FROM jobs
+        WHERE id BETWEEN turning.id AND turning.id
+          AND status = 'blocked'  -- guard
+        ORDER BY id
+        LIMIT 1
+        FOR NO KEY UPDATE SKIP LOCKED
+    ) j
 ),
 changed AS (  -- one update: a job may wait, and be waited for
     UPDATE jobs j

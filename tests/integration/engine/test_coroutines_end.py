@@ -18,9 +18,10 @@ from jobs.worker.children import time_limit
 from jobs.worker.children.running_table import RunningTable
 from jobs.worker.children.time_limit import Timer
 from tests.attempts import changed
+from tests.chaos.freezing import backends
 from tests.kinds import Ordinary
 from tests.sample.models import Run
-from tests.sql import sql, value
+from tests.sql import sql
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]
 CANCELLED = "tasks cancelled: their body has ended"
@@ -80,8 +81,7 @@ class TestTheTimeLimit:
 
         goes_on, ended = over(wait)
         assert (goes_on, ended.last_error, seen) == (True, "TimeoutError: timed out after 0.2 s", [0])
-        sleeping = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%%pg_sleep(3600)' AND state = 'active'"
-        assert value(sleeping) == 0
+        assert backends("query LIKE '%%pg_sleep(3600)' AND state = 'active'") == []
 
     def test_a_coroutine_that_catches_its_cancel_and_returns_has_timed_out(self, over):
         async def wait(self):

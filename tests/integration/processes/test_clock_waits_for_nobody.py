@@ -342,6 +342,6 @@ class TestAClientThatIsCutOffInsideTheDoor:
     def test_is_no_leader_for_ever(self):
         with cut_off("SELECT pg_try_advisory_lock(hashtext('jobs.clock'), 0)") as pid:
             assert not store.lead()
-            assert store.depose(0)
+            wait_until(lambda: store.depose(0), "the server waits for its client")
             wait_until(lambda: not there(pid), "its session has ended")
             assert store.lead()
