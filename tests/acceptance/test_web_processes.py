@@ -1,5 +1,6 @@
 """Several web processes: replaced one after the other while requests go on; and a log without a secret in it."""
 
+import http.client
 import json
 import os
 import re
@@ -33,7 +34,7 @@ def start(environ, processes, tmp_path):
     return start
 
 
-def asked(url, data=None, **headers):
+def asked(url, data=None, *, again=True, **headers):
     request = urllib.request.Request(url, data, headers)
     try:
         with urllib.request.urlopen(request, timeout=10) as response:
@@ -41,6 +42,10 @@ def asked(url, data=None, **headers):
     except urllib.error.HTTPError as error:
         error.close()
         return error.code
+    except http.client.RemoteDisconnected:
+        # A process that leaves had accepted the connection, and closed it before the request came. A browser or a proxy
+        # asks again.
+        return asked(url, data, again=False, **headers) if again else 0
     except OSError:
         return 0
 
