@@ -1,6 +1,5 @@
 -- Arrow:  unblock, blocked -> created, when every job or batch that it waits for has ended as it should, and it is its turn in its
---         sequence; or drop, blocked -> cancelled,
---         when one has not, and the follower's patience is over.
+--         sequence; or drop, blocked -> cancelled, when one has not, and the follower's patience is over.
 -- Who:    the reader of ends: a dispatch that sees news, one at a time (`hear`); elsewhere it does nothing.
 -- Change: the tallies of the batches in the news.
 -- Locks:  the jobs and batches that the news is about, and the followers that go on; it skips locked ones, and notes the news
