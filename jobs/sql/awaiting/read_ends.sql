@@ -111,7 +111,9 @@ told AS MATERIALIZED (  -- of each job that may go on: how many of its edges are
 turning AS MATERIALIZED (
     SELECT j.id, told.failed_by
     FROM told
-    JOIN jobs j ON j.id = told.id
+    CROSS JOIN LATERAL (  -- by its number: with statistics of a time when none waited, a join would read all that wait
+        SELECT id, tenant_id, sequence, blocked_at FROM jobs WHERE id BETWEEN told.id AND told.id ORDER BY id LIMIT 1
+    ) j
     CROSS JOIN LATERAL (  -- one more than are met would do
         SELECT count(*)::int AS edges FROM (SELECT FROM job_edges WHERE follower_id = told.id LIMIT told.met + 1) few
     ) open
@@ -188,7 +190,9 @@ dropped AS (  -- also the edges of followers that were cancelled or revived: the
         SELECT id FROM changed WHERE turns AND status = 'cancelled'
         UNION ALL
         SELECT follower_id FROM edge
-        WHERE fate = 'failed' AND NOT EXISTS (SELECT FROM jobs j WHERE j.id = edge.follower_id AND j.blocked_at IS NOT NULL)
+        WHERE fate = 'failed' AND NOT EXISTS (  -- by its number, too
+            SELECT FROM jobs j WHERE j.id = edge.follower_id AND j.blocked_at IS NOT NULL OFFSET 0
+        )
     )
 ),
 waits AS (  -- a revival in time ends the patience, until the job ends again
