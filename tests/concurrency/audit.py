@@ -6,15 +6,16 @@ from typing import Self
 import psycopg
 from django.db import connection
 
-# A limit counts as the largest that was in force in the last seconds: what runs may end when it is lowered.
+# A limit counts as the largest in force since some seconds before the newest of these claims: a lowered limit ends
+# nothing, and a frozen or cut-off worker ends late.
 RECENT = """
 coalesce((
     SELECT max({limit}) FROM limit_changes c
     WHERE c.kind = '{kind}' AND c.subject = {subject} AND c.limits IS NOT NULL AND (
-        c.at > clock_timestamp() - interval '30 s'
+        c.at > newest - interval '30 s'
         OR c.id = (
             SELECT max(id) FROM limit_changes
-            WHERE kind = '{kind}' AND subject = {subject} AND at <= clock_timestamp() - interval '30 s'
+            WHERE kind = '{kind}' AND subject = {subject} AND at <= newest - interval '30 s'
         )
     )
 ), 1000000)
@@ -28,15 +29,18 @@ WITH held AS (
 )
 SELECT * FROM (
     SELECT 'tenant ' || tenant_id AS what, n, {RECENT.format(limit=SLOTS, kind="tenant", subject="tenant_id")} AS most
-    FROM (SELECT tenant_id, count(*) AS n FROM held GROUP BY tenant_id) of_tenant
+    FROM (SELECT tenant_id, count(*) AS n, max(queued_at) AS newest FROM held GROUP BY tenant_id) of_tenant
     UNION ALL
     SELECT 'user ' || user_key, n, {RECENT.format(limit=LIMIT % "user_slots", kind="tenant", subject="tenant_id")}
     FROM (
-        SELECT tenant_id, user_key, count(*) AS n FROM held WHERE user_key <> '' GROUP BY tenant_id, user_key
+        SELECT tenant_id, user_key, count(*) AS n, max(queued_at) AS newest FROM held WHERE user_key <> ''
+        GROUP BY tenant_id, user_key
     ) of_user
     UNION ALL
     SELECT 'queue ' || queue_name, n, {RECENT.format(limit=LIMIT % "concurrency", kind="queue", subject="queue_id")}
-    FROM (SELECT queue_id, queue_name, count(*) AS n FROM held GROUP BY queue_id, queue_name) of_queue
+    FROM (
+        SELECT queue_id, queue_name, count(*) AS n, max(queued_at) AS newest FROM held GROUP BY queue_id, queue_name
+    ) of_queue
     UNION ALL
     SELECT 'lane ' || tenant_id || ' in ' || queue_name, n, coalesce(
         (
@@ -46,16 +50,17 @@ SELECT * FROM (
         {RECENT.format(limit=LIMIT % "tenant_slots", kind="queue", subject="queue_id")}
     )
     FROM (
-        SELECT tenant_id, queue_id, queue_name, count(*) AS n FROM held GROUP BY tenant_id, queue_id, queue_name
+        SELECT tenant_id, queue_id, queue_name, count(*) AS n, max(queued_at) AS newest FROM held
+        GROUP BY tenant_id, queue_id, queue_name
     ) of_lane
     UNION ALL
     SELECT 'pool ' || pool, count(*), max(w.capacity)
     FROM held JOIN (
-        -- One that drains or is cut off has no process for others, but may run what it was given: it counts as before.
+        -- One that drains or is cut off may run what it was given: as before, or as four processes, a test's most.
         SELECT pool, sum(CASE WHEN concurrency > 0 AND cut_off_at IS NULL THEN concurrency ELSE most.n END) AS capacity
         FROM workers CROSS JOIN LATERAL (
             SELECT greatest(
-                workers.seats * (SELECT max(concurrency / seats) FROM workers),
+                workers.seats * greatest(4, (SELECT max(concurrency / seats) FROM workers)),
                 (SELECT max(processes * coalesce(seats, 1)) FROM pool_changes c WHERE c.pool = workers.pool)
             ) AS n
         ) most
