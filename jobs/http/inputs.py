@@ -170,9 +170,10 @@ class Submission(Call):
     )
     identical: Literal["join", "replace", "supersede", "debounce"] | None = Field(
         None,
-        description="How an identical unfinished job is treated. join: it is returned. replace: it is replaced if it"
-        " waits. supersede: as replace, and it is asked to stop if it runs. debounce: it starts `delay` seconds after"
-        " the last call. Default: the method's own.",
+        description="How an identical unfinished job is treated. join: it is returned; while it waits, it takes the"
+        " better priority, and a retry after a failure is due at once. replace: it is replaced if it waits. supersede:"
+        " as replace, and it is asked to stop if it runs. debounce: it starts `delay` seconds after the last call."
+        " Default: the method's own.",
     )
     user: Name | None = Field(
         None, description="Your user that the job is for. With a session: always the logged-in user."

@@ -11,6 +11,7 @@ from jobs.models.job import (
     EXPIRED,
     HELD_UNTIL,
     NEIGHBOUR_ENDED,
+    NO_FAULT,
     SHARED_DEATH,
     UNKNOWN_JOB_TYPE,
     WITNESSES,

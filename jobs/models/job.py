@@ -230,6 +230,7 @@ SHARED_DEATH = "SharedDeath"
 CRASHES = ("WorkerGone", "ProcessDied", SHARED_DEATH)
 # Error classes of attempts that ended through no fault of their job, which then runs again.
 WORKER_STOPPED, NEIGHBOUR_ENDED, UNKNOWN_JOB_TYPE = "WorkerStopped", "NeighbourEnded", "UnknownJobType"
+NO_FAULT = (WORKER_STOPPED, NEIGHBOUR_ENDED, UNKNOWN_JOB_TYPE, SHARED_DEATH)  # or it is not known whose
 
 
 class FailedAttempt(FailedAttemptRow):

@@ -13,7 +13,7 @@ from jobs import telemetry
 from jobs.calls.request import JobRequest
 from jobs.conf import settings
 from jobs.lifecycle import Status
-from jobs.models import HELD_UNTIL
+from jobs.models import HELD_UNTIL, NO_FAULT
 from jobs.sql import statement
 from jobs.store import clock, lock_wait
 from jobs.store.rows import Applied, log, rows
@@ -116,12 +116,13 @@ def prolong(untils: Sequence[tuple[int, str]]) -> set[int]:
 def hasten(joined: Sequence[tuple[int, JobRequest]]) -> None:
     """Make these jobs as urgent as the calls that have joined them.
 
-    A job that waits for another attempt is due now if the call is for now.
+    A job that waits for its retry after a failure is due now if the call is for now.
     """
     ids = [job_id for job_id, _ in joined]
     priorities = [request.priority for _, request in joined]
     soons = [not (request.delay or request.at or request.predecessors) for _, request in joined]
-    rows("hasten", ids=ids, priorities=priorities, soons=soons, held_until=HELD_UNTIL)
+    facts = {"held_until": HELD_UNTIL, "no_fault": list(NO_FAULT)}
+    rows("hasten", ids=ids, priorities=priorities, soons=soons, **facts)
 
 
 class Gathered(NamedTuple):

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from jobs import Undecided
-from jobs.models import Job, Pool, Queue
+from jobs.models import FailedAttempt, Job, Pool, Queue
 from tenants.models import TenantQueue
 from tests.factories import QueueFactory
 
@@ -153,6 +153,8 @@ def test_a_call_that_joins_a_job_which_waits_for_its_retry_is_answered_with_it_d
     job_id = report.async_.execute()
     later = timezone.now() + timedelta(hours=1)
     Job.objects.filter(pk=job_id).update(status="scheduled", ready_at=None, due_at=later, attempt=1, retries=1)
+    failed = {"error_class": "ValueError", "error": "no", "end_time": timezone.now()}
+    FailedAttempt.objects.create(job_id=job_id, attempt=1, **failed)
     call = {"source_type": "reports.datareport", "source_id": report.pk, "source_method": "execute", "priority": 0}
     told = owner.post("/api/v1/jobs", call, "application/json")
     assert (told.status_code, told.json()["id"], told.json()["deduplicated"]) == (200, job_id, True)

@@ -1,5 +1,6 @@
 """A call that joins an identical job that waits: the job is as urgent as the call, and due now if that is for now."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -9,8 +10,9 @@ from jobs import store
 from jobs.engine.door.dispatch import dispatch
 from jobs.engine.door.promote import promote
 from jobs.engine.submitting.submit import submit_all
+from jobs.engine.upkeep import recover
 from jobs.lifecycle import Status
-from jobs.models import Job, PausedJobType
+from jobs.models import UNKNOWN_JOB_TYPE, Job, PausedJobType
 from jobs.store import Failure
 from tests.factories import QueueFactory, ThingFactory
 
@@ -29,11 +31,11 @@ def worker(register):
     return register(concurrency=4)
 
 
-def failed(thing, worker, value: int = 1, **options) -> Job:
+def failed(thing, worker, value: int = 1, *, delay: float = HOUR) -> Job:
     """A job that is tried again in an hour."""
-    job_id = thing.async_(**options).echo(value)
+    job_id = thing.async_.echo(value)
     assert store.start(job_id, 1, store.Seat.here(worker))
-    assert store.retry(job_id, 1, Failure("ValueError", "no"), delay=HOUR)
+    assert store.retry(job_id, 1, Failure("ValueError", "no"), delay=delay)
     return Job.objects.get(pk=job_id)
 
 
@@ -45,6 +47,45 @@ def test_a_job_that_waits_for_its_retry_is_tried_now_without_a_retry_counted(thi
     job.refresh_from_db()
     assert (job.status, job.attempt, job.retries, job.priority) == ("queued", 2, 0, 5)
     assert [(one.id, one.attempt) for one in sent] == [(job.pk, 1), (job.pk, 2)]
+
+
+def snooze(job: Job) -> None:
+    assert store.snooze(job.pk, job.attempt, {}, delay=HOUR)
+
+
+def not_know(job: Job) -> None:
+    assert store.snooze(job.pk, job.attempt, {}, delay=HOUR, why=Failure(UNKNOWN_JOB_TYPE, "no such type"))
+
+
+def crash(job: Job) -> None:
+    assert store.take_back(job.pk, job.attempt, Failure("ProcessDied", "signal 9"), max_crashes=3)
+
+
+def stop_worker(job: Job) -> None:
+    assert recover.take_back(job.pk, job.attempt, recover.STOPPED)
+
+
+@pytest.mark.parametrize("pause", [snooze, not_know, crash, stop_worker])
+def test_a_pause_that_is_no_retry_stays_and_no_retry_is_given_back(pause, thing, worker):
+    """A body that was told by a partner to wait is not called before, however often somebody asks."""
+    job = failed(thing, worker, delay=0)
+    promote()
+    assert store.start(job.pk, 2, store.Seat.here(worker))
+    job.refresh_from_db()
+    pause(job)
+    due = Job.objects.values_list("due_at", flat=True).get(pk=job.pk)
+    assert thing.async_(priority=1).echo(1) == job.pk
+    job.refresh_from_db()
+    assert (job.status, job.due_at, job.retries, job.priority) == ("scheduled", due, 1, 1)
+
+
+def test_a_call_of_a_stranger_changes_no_job_of_the_owner(thing, worker):
+    job = failed(thing, worker)
+    request = replace(ThingFactory().async_(priority=0).echo.request(1), dedup_key=job.dedup_key)
+    [theirs] = submit_all([request])
+    assert theirs.id != job.pk
+    again = Job.objects.get(pk=job.pk)
+    assert (again.due_at, again.priority) == (job.due_at, job.priority)
 
 
 def test_its_lane_and_its_books_know_it(thing, worker):
@@ -119,3 +160,34 @@ def test_a_call_waits_for_nobody_who_has_the_job_locked(thing, worker, elsewhere
         Job.objects.select_for_update().get(pk=job.pk)
         assert elsewhere(thing.async_(priority=0).echo, 1).result(30) == job.pk
     assert Job.objects.get(pk=job.pk).due_at - job.due_at == timedelta(0)
+
+
+def test_two_urgent_calls_at_once_give_back_a_single_retry(thing, worker, elsewhere):
+    job = failed(thing, worker)
+    with transaction.atomic():
+        assert thing.async_(priority=3).echo(1) == job.pk
+        assert elsewhere(thing.async_(priority=3).echo, 1).result(30) == job.pk
+    assert thing.async_(priority=3).echo(1) == job.pk
+    job.refresh_from_db()
+    assert (job.retries, job.priority) == (0, 3)
+    [due] = store.promote()
+    assert (due.id, Job.objects.get(pk=job.pk).status) == (job.pk, "created")
+
+
+def test_a_call_at_the_moment_of_the_retry_leaves_one_attempt_whoever_is_first(thing, worker, elsewhere, sent):
+    first = failed(thing, worker)
+    with transaction.atomic():
+        thing.async_.echo(1)
+        assert elsewhere(store.promote).result(30) == []
+    promote()
+    assert [(one.id, one.attempt) for one in sent] == [(first.pk, 1), (first.pk, 2)]
+    assert store.start(first.pk, 2, store.Seat.here(worker))
+    assert store.succeed(first.pk, 2, {}, None)
+
+    second = failed(thing, worker, 2, delay=0)
+    with transaction.atomic():
+        assert [one.id for one in store.promote()] == [second.pk]
+        assert elsewhere(thing.async_.echo, 2).result(30) == second.pk
+    dispatch()
+    assert [(one.id, one.attempt) for one in sent[2:]] == [(second.pk, 1), (second.pk, 2)]
+    assert Job.objects.get(pk=second.pk).retries == 1
