@@ -68,7 +68,7 @@ class Books:
     def add_lane(self, lane: Lane) -> Lane:
         """Add a lane, new or with the state that it has, and return it."""
         lane.tenant.lanes[lane.queue.id] = lane
-        if lane.tenant.user_slots is not None:
+        if lane.tenant.limits_users:
             lane.line = LineByUser()
         if lane.state is READY and lane.position is not None:
             heappush(lane.queue.circle, (lane.position, lane))
@@ -119,10 +119,10 @@ class Books:
 
     def limit_tenant(self, tenant: Tenant, **limits: Any) -> None:
         """Change the limits of a tenant, by the names of its fields."""
-        by_user = tenant.user_slots is not None
+        by_user = tenant.limits_users
         for name, value in limits.items():
             setattr(tenant, name, value)
-        if by_user != (tenant.user_slots is not None):
+        if by_user != tenant.limits_users:
             for lane in tenant.lanes.values():
                 jobs = list(lane.line)
                 lane.line = LineByPlace() if by_user else LineByUser()
@@ -152,7 +152,7 @@ class Books:
         """
         for tenant in self.tenants.values():
             has_book = any(lane.position is not None for lane in tenant.lanes.values())
-            if has_book and tenant.user_slots is not None and not tenant.counted:
+            if has_book and tenant.limits_users and not tenant.counted:
                 tenant.counted = True
                 self.changed.setdefault(tenant.id, False)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from enum import StrEnum
 
-from jobs.allocation.room import Limited, left, of_tokens, room_of_user
+from jobs.allocation.room import Limited, left, of_tokens
 from jobs.allocation.state import Lane
 
 
@@ -45,7 +45,7 @@ def closed(lane: Lane, user: str = "", now: float = 0.0) -> Iterator[Gate]:
     yield from of_queue(queue, queue.tokens(now))
     if not of_tokens(tenant.tokens(now)):
         yield Gate.TENANT_RATE
-    if not room_of_user(user, tenant.user_slots, tenant.users):
+    if not tenant.room_of_user(user):
         yield Gate.USER_FULL
     yield from of_pool(queue.pool.processes, queue.pool.in_use)
 

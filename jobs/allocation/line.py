@@ -1,14 +1,14 @@
 """The waiting jobs of a lane, in the order of their places; and the first of them that may start."""
 
 from bisect import bisect_right, insort
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush, nsmallest
 from itertools import islice
 from operator import attrgetter
+from typing import Protocol
 
 from jobs.allocation.order import USERS_OF_A_FRONT
-from jobs.allocation.room import room_of_user
 
 
 @dataclass(slots=True, eq=False)
@@ -25,6 +25,21 @@ class BookedJob:
     user: str = ""
     ticket: int = field(default=0, init=False)
     followed: int = field(default=0, init=False)
+
+
+class Owner(Protocol):
+    """The tenant of a line, as far as the turns of its users need it.
+
+    users: the slots in use, by user
+    lets_users: whether users may hold slots
+    """
+
+    users: dict[str, int]
+
+    @property
+    def lets_users(self) -> bool: ...
+
+    def room_of_user(self, user: str) -> float: ...
 
 
 class LineByPlace:
@@ -100,25 +115,26 @@ class LineByUser:
             del self.lines[job.user]
             self.users.remove(job.user)
 
-    def front(self, wanted: int, user_slots: int, in_use: Mapping[str, int], last_user: str) -> "Front":
+    def front(self, wanted: int, owner: Owner, last_user: str) -> "Front":
         """Return the first jobs that may start.
 
         A visit looks at USERS_OF_A_FRONT users, and at one more for each user with a slot in use, who may be full. If
         users have no slots, it looks only at the jobs without a user.
 
         wanted: the most jobs to return
-        user_slots: the limit for each user
-        in_use: the slots in use, by user
+        owner: its tenant
         last_user: the user at whom the last visit ended
         """
         if wanted <= 0:
             return Front([])
         after = bisect_right(self.users, last_user)
-        circle = self.users[after:] + self.users[:after] if user_slots else [user for user in self.users if not user]
-        look_at = USERS_OF_A_FRONT + len(in_use)
+        circle = (
+            self.users[after:] + self.users[:after] if owner.lets_users else [user for user in self.users if not user]
+        )
+        look_at = USERS_OF_A_FRONT + len(owner.users)
         jobs: list[BookedJob] = []
         for user in islice(circle, look_at):
-            if free := min(room_of_user(user, user_slots, in_use), wanted):
+            if free := min(owner.room_of_user(user), wanted):
                 jobs += self.lines[user].first(int(free))
         jobs.sort(key=attrgetter("place"))
         seen_all = len(circle) <= look_at

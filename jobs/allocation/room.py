@@ -1,9 +1,8 @@
-"""The room that the limits of queues, tenants and users leave for more jobs.
+"""The room that the limits of queues and tenants leave for more jobs.
 
 None as a limit means that there is none: it leaves infinite room.
 """
 
-from collections.abc import Mapping
 from math import inf
 from typing import Protocol
 
@@ -35,12 +34,3 @@ def room_of(queue: Limited, tokens: float | None) -> float:
     tokens: the tokens of its rate limit; None: it has none
     """
     return min(left(queue.concurrency, queue.in_use), of_tokens(tokens))
-
-
-def room_of_user(user: str, user_slots: int | None, users: Mapping[str, int]) -> float:
-    """Return how many more jobs of this user its tenant allows; a job without a user has no such limit.
-
-    user_slots: the limit for each user
-    users: the slots in use, by user
-    """
-    return inf if not user else left(user_slots, users.get(user, 0))

@@ -3,12 +3,13 @@
 The names are those of the tables in jobs/models/dispatch.py. Moments are seconds from any origin, the same for all.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import floor, inf
 
 from jobs.allocation.line import BookedJob, LineByPlace, LineByUser
+from jobs.allocation.room import left
 
 FORGIVEN = 0.0000005  # seconds by which a token may be early: moments are rounded to whole microseconds
 
@@ -136,15 +137,33 @@ class Tenant(LimitBook):
         """Return whether the tenant may hold more slots than now if it borrows."""
         return self.slots(borrow=False) > 0 and (self.burst_slots or 0) > self.in_use
 
+    @property
+    def limits_users(self) -> bool:
+        """Return whether it limits the slots of each user."""
+        return self.user_slots is not None
+
+    @property
+    def lets_users(self) -> bool:
+        """Return whether its users may hold slots, if it limits them."""
+        return bool(self.user_slots)
+
+    def room_of_user(self, user: str) -> float:
+        """Return how many more jobs of this user may start; a job without a user has no such limit."""
+        return inf if not user else left(self.user_slots, self.users.get(user, 0))
+
+    def slots_of_users(self, users: Set[str]) -> float:
+        """Return how many slots the jobs of these users may hold; "" stands for jobs without a user."""
+        return inf if self.user_slots is None or "" in users else self.user_slots * len(users)
+
     def uses(self, user: str, by: int) -> None:
         """Add slots in use to those of this user, or take them off.
 
         by: the number of slots to add; below 0 to take off
         """
         if user:
-            left = self.users.get(user, 0) + by
-            if left > 0:
-                self.users[user] = left
+            in_use = self.users.get(user, 0) + by
+            if in_use > 0:
+                self.users[user] = in_use
             else:
                 self.users.pop(user, None)
 

@@ -8,7 +8,6 @@ from operator import attrgetter, itemgetter
 
 from jobs.allocation import order
 from jobs.allocation.line import BookedJob
-from jobs.allocation.room import room_of_user
 from jobs.allocation.state import Pool
 from jobs.allocation.walk import Tour, Visit
 
@@ -130,5 +129,5 @@ def _cut(taken: Iterable[Taken]) -> Iterator[Taken]:
     for claimed in taken:
         tenant, user = claimed.visit.lane.tenant, claimed.job.user
         of_user[tenant.id, user] += 1
-        if of_user[tenant.id, user] <= room_of_user(user, tenant.user_slots, tenant.users):
+        if of_user[tenant.id, user] <= tenant.room_of_user(user):
             yield claimed

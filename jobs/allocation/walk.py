@@ -180,7 +180,7 @@ def _walk(tour: Tour, wanted: int, now: float, ms: int, *, borrow: bool) -> None
 
 def _visit(lane: Lane, tour: Tour, quantum: float, now: float, ms: int, *, borrow: bool) -> Visit:
     tenant = lane.tenant
-    by_user = tenant.user_slots is not None and not tenant.paused
+    by_user = tenant.limits_users and not tenant.paused
     passed_over = by_user and not tenant.counted and tenant.in_use > 0
     weight = 1 if tenant.paused else tenant.weight
     own_slots = left(tenant.slots(borrow=False), tenant.in_use)
@@ -192,7 +192,7 @@ def _visit(lane: Lane, tour: Tour, quantum: float, now: float, ms: int, *, borro
     if isinstance(lane.line, LineByPlace):
         front, startable = None, min(len(lane.line), wanted)
     else:
-        front = lane.line.front(wanted, tenant.user_slots or 0, tenant.users, lane.last_user)
+        front = lane.line.front(wanted, tenant, lane.last_user)
         startable = len(front.jobs)
     seconds = order.worked_since(lane.in_use, lane.tickets, ms)
     time = order.at_least(lane.virtual_time + seconds / weight, tour.lane_time, weight)

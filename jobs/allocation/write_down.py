@@ -34,7 +34,7 @@ def write_down(books: Books, tours: Sequence[Tour], taken: Sequence[Taken], now:
         if (n := of_tenant.get(tenant, 0)) or tenant.changed:
             tenant.spend(n, now)
         if n:
-            tenant.counted = tenant.user_slots is not None
+            tenant.counted = tenant.limits_users
     return more
 
 

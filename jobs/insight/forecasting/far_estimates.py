@@ -87,9 +87,8 @@ def _slots_of(lane: Lane, users: Set[str], mean: float) -> float:
     tenant = lane.tenant
     if tenant.paused:
         return 0.0
-    slots = float(min(tenant.num_slots or 0, inf if lane.slots is None else lane.slots))
-    if tenant.user_slots is not None and "" not in users:
-        slots = min(slots, float(tenant.user_slots * len(users)))
+    of_lane = inf if lane.slots is None else lane.slots
+    slots = float(min(tenant.num_slots or 0, of_lane, tenant.slots_of_users(users)))
     return min(slots, mean / tenant.pause) if tenant.pause else slots
 
 

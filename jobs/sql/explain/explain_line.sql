@@ -6,10 +6,9 @@
 WITH
 -- include shared/present
 job AS MATERIALIZED (
-    SELECT j.id, j.tenant_id, j.queue_id, j.user_key, j.priority, q.pool, tq.user_slots
+    SELECT j.id, j.tenant_id, j.queue_id, j.user_key, j.priority, q.pool
     FROM jobs j
     JOIN queues q ON q.id = j.queue_id
-    LEFT JOIN tenant_queues tq ON tq.tenant_id = j.tenant_id
     WHERE j.id = %(id)s AND j.ready_at IS NOT NULL
 ),
 lane AS (

@@ -3,9 +3,8 @@
 WITH
 -- include shared/books
 job AS MATERIALIZED (
-    SELECT j.id, j.tenant_id, j.queue_id, j.user_key, j.priority, tq.user_slots
+    SELECT j.id, j.tenant_id, j.queue_id, j.user_key, j.priority
     FROM jobs j
-    LEFT JOIN tenant_queues tq ON tq.tenant_id = j.tenant_id
     WHERE j.id = ANY(%(ids)s) AND j.ready_at IS NOT NULL
       AND j.tenant_id = %(tenant_id)s  -- guard I8
 ),

@@ -2,12 +2,12 @@
 -- their limit are passed over.
 before AS (
     SELECT job.id, CASE WHEN counted.all >= %(most)s THEN %(most)s ELSE counted.n END + 1 AS place
-    FROM job JOIN own_use USING (tenant_id) CROSS JOIN LATERAL (
+    FROM job JOIN own_use USING (tenant_id) LEFT JOIN tenant_queues limits USING (tenant_id) CROSS JOIN LATERAL (
         SELECT
             count(*) AS all,
             count(*) FILTER (
-                WHERE job.user_slots IS NULL OR j.user_key IN ('', job.user_key)
-                    OR job.user_slots > coalesce((own_use.users ->> j.user_key)::int, 0)
+                WHERE limits.user_slots IS NULL OR j.user_key IN ('', job.user_key)
+                    OR limits.user_slots > coalesce((own_use.users ->> j.user_key)::int, 0)
             ) AS n
         FROM (
             SELECT j.user_key FROM jobs j
