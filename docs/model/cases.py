@@ -13,6 +13,7 @@ from docs.model.lanes import FREED, OPENS, Books
 from docs.model.recount import RECOUNT
 from docs.model.seats import Seats
 from docs.model.slices import Slices
+from docs.model.turns import TELL, Turns
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,9 @@ PROTOCOL = (
     Case("batch: the callbacks locked", Batch(strangers=1)),
     Case("batch: the clock heals a death", Batch(deaths=1, net=True)),
     Case("batch: one job, 2 deaths, a revival, a lock", Batch(1, deaths=2, revives=1, strangers=1, net=True)),
+    Case("turns: 3 jobs", Turns()),
+    Case("turns: 2 jobs, a revival", Turns(2, revives=1)),
+    Case("turns: the clock heals a death, a revival, a lock", Turns(2, deaths=1, revives=1, strangers=1, net=True)),
     Case("seats: 4 jobs, a death", Seats(left=feeding.Left(deaths=1), jobs=4, slots=4)),
     Case("seats: 2 lost answers", Seats(left=feeding.Left(cuts=2))),
     Case("seats: a death, a lost answer", Seats(left=feeding.Left(deaths=1, cuts=1))),
@@ -392,6 +396,20 @@ FAULTS = (
     Case("batch: a revival leaves no letter", Batch(revives=1, revival_tells=False), "on_end came too early"),
     Case("batch: counted after the jobs are there", Batch(counts_within=False), "on_end came too early"),
     Case("batch: a death, and no clock", Batch(deaths=1), "on_end was lost"),
+    Case("turns: a reader does not see who has the turn", Turns(2, sees_turn=False), "two go at once"),
+    Case("turns: it does not see the dead job that stops", Turns(2, sees_dead=False), "passed a dead job"),
+    Case("turns: two readers at once", Turns(2, alone=False), "two go at once"),
+    Case("turns: a locked one is not noted again", Turns(2, strangers=1, net=True, notes_again=False), "was lost"),
+    Case("turns: a reader does not look again", Turns(2, looks_again=False), "was lost"),
+    *(
+        Case(
+            f"turns: no letter when a job {untold}",
+            Turns(2, revives=1, tells=tuple(told for told in TELL if told != untold)),
+            "was lost",
+        )
+        for untold in TELL
+    ),
+    Case("turns: a death, and no clock", Turns(2, deaths=1), "was lost"),
     Case(
         "seats: settle many without the process: a standby lacked the last commits",
         Seats(feeding.Rules(settle_names_process=False), feeding.Left(standbys=1)), "which another process runs",

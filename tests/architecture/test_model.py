@@ -73,9 +73,15 @@ def test_the_modelled_recount_is_the_one_that_is_sent():
 
 
 def test_the_modelled_reader_of_ends_is_the_one_that_is_sent():
-    """`added` as it is under the lock, `closed` of the snapshot; what is locked is noted again: docs/model/batch.py."""
+    """`added` as it is under the lock, `closed` of the snapshot; what is locked is noted again: docs/model/batch.py.
+
+    Of a sequence the first that waits, if no other has the turn: docs/model/turns.py.
+    """
     read = statement("read_ends")
     for guard in (
+        "ORDER BY sequence, id",
+        "one.blocked_at IS NULL",
+        "one.died_at IS NOT NULL AND one.sequence_stops",
         "b.added, seen.closed_at IS NOT NULL AS closed",
         "JOIN batches seen ON seen.id = asked.id JOIN batches b",
         "FOR NO KEY UPDATE OF b SKIP LOCKED",

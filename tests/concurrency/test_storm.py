@@ -5,6 +5,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import pytest
 from django.db import connection
@@ -97,6 +98,17 @@ def in_threads(*works: Callable[[], object]) -> None:
         raise error
 
 
+def beside_each_other() -> list[tuple[int, int]]:
+    """Pairs of jobs of a sequence of which one started before the other had ended."""
+    ended = Job.objects.filter(sequence__isnull=False).order_by("tenant_id", "sequence", "start_time")
+    return [
+        (before.pk, after.pk)
+        for before, after in pairwise(ended)
+        if (before.tenant_id, before.sequence) == (after.tenant_id, after.sequence)
+        and after.start_time < before.end_time
+    ]
+
+
 @pytest.mark.parametrize(("capacity", "jobs"), [(1, JOBS), (2, JOBS), (100, JOBS * 8 // 5)])
 def test_no_limit_is_exceeded_no_wake_up_lost_and_no_attempt_started_twice(register, capacity, jobs):
     QueueFactory(name="emails", concurrency=3, weight=3)
@@ -126,6 +138,7 @@ def test_no_limit_is_exceeded_no_wake_up_lost_and_no_attempt_started_twice(regis
                         user_key=("", "ada", "bob")[n % 3],
                         queue=("default", "emails", "exports")[n % 7 % 3],
                         priority=n % 11,
+                        sequence=f"acct-{n % 2}" if n % 4 == 0 else None,
                     )
                     for n in range(25)
                 ]
@@ -138,3 +151,4 @@ def test_no_limit_is_exceeded_no_wake_up_lost_and_no_attempt_started_twice(regis
     assert fleet.followed > 0
     assert set(fleet.starts.values()) == {1}
     assert Job.objects.filter(status="success", slot=None).count() == jobs
+    assert not beside_each_other()
