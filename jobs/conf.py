@@ -74,6 +74,8 @@ class Settings:
     JOBS_DEATH_WEBHOOK = Setting("")  # a URL that gets JSON when jobs died
     # Queues that `migrate` makes if they are missing, with the fields of each: {"mail": {"concurrency": 2}}
     JOBS_QUEUES = Setting[dict[str, dict[str, Any]]]({})
+    # Health
+    JOBS_WAIT_OBJECTIVE = Setting(0.99)  # the share of attempts that shall keep the wait target of their queue
     # Interfaces
     JOBS_MASKED_ARGS = Setting(  # words; pages show ••• for an argument whose name contains one
         ["password", "passwd", "passphrase", "secret", "token", "api_key", "credential"]

@@ -27,6 +27,7 @@ TAG = "jobs"
 OTHERS = {"JOBS_PREFIX", "JOBS_MEMBERSHIP"}  # settings of the app `tenants`
 OTHERS |= {f"JOBS_TENANT_{name}" for name in ("MODEL", "MIRROR", "NAME", "SLUG")}
 TOKEN_LENGTH = 32  # characters
+OBJECTIVES = (0.95, 0.9999)  # the least and the greatest share of attempts that shall keep their wait targets
 METRICS_TENANTS = 200  # at most, at /metrics/tenants
 
 
@@ -101,6 +102,15 @@ def numbers() -> Iterator[Fault]:
         if not is_number or number < 0 or (number == 0 and not setting.zero):
             wanted = "0 or greater" if setting.zero else "greater than 0"
             yield f"{name} is {number!r}.", f"Set {name} to a number {wanted}."
+
+
+@check("jobs.E031")
+def wait_objective() -> Iterator[Fault]:
+    """If a lower share sufficed, not even misses alone would burn fast; at 1, a single miss would."""
+    least, most = OBJECTIVES
+    if isinstance(number := settings.JOBS_WAIT_OBJECTIVE, int | float) and not least <= number <= most:
+        hint = f"Set JOBS_WAIT_OBJECTIVE from {least} to {most}, such as 0.99; for a lower one set longer targets."
+        yield f"JOBS_WAIT_OBJECTIVE is {number!r}.", hint
 
 
 @check("jobs.E003")

@@ -6,7 +6,8 @@ from typing import Any, Self
 from ninja import Schema
 from pydantic import Field
 
-from jobs.reading import last_day
+from jobs.http.usage import IN_TIME, TARGETED
+from jobs.reading import last_day, wait_targets
 from jobs.reading.statistics import Summary
 
 
@@ -38,6 +39,8 @@ class Counted(Schema):
     process_wait: Percentiles = Field(
         description="The part of `wait` for a process, in which the tenant's own limits did not hold the job."
     )
+    targeted: int = TARGETED
+    in_time: int = IN_TIME
 
 
 class CountedNow(Counted):
@@ -62,6 +65,27 @@ class TypeDay(CountedNow):
     source_method: str
 
 
+class Kept(Schema):
+    targeted: int = TARGETED
+    in_time: int = IN_TIME
+    share: float | None = Field(description="`in_time` divided by `targeted`. Null: no attempt.")
+
+
+class WaitTarget(Schema):
+    """A queue's wait target, and how often it was kept. An attempt is judged by the target under which it started."""
+
+    queue: str
+    seconds: float = Field(description="In which a ready job shall get a process, once its tenant's limits let it.")
+    last_day: Kept
+    last_month: Kept = Field(description="The last 30 days (UTC), with today.")
+
+    @classmethod
+    def of(cls, target: wait_targets.WaitTarget) -> Self:
+        each = {name: getattr(target, name) for name in ("last_day", "last_month")}
+        kept = {name: Kept(**vars(one), share=one.share) for name, one in each.items()}
+        return cls(queue=target.queue, seconds=target.seconds, **kept)
+
+
 class LastDay(Schema):
     """The attempts that ended in the last 24 hours, by queue and by job type."""
 
@@ -69,6 +93,9 @@ class LastDay(Schema):
     counted_at: datetime | None = Field(description="When they were last counted: about every minute. Null: never.")
     queues: list[QueueDay]
     types: list[TypeDay]
+    wait_targets: list[WaitTarget] = Field(
+        description="Of the queues with a target; for a tenant those in which it ran anything under one in 30 days."
+    )
 
     @classmethod
     def of(cls, day: last_day.LastDay) -> Self:
@@ -77,7 +104,8 @@ class LastDay(Schema):
             TypeDay(**_summary(summary), source_type=source_type, source_method=method)
             for (source_type, method), summary in day.types.items()
         ]
-        return cls(since=day.since, counted_at=day.counted_at, queues=queues, types=types)
+        targets = [WaitTarget.of(target) for target in day.targets]
+        return cls(since=day.since, counted_at=day.counted_at, queues=queues, types=types, wait_targets=targets)
 
 
 class QueuesLastDay(LastDay):

@@ -8,6 +8,8 @@ from pydantic import Field
 
 from jobs.http.inputs import Text
 
+TARGETED = Field(description="Those of the attempts whose queue had a wait target when they started.")
+IN_TIME = Field(description="Those of `targeted` that waited for a process no longer than that.")
 Day = Annotated[Text, Field(json_schema_extra={"format": "date"})]
 
 
@@ -32,6 +34,8 @@ class UsageLine(Schema):
     outcome: str | None
     attempts: int
     worker_seconds: float = Field(description="The run times of all these attempts together, to the microsecond.")
+    targeted: int = TARGETED
+    in_time: int = IN_TIME
     peak_slots: int | None = Field(
         description="The most slots in use, sampled each minute. Null: no sample, or the line is not by tenant and day."
     )
@@ -45,4 +49,6 @@ class Usage(Schema):
     counted_at: datetime | None = Field(description="When the current hour was last counted. Null: never.")
     attempts: int
     worker_seconds: float
+    targeted: int = TARGETED
+    in_time: int = IN_TIME
     usage: list[UsageLine]

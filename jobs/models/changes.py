@@ -13,7 +13,7 @@ class LimitChange(models.Model):
     """The limits of a tenant or a queue from that moment on, or a job type that is paused from then on.
 
     subject: the id of the tenant, of the queue, or of the row of the paused type.
-    limits: the columns that decide which jobs run. None: the subject is gone.
+    limits: the columns that decide which jobs run, and the wait target of a queue. None: the subject is gone.
     """
 
     class Kind(models.TextChoices):

@@ -30,6 +30,12 @@ class Queue(models.Model):
         validators=[MinValueValidator(1), MaxValueValidator(MOST_SLOTS)],
         help_text="The most of its slots that a tenant holds here at once. Empty: no limit.",
     )
+    wait_target = models.FloatField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0.001), MaxValueValidator(MAX_SECONDS)],
+        help_text="Seconds in which a job that its tenant's limits let start shall get a process. Empty: no target.",
+    )
     default_timeout = models.FloatField(
         null=True,
         blank=True,
@@ -71,6 +77,10 @@ class Queue(models.Model):
             models.CheckConstraint(condition=rate_is_whole(), name="queues_rate_limit_has_window"),
             models.CheckConstraint(condition=Q(weight__gte=1), name="queues_weight_positive"),
             models.CheckConstraint(condition=Q(tenant_slots__gte=1), name="queues_tenant_slots_positive"),
+            models.CheckConstraint(
+                condition=Q(wait_target__isnull=True) | Q(wait_target__gt=0, wait_target__lte=MAX_SECONDS),
+                name="queues_wait_target_positive",
+            ),
             models.CheckConstraint(
                 condition=Q(default_timeout__isnull=True) | Q(default_timeout__gt=0, default_timeout__lte=MAX_SECONDS),
                 name="queues_timeout_positive",

@@ -53,6 +53,8 @@ class Tally(models.Model):
     run_*: from start to end.
     wait_*: from ready to start.
     process_wait_*: the part of it in which the tenant's own limits did not hold the job.
+    targeted: those whose queue had a wait target when they started.
+    in_time: those of them that waited for a process no longer than that.
     """
 
     queue_id = models.BigIntegerField()
@@ -66,6 +68,8 @@ class Tally(models.Model):
     wait_buckets = ArrayField(models.IntegerField())
     process_wait_seconds = models.FloatField(db_default=0)  # here and below: an older release writes none
     process_wait_buckets = ArrayField(models.IntegerField(), db_default=[0] * BUCKETS)
+    targeted = models.IntegerField(db_default=0)
+    in_time = models.IntegerField(db_default=0)
 
     class Meta:
         abstract = True
@@ -100,6 +104,8 @@ class Total(Tally):
     run_buckets = ArrayField(models.BigIntegerField())
     wait_buckets = ArrayField(models.BigIntegerField())
     process_wait_buckets = ArrayField(models.BigIntegerField(), db_default=[0] * BUCKETS)
+    targeted = models.BigIntegerField(db_default=0)
+    in_time = models.BigIntegerField(db_default=0)
 
     class Meta:
         db_table = named("totals")

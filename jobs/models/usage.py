@@ -8,10 +8,14 @@ from plumbing.names import named
 
 
 class ClosedDay(models.Model):
-    """A day whose usage is final. No day before the last closed one gets any usage either."""
+    """A day whose usage is final. No day before the last closed one gets any usage either.
+
+    kept: by the id of a queue, what the day is billed for: `[targeted, in_time]`, of all tenants.
+    """
 
     day = models.DateField(primary_key=True)
     closed_at = models.DateTimeField()
+    kept = models.JSONField(default=dict, db_default={})
 
     class Meta:
         db_table = named("closed_days")
@@ -21,6 +25,7 @@ class UsageDay(models.Model):
     """The attempts of a tenant that this day is billed for, of one job type in one queue with one outcome.
 
     ended_on: the day on which they ended. An attempt that was found after that day was closed has a later `day`.
+    targeted, in_time: as in `Tally`.
     """
 
     pk = models.CompositePrimaryKey(
@@ -35,6 +40,8 @@ class UsageDay(models.Model):
     ended_on = models.DateField()
     attempts = models.BigIntegerField()
     microseconds = models.BigIntegerField()  # from start to end of each attempt, summed
+    targeted = models.BigIntegerField(db_default=0)  # here and below: an older release writes none
+    in_time = models.BigIntegerField(db_default=0)
 
     class Meta:
         db_table = named("usage_days")

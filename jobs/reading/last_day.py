@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from jobs.models import Recorded
-from jobs.reading import present, queries
+from jobs.reading import present, queries, wait_targets
 from jobs.reading.statistics import JobsUnderWay, Summary, summaries
+from jobs.reading.wait_targets import WaitTarget
 
 DAY = timedelta(days=1)
 MAX_COUNTED = 10_000  # waiting jobs counted by type, of each queue
@@ -17,12 +18,14 @@ class LastDay:
 
     queues: by name.
     types: by source type and method.
+    targets: how often the wait targets of queues were kept, also in the last 30 days.
     """
 
     since: datetime
     counted_at: datetime | None
     queues: dict[tuple[str, ...], Summary]
     types: dict[tuple[str, ...], Summary]
+    targets: list[WaitTarget]
 
 
 def of_tenant(tenant_id: int, now: datetime) -> LastDay:
@@ -34,6 +37,7 @@ def of_tenant(tenant_id: int, now: datetime) -> LastDay:
         _counted_at("hours"),
         queues=summaries(ended, under_way, "queue"),
         types=summaries(ended, under_way, "source_type", "source_method"),
+        targets=wait_targets.of_tenant(tenant_id, now),
     )
 
 
@@ -49,6 +53,7 @@ def of_queues(now: datetime) -> LastDay:
         _counted_at("minutes"),
         queues=summaries(ended, under_way, "queue"),
         types=summaries(ended, (), "source_type", "source_method"),
+        targets=wait_targets.of_queues(now),
     )
 
 

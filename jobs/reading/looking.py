@@ -48,6 +48,7 @@ class Queue:
     in_use: slots of its jobs.
     pool_in_use: processes of its pool.
     late, late_seconds, idle_looks: of its pool, as the recorder has found them (jobs/recording/may_run.py).
+    wait_target: seconds in which a ready job shall get a process.
     """
 
     id: int
@@ -66,6 +67,7 @@ class Queue:
     late: int = 0
     late_seconds: float = 0.0
     idle_looks: int = 0
+    wait_target: float | None = None
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ The exceptions are for operators: all jobs, and the dead letters of all tenants.
 import json
 import re
 from collections.abc import Collection
-from datetime import datetime
+from datetime import date, datetime
 from typing import NamedTuple
 
 from asgiref.sync import sync_to_async
@@ -150,6 +150,19 @@ def ended(tenant_id: int, since: datetime) -> list[EndedAttempts]:
 def ended_in_queues(since: datetime) -> list[EndedAttempts]:
     """The attempts of all tenants that ended since this minute, by queue, type and outcome."""
     return prepared_objects(EndedAttempts, "queue_statistics", since=since)
+
+
+def targets_of_tenant(tenant_id: int, since: datetime, day: date) -> list[tuple[str, float, int, int, int, int]]:
+    """Return each queue with a target: its name, the seconds, and the tenant's attempts that had one, and kept it.
+
+    These two counts come first since an hour, then since a day (UTC).
+    """
+    return prepared("tenant_targets", tenant_id=tenant_id, since=since, day=day)
+
+
+def targets_of_queues(since: datetime, day: date) -> list[tuple[str, float, int, int, int, int]]:
+    """Return the same of all tenants, first since a minute."""
+    return prepared("queue_targets", since=since, day=day)
 
 
 def under_way(tenant_id: int, limit: int) -> list[JobsUnderWay]:

@@ -50,6 +50,8 @@ class EndedAttempts:
     run_buckets: Sequence[int]
     wait_buckets: Sequence[int]
     process_wait_buckets: Sequence[int]
+    targeted: int
+    in_time: int
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,32 @@ class Times:
 
 
 @dataclass(frozen=True)
+class Kept:
+    """The attempts with a wait target, and those that kept it.
+
+    targeted: the attempts whose queue had a wait target when they started.
+    in_time: those of them that waited for a process no longer than that.
+    """
+
+    targeted: int
+    in_time: int
+
+    @property
+    def share(self) -> float | None:
+        """Return the share of attempts in time; None if no attempt had a target."""
+        return self.in_time / self.targeted if self.targeted else None
+
+    @property
+    def missed_share(self) -> float:
+        return 1 - self.in_time / self.targeted if self.targeted else 0.0
+
+    @property
+    def in_words(self) -> str:
+        """Return the share such as "99.9 %", rounded down: only all attempts are 100 %. "–" if none had a target."""
+        return f"{1000 * self.in_time // self.targeted / 10:.1f} %" if self.targeted else "–"
+
+
+@dataclass(frozen=True)
 class Summary:
     """The attempts that ended, and the jobs that are under way now.
 
@@ -83,6 +111,8 @@ class Summary:
     run_seconds: the time that the attempts ran, together.
     wait: from ready to start.
     process_wait: the part of it in which the tenants' own limits did not hold them.
+    targeted: the attempts whose queue had a wait target when they started.
+    in_time: those of them that waited for a process no longer than that.
     """
 
     outcomes: Mapping[str, int]
@@ -92,6 +122,12 @@ class Summary:
     process_wait: Times
     waiting: int
     running: int
+    targeted: int
+    in_time: int
+
+    @property
+    def kept(self) -> Kept:
+        return Kept(self.targeted, self.in_time)
 
 
 def summaries(
@@ -118,4 +154,6 @@ def _summary(ended: Sequence[EndedAttempts], under_way: Sequence[JobsUnderWay]) 
         process_wait=Times.from_buckets(added(attempts.process_wait_buckets for attempts in ended)),
         waiting=sum(jobs.waiting for jobs in under_way),
         running=sum(jobs.running for jobs in under_way),
+        targeted=sum(attempts.targeted for attempts in ended),
+        in_time=sum(attempts.in_time for attempts in ended),
     )

@@ -10,6 +10,7 @@ from django.db.models import Max
 
 from jobs.calls.refusals import InvalidRequest
 from jobs.models import ClosedDay, Queue, Recorded, SlotPeak
+from jobs.reading.statistics import Kept
 from jobs.store.rows import rows
 from tenants.tenant_model import slugs_of
 
@@ -26,6 +27,7 @@ class AttemptGroup:
     """The ended attempts of one group. A part by which the caller did not group is None.
 
     microseconds: the time that processes worked in these attempts.
+    kept: those of them that had a wait target, and that kept it.
     peak_slots: the most slots in use, of groups by tenant, by day or by both. None: not recorded.
     """
 
@@ -37,6 +39,7 @@ class AttemptGroup:
     outcome: str | None
     attempts: int
     microseconds: int
+    kept: Kept
     peak_slots: int | None = None
 
     @property
@@ -69,6 +72,10 @@ class Usage:
     @property
     def worker_seconds(self) -> float:
         return sum(line.microseconds for line in self.lines) / 1e6
+
+    @property
+    def kept(self) -> Kept:
+        return Kept(sum(line.kept.targeted for line in self.lines), sum(line.kept.in_time for line in self.lines))
 
 
 @dataclass(frozen=True)
@@ -148,9 +155,10 @@ def read(request: UsageRequest, tenant_id: int | None, now: datetime, max_lines:
             outcome,
             n,
             ran,
+            Kept(targeted, in_time),
             peaks.get((tenant, day)),
         )
-        for tenant, day, queue, kind, method, outcome, n, ran in groups
+        for tenant, day, queue, kind, method, outcome, n, ran, targeted, in_time in groups
     ]
     closed = ClosedDay.objects.filter(day=request.ends - DAY).values_list("closed_at", flat=True).first()
     counted = Recorded.objects.filter(task="hours").values_list("at", flat=True).first()
@@ -197,11 +205,14 @@ def document(usage: Usage) -> dict[str, Any]:
         "counted_at": usage.counted_at,
         "attempts": usage.attempts,
         "worker_seconds": usage.worker_seconds,
+        "targeted": usage.kept.targeted,
+        "in_time": usage.kept.in_time,
         "usage": [_line(line, slugs) for line in usage.lines],
     }
 
 
 def _line(line: AttemptGroup, slugs: Mapping[int, str]) -> dict[str, Any]:
-    fields = {name: value for name, value in asdict(line).items() if name not in ("tenant_id", "microseconds")}
+    fields = {name: value for name, value in asdict(line).items() if name not in ("tenant_id", "microseconds", "kept")}
+    fields |= asdict(line.kept)
     tenant = None if line.tenant_id is None else slugs.get(line.tenant_id, f"tenant {line.tenant_id}")
     return {"tenant": tenant} | fields | {"worker_seconds": line.worker_seconds}

@@ -35,8 +35,8 @@ def _close_day() -> bool:
     # The hours are counted for the last time before their log is dropped. If days were closed while the clock was
     # ahead, the attempts that ended since then are older than the first open day.
     since = min(day, day_of(counted)) - log_kept() - DAY
-    rows("close_day", day=day, since=since, until=day + DAY, tenant_id=None)
-    ClosedDay.objects.create(day=day, closed_at=now)
+    kept = rows("close_day", day=day, since=since, until=day + DAY, tenant_id=None)
+    ClosedDay.objects.create(day=day, closed_at=now, kept={str(queue): counts for queue, *counts in kept})
     return True
 
 

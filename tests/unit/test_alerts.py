@@ -37,11 +37,14 @@ FACTS = Facts(
     webhooks=WebhooksLook(9, 1, 0, 2, 5, 60.0),
     blocked=[BlockNow(uuid4(), "mail", "a.thing.run", 1, "m.py:3 f", 9, 0.4)],
     blocks=[BlocksOfType("mail", "a.thing.run", 2, 1.5, 1, "m.py:3 f"), BlocksOfType("mail", "", 1, 0.5, None, "")],
+    targets=[],
 )
 FORECASTS = ForecastLook({"": 290, "far": 10}, {"default": 8.0}, 0.3)
 ONE = [1] + [0] * (BUCKETS - 1)
 TOTALS = [
-    TotalLook("default", "a.thing", "run", outcome, 1, 0.5, ONE, ONE, ONE, 0.2, 0.1) for outcome in ("success", "error")
+    TotalLook(queue, "a.thing", "run", outcome, 1, 0.5, ONE, ONE, ONE, targeted, in_time, 0.2, 0.1)
+    for queue, targeted, in_time in (("default", 0, 0), ("mails", 5, 3))
+    for outcome in ("success", "error")
 ]
 
 
@@ -127,3 +130,8 @@ def test_a_histogram_is_cumulative_and_ends_with_all():
     assert counts == sorted(counts)
     assert (list(lines)[-1], counts[-1]) == ("+Inf", 2.0)
     assert 'scheduler_attempt_wait_seconds_sum{queue="default"} 0.4' in told()
+
+
+def test_attempts_with_a_wait_target_are_told_of_the_queues_that_had_one():
+    found = re.findall(r'^scheduler_(\w+)_attempts_total\{queue="(\w+)"\} (.+)$', told(), re.M)
+    assert found == [("targeted", "mails", "10.0"), ("in_time", "mails", "6.0")]

@@ -107,6 +107,16 @@ def test_the_metrics_name_few_tenants(production) -> None:
     assert "at most 200" in hint
 
 
+@pytest.mark.parametrize("objective", [0.949, 1, 99, "0.99", float("nan")])
+def test_an_objective_of_waits_leaves_a_budget_that_misses_can_burn(production, objective) -> None:
+    production.JOBS_WAIT_OBJECTIVE = objective
+    assert {identity for identity, _ in found()} & {"jobs.E002", "jobs.E031"}
+    assert all("Set JOBS_WAIT_OBJECTIVE" in hint for _, hint in found())
+    for good in (0.95, 0.9999):
+        production.JOBS_WAIT_OBJECTIVE = good
+        assert found() == []
+
+
 def test_a_path_of_the_site_starts_with_a_slash_and_ends_without_one(production) -> None:
     for path in ("scheduler", "/scheduler/", "/"):
         production.FORCE_SCRIPT_NAME = path

@@ -10,8 +10,9 @@ from jobs.allocation.gates import Gate
 from jobs.models import Repair, Sample
 from jobs.reading.blocks import BlockNow, BlocksOfType
 from jobs.reading.health import RULES, Facts, conditions
-from jobs.reading.health.looks import EndedLook, PredictionsLook, ServerLook, WebhooksLook
+from jobs.reading.health.looks import EndedLook, PredictionsLook, ServerLook, TargetLook, WebhooksLook
 from jobs.reading.looking import Worker
+from jobs.reading.statistics import Kept
 from tests.unit.test_waits import NOW, lane, queue, tenant
 
 
@@ -51,6 +52,7 @@ GOOD = Facts(
     webhooks=WebhooksLook(9, 3, 0, 2, 5000, 9999.0),
     blocked=[],
     blocks=[],
+    targets=[],
 )
 
 
@@ -88,11 +90,18 @@ def repair(ago: float) -> Repair:
     return Repair(kind="finding", count=3, last_at=NOW - timedelta(seconds=ago))
 
 
+def waited(**missed: int) -> Facts:
+    """A queue with a target, 1000 attempts in each window; missed: how many missed it, by window."""
+    kept = {int(name[2:]): Kept(1000, 1000 - count) for name, count in missed.items()}
+    return replace(GOOD, targets=[TargetLook("mails", 30.0, kept)])
+
+
 BAD = {
     "no_clock": server(clock_leads=False),
     "no_worker": pool(0, 0, first_for=30.1),
     "stalled": pool(4, 3, late_for=10.1, idle_looks=3),
     "pool_short": pool(4, 4, late_for=60.1),
+    "targets_missed": waited(in60=145, in5=145),
     "tenant_starved": replace(GOOD, starved=[PUGET]),
     "messages_lost": server(untaken=1),
     "worker_cut_off": replace(GOOD, workers=[worker(cut_off_at=NOW)]),
@@ -122,6 +131,12 @@ JUST_GOOD = [
     pool(4, 4),
     pool(4, 4, late_for=60.0),
     replace(GOOD, ended=EndedLook(49, 49, 100)),
+    waited(in5=144, in30=60, in60=144, in360=60),  # 14.4 and 6 times the misses that the objective allows
+    waited(in5=0, in60=1000, in30=1000, in360=60),  # it is over
+    waited(in5=1000, in30=60, in60=0, in360=1000),  # it has just begun
+    waited(in5=1000),
+    replace(GOOD, targets=[TargetLook("mails", 30.0, dict.fromkeys((5, 30, 60, 360), Kept(49, 0)))]),  # too few
+    replace(GOOD, targets=[TargetLook("mails", 30.0, {60: Kept(50, 0), 360: Kept(50, 0)})]),  # nothing ended since
     replace(GOOD, workers=[worker(concurrency=0)]),
     blocked_before(1, 1),
     light(1.0),
@@ -167,6 +182,18 @@ def test_a_light_pool_lacks_seats_and_has_an_idle_one():
     assert "has an idle seat" in stalled.text
     [short] = conditions(pool(4, 4, late_for=60.1))
     assert short.text == "Pool default lacks processes: 2 jobs could start now; 2 more processes would be busy."
+
+
+def test_a_missed_target_is_told_with_its_window_and_the_objective(settings):
+    [fast] = conditions(waited(in5=200, in30=200, in60=200, in360=200))
+    assert fast.text == (
+        "Queue mails: 200 of 1,000 attempts of the last hour waited for a process for more than its target of 30 s;"
+        " the objective allows 1 %."
+    )
+    [slow] = conditions(waited(in5=0, in30=61, in60=0, in360=61))
+    assert "61 of 1,000 attempts of the last six hours" in slow.text
+    settings.JOBS_WAIT_OBJECTIVE = 0.95
+    assert conditions(waited(in5=200, in30=200, in60=200, in360=200)) == []
 
 
 def test_the_job_that_blocks_a_loop_is_named_with_the_seats_that_wait():

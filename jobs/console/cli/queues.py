@@ -23,6 +23,10 @@ from plumbing.text import about
 SETTINGS = [limit for limit in OF_QUEUE if limit.name != "paused"]  # pause and resume are commands
 
 
+def _target(line: dict[str, Any]) -> str | None:
+    return None if line["wait_target"] is None else f"{line['wait_target']:.15g}s"
+
+
 def _timeout(line: dict[str, Any]) -> str | None:
     return None if line["default_timeout"] is None else f"{line['default_timeout']:.15g}s"
 
@@ -35,6 +39,7 @@ COLUMNS = [
     Column("LIMIT", "concurrency", right=True),
     Column("OF A TENANT", "tenant_slots", right=True, wide=True),
     Column("WAITING", lambda line: about(line["waiting"], line["waiting_about"]), right=True),
+    Column("TARGET", _target, right=True, wide=True),
     Column("RATE", lambda line: rate(line["rate_limit"], line["rate_window"]), right=True),
     Column("TIMEOUT", _timeout, right=True, wide=True),
     Column("RETRIES", "default_max_retries", right=True, wide=True),
@@ -62,6 +67,15 @@ STATISTICS: list[Column] = [  # of a name and its summary
     Column("P95", lambda line: length(line[1].run.p95), right=True),
 ]
 
+TARGETS: list[Column] = [  # of a WaitTarget
+    Column("QUEUE", "queue", flexible=True),
+    Column("WAIT TARGET", lambda target: f"{target.seconds:.15g}s", right=True),
+    Column("IN TIME, LAST DAY", lambda target: target.last_day.in_words, right=True),
+    Column("OF", lambda target: count(target.last_day.targeted), right=True),
+    Column("LAST 30 DAYS", lambda target: target.last_month.in_words, right=True),
+    Column("OF THEM", lambda target: count(target.last_month.targeted), right=True),
+]
+
 
 def _list(options: Options, screen: Screen) -> None:
     _show(Queue.objects.order_by("name"), screen)
@@ -82,8 +96,11 @@ def _stats(options: Options, screen: Screen) -> None:
     day = last_day.of_queues(timezone.now())
     lines: list[tuple[str, Summary]] = [(name, summary) for (name,), summary in day.queues.items()]
     queues = [{"queue": name} | asdict(summary) for name, summary in lines]
-    screen.document({"since": day.since, "counted_at": day.counted_at, "queues": queues})
+    targets = [asdict(target) for target in day.targets]
+    screen.document({"since": day.since, "counted_at": day.counted_at, "queues": queues, "wait_targets": targets})
     screen.table(STATISTICS, lines)
+    if day.targets:
+        screen.table(TARGETS, day.targets)
     screen.say(f"Attempts that ended since {utc(day.since)}, counted at {utc(day.counted_at) or 'no time yet'}.")
 
 

@@ -18,6 +18,8 @@ COLUMNS = {
     "outcome": Column("OUTCOME", "outcome"),
     "attempts": Column("ATTEMPTS", lambda line: count(line["attempts"]), right=True),
     "worker_seconds": Column("WORKER-SECONDS", lambda line: f"{line['worker_seconds']:,.3f}", right=True),
+    "targeted": Column("WITH TARGET", lambda line: count(line["targeted"]), right=True, wide=True),
+    "in_time": Column("IN TIME", lambda line: count(line["in_time"]), right=True, wide=True),
     "peak_slots": Column("PEAK SLOTS", lambda line: count(line["peak_slots"]), right=True),
 }
 PARTS_OF = {"type": ("source_type", "source_method")}
@@ -42,7 +44,7 @@ def run(options: Options, screen: Screen) -> None:
         raise CommandError(f"--final: the period up to {answer.ends} is not final yet")
     document = usage.document(answer)
     names = [name for part in query.by for name in PARTS_OF.get(part, (part,))]
-    names += ["attempts", "worker_seconds", "peak_slots"]
+    names += ["attempts", "worker_seconds", "peak_slots", "targeted", "in_time"]
     if options["csv"]:
         screen.raw(sheet.line(names))
         for line in document["usage"]:

@@ -86,6 +86,7 @@ OF_QUEUE = _limits(
     {
         "Share": ("weight", "pool", "concurrency", "tenant_slots"),
         "Rate limit": RATE,
+        "Target": ("wait_target",),
         "Defaults for jobs": ("default_timeout", "default_max_retries", "default_backoff", "backoff_grows"),
         "": ("paused",),
     },

@@ -176,6 +176,12 @@ def _attempts(totals: Sequence[TotalLook]) -> Iterator[Metric]:
         "The part of the wait in which the tenant's own limits did not hold the job.",
         labels=["queue"],
     )
+    targeted = CounterMetricFamily(
+        "scheduler_targeted_attempts", "Attempts whose queue had a wait target when they started.", labels=["queue"]
+    )
+    in_time = CounterMetricFamily(
+        "scheduler_in_time_attempts", "Those of them that waited for a process no longer than that.", labels=["queue"]
+    )
     for total in totals:
         ended.add_metric([total.queue, _type(total), total.outcome], total.attempts)
     for labels, group in _by(totals, lambda total: (total.queue, _type(total))):
@@ -191,7 +197,10 @@ def _attempts(totals: Sequence[TotalLook]) -> Iterator[Metric]:
             _buckets(total.process_wait_buckets for total in group),
             sum(total.process_wait_seconds for total in group),
         )
-    yield from (ended, run, wait, process_wait)
+        if had_target := sum(total.targeted for total in group):
+            targeted.add_metric(labels, had_target)
+            in_time.add_metric(labels, sum(total.in_time for total in group))
+    yield from (ended, run, wait, process_wait, targeted, in_time)
 
 
 def _by(

@@ -13,9 +13,10 @@ from jobs.lifecycle import Status
 from jobs.models import AnyJob, Job, JobRow
 from jobs.pages import job as job_page
 from jobs.pages.answers import existing
+from jobs.pages.cached import PAST_SECONDS, cached
 from jobs.portal import words
 from jobs.portal.members import names
-from jobs.reading import queries
+from jobs.reading import queries, wait_targets
 from jobs.reading.explain.explanation import explain
 from jobs.reading.explain.reads import MAX_LISTED_PLACE, places
 from jobs.reading.predictor import last_of, starts
@@ -23,6 +24,7 @@ from jobs.reading.public_error import public_text
 from jobs.reading.schedule_view import in_words, state_of
 from jobs.reading.slots_in_queues import slots_in_queues
 from jobs.reading.starts import Starts
+from jobs.reading.wait_targets import WaitTarget
 from jobs.store import results
 from tenants.models import Tenant, TenantQueue
 
@@ -91,11 +93,21 @@ def standing(jobs: Sequence[JobRow], tenant: Tenant) -> list[tuple[JobRow, Wait 
 
 
 def slots(tenant: Tenant) -> dict[str, Any]:
-    """Return the slots in use, the limits, and for each lane when its last job starts. Index: jobs_one_job_per_slot."""
+    """Return the slots in use, the limits, and for each lane when its last job starts; and wait targets.
+
+    Index: jobs_one_job_per_slot.
+    """
     limits = TenantQueue.of(tenant)
     in_use = Job.objects.filter(tenant=tenant, slot__isnull=False).count()
     in_queues = slots_in_queues(limits)
-    return {"in_use": in_use, "limits": limits, "in_queues": in_queues, "ends": last_of(tenant.pk)}
+    ends, targets = last_of(tenant.pk), targets_kept(tenant.pk)
+    return {"in_use": in_use, "limits": limits, "in_queues": in_queues, "ends": ends, "targets": targets}
+
+
+@cached(PAST_SECONDS, before=())
+def targets_kept(tenant_id: int) -> Sequence[WaitTarget]:
+    """Return how often the wait targets of queues were kept for this tenant."""
+    return wait_targets.of_tenant(tenant_id, timezone.now())
 
 
 def schedules(tenant: Tenant) -> list[tuple[Any, str, str]]:

@@ -13,7 +13,7 @@ from jobs.models import Repair, Sample
 from jobs.reading import blocks, looking, waits
 from jobs.reading.blocks import BlockNow, BlocksOfType
 from jobs.reading.health import looks
-from jobs.reading.health.looks import EndedLook, PredictionsLook, ServerLook, WebhooksLook
+from jobs.reading.health.looks import EndedLook, PredictionsLook, ServerLook, TargetLook, WebhooksLook
 from jobs.reading.looking import Lane, Queue, Tenant, Worker
 from jobs.reading.standing import QueueStanding, StandingState, of_queues, of_tenants
 from jobs.reading.waits import PoolDemand
@@ -30,6 +30,7 @@ class Facts:
     cache: whether it answers.
     blocked: the event loops that are blocked.
     blocks: the blocks of the last MINUTES that are over.
+    targets: the queues with a wait target, and how often they kept it lately.
     """
 
     queues: Mapping[int, Queue]
@@ -45,6 +46,7 @@ class Facts:
     webhooks: WebhooksLook
     blocked: Sequence[BlockNow]
     blocks: Sequence[BlocksOfType]
+    targets: Sequence[TargetLook]
 
     @cached_property
     def pools(self) -> list[PoolDemand]:
@@ -109,6 +111,7 @@ def look() -> Facts:
             looks.look_webhooks(),
             blocks.now(),
             blocks.lately(60.0 * MINUTES),
+            looks.look_targets() if any(queue.wait_target for queue in queues.values()) else [],
         )
 
 

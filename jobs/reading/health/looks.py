@@ -10,7 +10,7 @@ from django.db.models import Q, Sum
 from jobs.conf import settings
 from jobs.models import JobMinute, Sample
 from jobs.reading.shares import JUDGED, STARVED, percent
-from jobs.reading.statistics import EndedAttempts
+from jobs.reading.statistics import EndedAttempts, Kept
 from jobs.reading.webhooks import MOST_COUNTED
 from jobs.store.rows import objects, rows
 
@@ -22,6 +22,7 @@ MOST_SHORT = 20  # tenants that got too little of their share
 # Predictions are off if the share of p90 that held in the last hour is outside of these bounds. They need no full hour
 # of outcomes: the first hour of a bad day is the worst.
 MIN_OUTCOMES, LEAST_HELD, MOST_HELD = 200, 0.8, 0.97
+WINDOWS = (5, 30, 60, 360)  # minutes, of wait targets
 TIMEOUT = 2.0  # seconds for one statement of a look
 
 
@@ -157,6 +158,19 @@ class TotalLook(EndedAttempts):
     process_wait_seconds: float
 
 
+@dataclass(frozen=True)
+class TargetLook:
+    """The attempts that ended lately in a queue with a wait target.
+
+    seconds: the target.
+    kept: by the minutes of a window. One that is missing had no attempt with a target.
+    """
+
+    queue: str
+    seconds: float
+    kept: dict[int, Kept]
+
+
 def look_server(tasks: Sequence[str]) -> ServerLook:
     """Return the state of the clock, of these tasks of the recorder, and of PostgreSQL itself."""
     patience = 3 * settings.JOBS_HAND_OVER_TIMEOUT  # by then its message was sent again, twice
@@ -176,6 +190,14 @@ def look_ended(minutes: int, now: datetime) -> EndedLook:
 
 def look_totals() -> list[TotalLook]:
     return objects(TotalLook, "health_totals")
+
+
+def look_targets() -> list[TargetLook]:
+    """Return the queues that have a target and in which anything ended lately under one, by name."""
+    found: dict[str, TargetLook] = {}
+    for queue, seconds, minutes, targeted, in_time in rows("health_targets", windows=list(WINDOWS)):
+        found.setdefault(queue, TargetLook(queue, seconds, {})).kept[minutes] = Kept(targeted, in_time)
+    return list(found.values())
 
 
 def look_sample() -> Sample:

@@ -121,11 +121,33 @@ WHERE got < entitled * %(share)s::float8
 ORDER BY entitled_hour - got_hour DESC, tenant_id
 LIMIT %(most)s
 
+-- name: health_targets
+-- Reads:  of each queue with a wait target: the attempts that had one when they started, and those that kept it; in each of the last
+--         `windows` minutes. Who: health and metrics. Locks: none. Index: the primary key of job_minutes, six hours of it.
+WITH
+-- include shared/clock
+lately AS (
+    SELECT m.queue_id, m.minute, sum(m.targeted) AS targeted, sum(m.in_time) AS in_time
+    FROM job_minutes m CROSS JOIN clock
+    WHERE m.minute >= clock.now - (SELECT max(minutes) FROM unnest(%(windows)s::int[]) minutes) * interval '1 minute'
+      AND m.targeted > 0
+    GROUP BY m.queue_id, m.minute
+)
+SELECT q.name, q.wait_target, w.minutes, sum(l.targeted)::int, sum(l.in_time)::int
+FROM lately l
+JOIN queues q ON q.id = l.queue_id AND q.wait_target IS NOT NULL
+CROSS JOIN clock
+CROSS JOIN unnest(%(windows)s::int[]) AS w (minutes)
+WHERE l.minute >= clock.now - w.minutes * interval '1 minute'
+GROUP BY q.id, w.minutes
+ORDER BY q.name, w.minutes
+
 -- name: health_totals
 -- Reads:  the numbers that only grow, of each queue, job type and outcome. Who: metrics. Locks: none. Index: all of totals.
 SELECT
     coalesce(q.name, 'queue ' || t.queue_id) AS queue, t.source_type, t.source_method, t.outcome,
-    t.attempts, t.run_seconds, t.run_buckets, t.wait_buckets, t.wait_seconds, t.process_wait_buckets, t.process_wait_seconds
+    t.attempts, t.run_seconds, t.run_buckets, t.wait_buckets, t.wait_seconds, t.process_wait_buckets, t.process_wait_seconds,
+    t.targeted, t.in_time
 FROM totals t LEFT JOIN queues q ON q.id = t.queue_id
 ORDER BY 1, 2, 3, 4
 

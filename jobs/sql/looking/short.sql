@@ -21,7 +21,8 @@ listed AS (
         in_use, pool_in_use, pool_capacity AS pool_processes,
         tokens, rate_next_at(rate_limit, rate_window, full_at) AS next_at,
         coalesce((late ->> 'jobs')::int, 0) AS late, coalesce((late ->> 'seconds')::float8, 0) AS late_seconds,
-        coalesce((late ->> 'idle_looks')::int, 0) AS idle_looks
+        coalesce((late ->> 'idle_looks')::int, 0) AS idle_looks,
+        (SELECT wait_target FROM queues one WHERE one.id = queue_state.id) AS wait_target
     FROM queue_state
     LEFT JOIN LATERAL (SELECT recorded.late -> pool AS late FROM recorded WHERE task = 'may run') r ON true
 )

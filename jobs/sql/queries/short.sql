@@ -4,6 +4,7 @@
 SELECT
     q.name AS queue, m.source_type, m.source_method, m.outcome,
     sum(m.attempts)::bigint AS attempts, sum(m.run_seconds) AS run_seconds,
+    sum(m.targeted)::bigint AS targeted, sum(m.in_time)::bigint AS in_time,
     -- include shared/times_added
 FROM job_minutes m
 JOIN queues q ON q.id = m.queue_id
@@ -16,9 +17,64 @@ GROUP BY q.name, m.source_type, m.source_method, m.outcome
 SELECT
     q.name AS queue, h.source_type, h.source_method, h.outcome,
     sum(h.attempts)::bigint AS attempts, sum(h.run_seconds) AS run_seconds,
+    sum(h.targeted)::bigint AS targeted, sum(h.in_time)::bigint AS in_time,
     -- include shared/times_added
 FROM tenant_hours h
 JOIN queues q ON q.id = h.queue_id
 WHERE h.hour >= %(since)s::timestamptz
   AND h.tenant_id = %(tenant_id)s  -- guard I8
 GROUP BY q.name, h.source_type, h.source_method, h.outcome
+
+-- name: tenant_targets
+-- Reads:  of each queue with a wait target: the attempts of a tenant that had one, and those that kept it; since a moment, and since a day
+--         (UTC). What the hours have found of a closed day since then is left out until the next one is closed.
+-- Who:    the tenant. Locks: none. Index: the primary keys.
+WITH
+open AS (SELECT greatest(max(day) + 1, %(day)s::date)::timestamp AT TIME ZONE 'UTC' AS since FROM closed_days),
+counted AS (
+    SELECT queue_id, targeted, in_time, 0 AS targeted_lately, 0 AS in_time_lately
+    FROM usage_days
+    WHERE day >= %(day)s::date
+      AND tenant_id = %(tenant_id)s  -- guard I8
+    UNION ALL
+    SELECT queue_id,
+        CASE WHEN hour >= open.since THEN targeted ELSE 0 END, CASE WHEN hour >= open.since THEN in_time ELSE 0 END,
+        CASE WHEN hour >= %(since)s::timestamptz THEN targeted ELSE 0 END, CASE WHEN hour >= %(since)s::timestamptz THEN in_time ELSE 0 END
+    FROM tenant_hours CROSS JOIN open
+    WHERE hour >= least(open.since, %(since)s::timestamptz)
+      AND tenant_id = %(tenant_id)s  -- guard I8
+)
+SELECT
+    q.name AS queue, q.wait_target AS seconds, sum(targeted_lately)::bigint AS targeted_lately, sum(in_time_lately)::bigint AS in_time_lately,
+    sum(targeted)::bigint AS targeted, sum(in_time)::bigint AS in_time
+FROM counted JOIN queues q ON q.id = counted.queue_id
+WHERE q.wait_target IS NOT NULL
+GROUP BY q.id
+HAVING sum(targeted) > 0
+ORDER BY q.name
+
+-- name: queue_targets
+-- Reads:  of each queue with a wait target: the attempts of all tenants that had one, and those that kept it; since a moment, and since a
+--         day (UTC). Who: operators. Locks: none. Index: the primary keys; the closed days of a month, and the minutes since the last one.
+WITH
+open AS (SELECT greatest(max(day) + 1, %(day)s::date)::timestamp AT TIME ZONE 'UTC' AS since FROM closed_days),
+counted AS (
+    SELECT one.key::bigint AS queue_id, (one.value ->> 0)::bigint AS targeted, (one.value ->> 1)::bigint AS in_time,
+        0 AS targeted_lately, 0 AS in_time_lately
+    FROM closed_days CROSS JOIN jsonb_each(kept) one
+    WHERE day >= %(day)s::date
+    UNION ALL
+    SELECT queue_id,
+        CASE WHEN minute >= open.since THEN targeted ELSE 0 END, CASE WHEN minute >= open.since THEN in_time ELSE 0 END,
+        CASE WHEN minute >= %(since)s::timestamptz THEN targeted ELSE 0 END, CASE WHEN minute >= %(since)s::timestamptz THEN in_time ELSE 0 END
+    FROM job_minutes CROSS JOIN open
+    WHERE minute >= least(open.since, %(since)s::timestamptz)
+)
+SELECT
+    q.name AS queue, q.wait_target AS seconds,
+    coalesce(sum(targeted_lately), 0)::bigint AS targeted_lately, coalesce(sum(in_time_lately), 0)::bigint AS in_time_lately,
+    coalesce(sum(targeted), 0)::bigint AS targeted, coalesce(sum(in_time), 0)::bigint AS in_time
+FROM queues q LEFT JOIN counted ON q.id = counted.queue_id
+WHERE q.wait_target IS NOT NULL
+GROUP BY q.id
+ORDER BY q.name

@@ -11,7 +11,7 @@ tally AS (
 )
 INSERT INTO tenant_hours AS h (
     tenant_id, hour, queue_id, source_type, source_method, outcome,
-    attempts, run_seconds, wait_seconds, run_buckets, wait_buckets, process_wait_seconds, process_wait_buckets
+    attempts, run_seconds, wait_seconds, run_buckets, wait_buckets, process_wait_seconds, process_wait_buckets, targeted, in_time
 )
 SELECT * FROM tally
 ON CONFLICT (tenant_id, hour, queue_id, source_type, source_method, outcome) DO UPDATE
@@ -21,5 +21,7 @@ SET attempts = excluded.attempts,
     run_buckets = excluded.run_buckets,
     wait_buckets = excluded.wait_buckets,
     process_wait_seconds = excluded.process_wait_seconds,
-    process_wait_buckets = excluded.process_wait_buckets
+    process_wait_buckets = excluded.process_wait_buckets,
+    targeted = excluded.targeted,
+    in_time = excluded.in_time
 WHERE h.attempts < excluded.attempts  -- guard

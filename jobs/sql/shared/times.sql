@@ -8,4 +8,6 @@ histogram(array_agg(width_bucket(date_part('epoch', waited), %(bounds)s::float8[
 coalesce(date_part('epoch', sum(waited_for_process)), 0) AS process_wait_seconds,
 histogram(
     array_agg(width_bucket(date_part('epoch', waited_for_process), %(bounds)s::float8[])), cardinality(%(bounds)s::float8[])
-) AS process_wait_buckets
+) AS process_wait_buckets,
+count(waited_for_process) FILTER (WHERE target IS NOT NULL)::int AS targeted,
+count(*) FILTER (WHERE waited_for_process <= target)::int AS in_time

@@ -45,6 +45,7 @@ class TestQueues:
             "tenant_slots": None,
             "rate_limit": 10,
             "rate_window": 60,
+            "wait_target": None,
             "default_timeout": None,
             "default_max_retries": None,
             "default_backoff": 10,

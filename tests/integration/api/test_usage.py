@@ -186,10 +186,11 @@ class TestTheCommand:
         Queue.objects.filter(name="mail").update(name="=1+1")
         lines = list(csv.reader(self.run(tenant.slug, "--csv", "--by", "queue,type").splitlines()))
         names = ["queue", "source_type", "source_method", "attempts", "worker_seconds", "peak_slots"]
+        names += ["targeted", "in_time"]
         assert lines[0] == names
         assert sorted(lines[1:]) == [
-            ["'=1+1", "reports.datareport", "execute", "1", "0.250000", ""],
-            ["default", "reports.datareport", "execute", "2", "4.500001", ""],
+            ["'=1+1", "reports.datareport", "execute", "1", "0.250000", "", "0", "0"],
+            ["default", "reports.datareport", "execute", "2", "4.500001", "", "0", "0"],
         ]
 
     def test_refuses_a_period_that_is_not_final(self, used):

@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 
 from jobs import store
 from jobs.conf import settings
-from jobs.console.ops.shared import live, snapshot
+from jobs.console.ops.shared import history, live, snapshot
 from jobs.console.ops.shared.access import page_for
 from jobs.models import PausedJobType
 from jobs.pages.cached import PAST_SECONDS, cached
@@ -32,6 +32,7 @@ def show(request: HttpRequest) -> HttpResponse:
         "fine": None if found is None else len(RULES) - len({condition.code for condition in found}),
         "fairness": known and known.sample.fairness,
         "predictions": known and known.predictions.in_words,
+        "targets": history.targets_kept() if any(queue.wait_target for queue in present.queues.values()) else (),
         "odd": odd,
         "over": over,
         "paused_tenants": [tenant for tenant in present.tenants.values() if tenant.paused],

@@ -23,6 +23,7 @@ from jobs.pages.typed import texts
 from jobs.reading.looking import Queue as ListedQueue
 from jobs.reading.standing import QueueStanding, of_queues
 from jobs.reading.statistics import Summary
+from jobs.reading.wait_targets import WaitTarget
 from plumbing.names import named
 
 
@@ -31,12 +32,14 @@ class QueueRow:
     """A queue, as the page lists it.
 
     past: the attempts that ended in the last hour
+    target: how often its wait target was kept
     curve: its waiting jobs in the last hour
     form: the form of its limits, if that is open
     """
 
     standing: QueueStanding
     past: Summary | None
+    target: WaitTarget | None
     curve: str | None
     form: "ModelForm[Any] | None"
 
@@ -58,10 +61,20 @@ def show(request: HttpRequest) -> HttpResponse:
     names, may_pause = set(map(str, paused)), request.user.has_perm(named("jobs.add_pausedjobtype"))
     may_change = request.user.has_perm(named("jobs.change_queue"))
     form = _form(texts(request.GET, ("change",))["change"]) if may_change else {}
+    # Without a target, no read.
+    targets = history.targets_kept() if any(queue.wait_target for queue in present.queues.values()) else ()
+    kept = {target.queue: target for target in targets}
     regions = {
         "snapshot": present,
+        "targets": targets,
         "queues": [
-            QueueRow(standing, ended.get((standing.queue.name,)), curves.get(pk), form.get(pk))
+            QueueRow(
+                standing,
+                ended.get((standing.queue.name,)),
+                kept.get(standing.queue.name),
+                curves.get(pk),
+                form.get(pk),
+            )
             for pk, standing in of_queues(present.lanes, present.queues).items()
         ],
         "paused": [

@@ -1,7 +1,7 @@
 """Read what the recorder wrote of the past (ADR 0019). All viewers share an answer for half a minute."""
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -9,7 +9,9 @@ from jobs.console.ops.shared import snapshot
 from jobs.console.ops.shared.present_queries import look
 from jobs.console.ops.shared.strips import curve, strip
 from jobs.pages.cached import PAST_SECONDS, cached
+from jobs.reading import wait_targets
 from jobs.reading.health.looks import look_sample
+from jobs.reading.wait_targets import WaitTarget
 
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 KEPT = timedelta(days=35)  # for which the hours of tenants are kept; nothing is older
@@ -45,6 +47,12 @@ class ChartPeriod:
 def fairness() -> float | None:
     """Return Jain's fairness index of the recorder's newest sample."""
     return look_sample().fairness
+
+
+@cached(PAST_SECONDS, before=())
+def targets_kept() -> Sequence[WaitTarget]:
+    """Return how often the wait targets of queues were kept, of all tenants. Reads a day of minutes."""
+    return wait_targets.of_queues(datetime.now(UTC))
 
 
 @dataclass(frozen=True)

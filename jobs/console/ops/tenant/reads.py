@@ -19,8 +19,8 @@ RANGES = {"24h": (HOUR, 24), "7d": (3 * HOUR, 56), "30d": (12 * HOUR, 60)}  # a 
 QUARTER, QUARTERS = 15, 96  # minutes of a step, and the steps of a day
 
 
-class TypeSummary(NamedTuple):
-    """A job type, and the summary of its ended attempts."""
+class NamedSummary(NamedTuple):
+    """A job type or a queue, and the summary of its ended attempts."""
 
     name: str
     summary: Summary
@@ -32,12 +32,14 @@ class TenantPast:
 
     chart: the chart of its ended attempts; None if it could not be read in time
     types: the attempts by job type
+    targets: the attempts in queues with a wait target
     use: the strip of its slots in use in the last 24 hours
     """
 
     period: ChartPeriod
     chart: Chart | None
-    types: list[TypeSummary]
+    types: list[NamedSummary]
+    targets: list[NamedSummary]
     use: str
 
 
@@ -48,25 +50,27 @@ def past_of(tenant: Tenant, length: str, jobs: str) -> TenantPast:
     jobs: the address of the list of jobs
     """
     length = length if length in RANGES else next(iter(RANGES))
-    drawing, types = ended_attempts(tenant.pk, tenant.jobs_slug, length, jobs)
+    drawing, types, queues = ended_attempts(tenant.pk, tenant.jobs_slug, length, jobs)
     return TenantPast(
         ChartPeriod(length, RANGES, RANGES[length][0].total_seconds()),
         drawing,
-        [TypeSummary(".".join(name), summary) for name, summary in types.items()],
+        [NamedSummary(".".join(name), summary) for name, summary in types.items()],
+        [NamedSummary(name, summary) for (name,), summary in queues.items() if summary.targeted],
         use_of_day(tenant.pk),
     )
 
 
-@cached(PAST_SECONDS, before=(None, {}))
+@cached(PAST_SECONDS, before=(None, {}, {}))
 def ended_attempts(
     tenant_id: int, slug: str, length: str, jobs: str
-) -> tuple[Chart | None, Mapping[tuple[str, ...], Summary]]:
-    """Draw the chart of the ended attempts of a tenant, and summarise them by job type."""
+) -> tuple[Chart | None, Mapping[tuple[str, ...], Summary], Mapping[tuple[str, ...], Summary]]:
+    """Draw the chart of the ended attempts of a tenant, and summarise them by job type and by queue."""
     step, count = RANGES[length]
     since = history.minute().replace(minute=0) + HOUR - count * step
     ended = look_objects(EndedInStep, "look_hours", tenant_id=tenant_id, since=since)
-    types = summaries(queries.ended(tenant_id, since), (), "source_type", "source_method")
-    return chart(ended, since, step, count, f"{jobs}?q=tenant:{quote(slug)}+"), types
+    attempts = queries.ended(tenant_id, since)
+    types, queues = summaries(attempts, (), "source_type", "source_method"), summaries(attempts, (), "queue")
+    return chart(ended, since, step, count, f"{jobs}?q=tenant:{quote(slug)}+"), types, queues
 
 
 @cached(PAST_SECONDS, before="")
