@@ -108,7 +108,8 @@ def numbers() -> Iterator[Fault]:
 def wait_objective() -> Iterator[Fault]:
     """If a lower share sufficed, not even misses alone would burn fast; at 1, a single miss would."""
     least, most = OBJECTIVES
-    if isinstance(number := settings.JOBS_WAIT_OBJECTIVE, int | float) and not least <= number <= most:
+    number = settings.JOBS_WAIT_OBJECTIVE
+    if isinstance(number, int | float) and (0 < number < least or most < number < math.inf):  # or E002 tells
         hint = f"Set JOBS_WAIT_OBJECTIVE from {least} to {most}, such as 0.99; for a lower one set longer targets."
         yield f"JOBS_WAIT_OBJECTIVE is {number!r}.", hint
 

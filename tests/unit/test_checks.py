@@ -107,11 +107,12 @@ def test_the_metrics_name_few_tenants(production) -> None:
     assert "at most 200" in hint
 
 
-@pytest.mark.parametrize("objective", [0.949, 1, 99, "0.99", float("nan")])
+@pytest.mark.parametrize("objective", [0.949, 1, 99])
 def test_an_objective_of_waits_leaves_a_budget_that_misses_can_burn(production, objective) -> None:
     production.JOBS_WAIT_OBJECTIVE = objective
-    assert {identity for identity, _ in found()} & {"jobs.E002", "jobs.E031"}
-    assert all("Set JOBS_WAIT_OBJECTIVE" in hint for _, hint in found())
+    [(identity, hint)] = found()
+    assert identity == "jobs.E031"
+    assert "Set JOBS_WAIT_OBJECTIVE from 0.95 to 0.9999" in hint
     for good in (0.95, 0.9999):
         production.JOBS_WAIT_OBJECTIVE = good
         assert found() == []
@@ -207,7 +208,7 @@ def test_numbers_have_a_range_everywhere(production, subtests) -> None:
                 assert name in hint
             setattr(production, name, 0)
             assert len(found()) == (not zero)
-            setattr(production, name, 0.5)
+            setattr(production, name, 0.99 if name == "JOBS_WAIT_OBJECTIVE" else 0.5)  # has a test of its own
             assert found() == []
 
 

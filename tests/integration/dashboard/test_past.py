@@ -7,13 +7,14 @@ from importlib import import_module
 import pytest
 from django.db import OperationalError
 from django.test.utils import override_script_prefix
+from django.utils.html import strip_tags
 
 from jobs.console.ops.overview import reads as overview
 from jobs.console.ops.shared import history, live, present_queries
 from jobs.console.ops.tenant import reads as tenant_reads
 from jobs.console.ops.tenants import reads as tenants_reads
 from jobs.lifecycle import Status
-from jobs.models import HELD_UNTIL, JobMinute, PausedJobType, Sample, TenantHour
+from jobs.models import HELD_UNTIL, JobMinute, PausedJobType, Queue, Sample, TenantHour
 from jobs.reading.health import RULES, conditions
 from jobs.reading.statistics import BUCKETS
 from tests.factories import QueueFactory, TenantFactory, make_job
@@ -172,3 +173,24 @@ def test_a_condition_that_harms_no_job_is_shown_on_health_alone(client, monkeypa
     assert "Only so that you know." in page
     assert '<span class="count">' not in page
     assert "Only so that you know." not in client.get("/ops/jobs/").content.decode()
+
+
+def test_the_share_in_time_of_a_queue_with_a_target_is_on_its_pages_and_of_a_tenant_its_own(client):
+    owner = TenantFactory(slug="acme")
+    TenantFactory(slug="umbrella"), QueueFactory(name="plain")
+    of_queue = tally("success", 3)
+    assert "In time" not in client.get("/ops/queues/").content.decode()
+    Queue.objects.filter(pk=of_queue["queue_id"]).update(name="mails", wait_target=1.5)
+    JobMinute.objects.create(minute=minute(2), **of_queue, targeted=3, in_time=2)
+    hour = minute(0).replace(minute=0)
+    TenantHour.objects.create(tenant_id=owner.pk, hour=hour, **of_queue, targeted=3, in_time=2)
+    queues = " ".join(strip_tags(client.get("/ops/queues/").content.decode()).split())
+    assert "66.6 % / 66.6 % of 1.5 s" in queues
+    health = " ".join(strip_tags(client.get("/ops/health/").content.decode()).split())
+    assert (
+        "Queue mails: 66.6 % of 3 attempts of the last day, and 66.6 % of 3 of 30 days, got a process within 1.5 s."
+        in health
+    )
+    mine, other = (client.get(f"/ops/tenants/{slug}/").content.decode() for slug in ("acme", "umbrella"))
+    assert "Wait targets, last 24h" in mine and "66.6 %" in mine
+    assert "Wait targets" not in other

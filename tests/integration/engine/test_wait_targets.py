@@ -12,7 +12,6 @@ from jobs.reading.health import look, looks
 from jobs.reading.statistics import Kept
 from jobs.recording import close, record
 from jobs.store.rows import rows
-from tenants.models import Change
 from tests.clock import call_at
 from tests.factories import QueueFactory, TenantFactory
 from tests.integration.engine.test_record import HOUR, MINUTE, NOON, at, attempt
@@ -55,7 +54,7 @@ def test_every_attempt_is_judged_also_of_a_retry_and_each_tenant_has_its_own():
 
 
 def test_an_attempt_is_judged_by_the_target_under_which_it_started_also_when_it_is_counted_again():
-    """It began 9 s before noon, with no target before it, another one after it, and none after that."""
+    """All end at noon. In the minutes before it there was no record, no target, 2 s, 1 s, and none again."""
     said(None, NOON - 20 * MINUTE)
     said(2.0, NOON - 10 * MINUTE)
     said(2.0, NOON - 9 * MINUTE, weight=3)  # another limit of the queue
@@ -66,20 +65,19 @@ def test_an_attempt_is_judged_by_the_target_under_which_it_started_also_when_it_
     for minutes in (25, 15, 7, 3, 0.5):
         attempt(ran=60 * minutes, waited=1.5, own=0.0)
     at(75)
-    assert (judged(JobMinute), judged(TenantHour)) == ([(3, 2)], [(3, 2)])
+    assert (judged(JobMinute), judged(TenantHour)) == ([(2, 1)], [(2, 1)])
     said(0.1, NOON + MINUTE)
     attempt(ran=60 * 7.0, waited=9.0, own=0.0)
     at(360)
-    assert judged(JobMinute) == judged(TenantHour) == judged(Total) == [(4, 2)]
+    assert judged(JobMinute) == judged(TenantHour) == judged(Total) == [(3, 1)]
 
 
-def test_the_trigger_notes_a_target_whoever_changes_it_and_the_audit_log_has_it(django_user_model):
+def test_the_trigger_notes_a_target_whoever_changes_it():
     queue = QueueFactory(name="mails")
     limits.change(queue, {"wait_target": 30.0})
     Queue.objects.filter(pk=queue.pk).update(wait_target=None)
     noted = LimitChange.objects.filter(kind="queue", subject=queue.pk).order_by("id")
     assert [one.limits["wait_target"] for one in noted] == [None, 30.0, None]
-    assert "wait_target" in str(Change.objects.latest("pk").__dict__)
 
 
 @pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf")])

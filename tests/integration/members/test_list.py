@@ -9,12 +9,13 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from jobs.lifecycle import Status
-from jobs.models import Queue, Schedule
+from jobs.models import Queue, Schedule, TenantHour
 from jobs.portal.members import page_context
 from jobs.reading import listing
 from jobs.reading.status_words import TABLE
 from tenants.models import TenantQueue
 from tests.factories import MemberFactory, QueueFactory, TenantFactory, make_job
+from tests.integration.dashboard.test_past import tally
 from tests.integration.members.reading import LIST, page, row
 
 pytestmark = pytest.mark.django_db
@@ -127,6 +128,22 @@ def test_slots_in_use_are_shown_and_a_pause_is_told(mate, tenant):
     assert "You have no slots" in page(mate)
 
 
+def test_a_member_sees_how_often_a_wait_target_was_kept_for_its_own_tenant(mate, foreign_mate, tenant, monkeypatch):
+    monkeypatch.setattr(page_context.targets_kept, "seconds", 0.0)
+    hour = timezone.now().replace(minute=0, second=0, microsecond=0)
+    of_queue = tally("success", 300) | {
+        "queue_id": Queue.objects.get(name="default").pk,
+        "targeted": 200,
+        "in_time": 199,
+    }
+    TenantHour.objects.create(tenant_id=tenant.pk, hour=hour, **of_queue)
+    assert "shall wait at most" not in page(mate)
+    Queue.objects.update(wait_target=30)
+    told = "shall wait at most 30 s for a process: 99.5 % of 200 starts did in the last day, 99.5 % of 200 in 30 days."
+    assert told in page(mate)
+    assert "shall wait at most" not in page(foreign_mate)
+
+
 def test_waiting_jobs_tell_their_place_and_why(mate, tenant, register):
     register()
     for _ in range(2):
@@ -164,6 +181,7 @@ def test_however_many_jobs_wait_for_the_same_it_is_explained_once(mate, tenant):
 
     for user in ("", "ann", "ben"):
         make_job(tenant, user_key=user)
+    page(mate)  # wait targets are read once in half a minute
     few = statements()
     for number in range(20):
         make_job(tenant, user_key=("", "ann", "ben")[number % 3])
