@@ -51,6 +51,7 @@ USAGE = (
     "tests/integration/api/test_usage.py",
     "tests/integration/engine/test_record.py",
 )
+TARGETS = ("tests/integration/engine/test_wait_targets.py",)
 WEBHOOKS = "tests/integration/webhooks/test_outbox.py"
 POSTS = tuple(f"tests/integration/webhooks/test_{name}.py" for name in ("senders", "delivery"))
 FORECASTS = tuple(f"tests/integration/forecasting/test_{name}.py" for name in ("duty", "outcomes", "look_ahead"))
@@ -81,6 +82,7 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
         *RECOVER,
     ),
     **dict.fromkeys(("tenant_statistics", "tenant_under_way"), LAST_DAY),
+    **dict.fromkeys(("ended_between", "tenant_targets"), TARGETS),
     "fold": CLAIM,
     "tidy_turns": ("tests/integration/store/test_queues_asleep.py",),
     "worth": ("tests/concurrency/test_worth.py",),

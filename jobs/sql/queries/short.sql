@@ -34,14 +34,14 @@ open AS (SELECT greatest(max(day) + 1, %(day)s::date)::timestamp AT TIME ZONE 'U
 counted AS (
     SELECT queue_id, targeted, in_time, 0 AS targeted_lately, 0 AS in_time_lately
     FROM usage_days
-    WHERE day >= %(day)s::date
+    WHERE day >= %(day)s::date AND targeted > 0
       AND tenant_id = %(tenant_id)s  -- guard I8
     UNION ALL
     SELECT queue_id,
         CASE WHEN hour >= open.since THEN targeted ELSE 0 END, CASE WHEN hour >= open.since THEN in_time ELSE 0 END,
         CASE WHEN hour >= %(since)s::timestamptz THEN targeted ELSE 0 END, CASE WHEN hour >= %(since)s::timestamptz THEN in_time ELSE 0 END
     FROM tenant_hours CROSS JOIN open
-    WHERE hour >= least(open.since, %(since)s::timestamptz)
+    WHERE hour >= least(open.since, %(since)s::timestamptz) AND targeted > 0
       AND tenant_id = %(tenant_id)s  -- guard I8
 )
 SELECT
@@ -68,7 +68,7 @@ counted AS (
         CASE WHEN minute >= open.since THEN targeted ELSE 0 END, CASE WHEN minute >= open.since THEN in_time ELSE 0 END,
         CASE WHEN minute >= %(since)s::timestamptz THEN targeted ELSE 0 END, CASE WHEN minute >= %(since)s::timestamptz THEN in_time ELSE 0 END
     FROM job_minutes CROSS JOIN open
-    WHERE minute >= least(open.since, %(since)s::timestamptz)
+    WHERE minute >= least(open.since, %(since)s::timestamptz) AND targeted > 0
 )
 SELECT
     q.name AS queue, q.wait_target AS seconds,
