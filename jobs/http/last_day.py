@@ -65,24 +65,24 @@ class TypeDay(CountedNow):
     source_method: str
 
 
-class Kept(Schema):
+class ShareInTime(Schema):
     targeted: int = TARGETED
     in_time: int = IN_TIME
     share: float | None = Field(description="`in_time` divided by `targeted`. Null: no attempt.")
 
 
-class WaitTarget(Schema):
+class QueueTarget(Schema):
     """A queue's wait target, and how often it was kept. An attempt is judged by the target under which it started."""
 
     queue: str
     seconds: float = Field(description="In which a ready job shall get a process, once its tenant's limits let it.")
-    last_day: Kept
-    last_month: Kept = Field(description="The last 30 days (UTC), with today.")
+    last_day: ShareInTime
+    last_month: ShareInTime = Field(description="The last 30 days (UTC), with today.")
 
     @classmethod
     def of(cls, target: wait_targets.WaitTarget) -> Self:
         each = {name: getattr(target, name) for name in ("last_day", "last_month")}
-        kept = {name: Kept(**vars(one), share=one.share) for name, one in each.items()}
+        kept = {name: ShareInTime(**vars(one), share=one.share) for name, one in each.items()}
         return cls(queue=target.queue, seconds=target.seconds, **kept)
 
 
@@ -93,7 +93,7 @@ class LastDay(Schema):
     counted_at: datetime | None = Field(description="When they were last counted: about every minute. Null: never.")
     queues: list[QueueDay]
     types: list[TypeDay]
-    wait_targets: list[WaitTarget] = Field(
+    wait_targets: list[QueueTarget] = Field(
         description="Of the queues with a target; for a tenant those in which it ran anything under one in 30 days."
     )
 
@@ -104,7 +104,7 @@ class LastDay(Schema):
             TypeDay(**_summary(summary), source_type=source_type, source_method=method)
             for (source_type, method), summary in day.types.items()
         ]
-        targets = [WaitTarget.of(target) for target in day.targets]
+        targets = [QueueTarget.of(target) for target in day.targets]
         return cls(since=day.since, counted_at=day.counted_at, queues=queues, types=types, wait_targets=targets)
 
 
