@@ -56,6 +56,7 @@ class TestQueues:
     def test_the_named_limits_are_changed_and_the_rest_stays(self, operator):
         queue = QueueFactory(name="mail", weight=2, concurrency=3)
         change = {"concurrency": None, "rate_limit": 10, "rate_window": 0.5, "default_max_retries": 4, "pool": "slow"}
+        change["wait_target"] = 30
         response = send(operator, "PATCH", "/queues/mail", change)
         assert response.status_code == 200
         assert response.json().items() >= (change | {"weight": 2}).items()
@@ -73,6 +74,7 @@ class TestQueues:
             ({"pool": "a\x00"}, "pool"),
             ({"rate_limit": 5}, "rate_window"),
             ({"default_timeout": 1e12}, "default_timeout"),
+            ({"wait_target": 0}, "wait_target"),
             ({"default_backoff": None}, "default_backoff"),
             ({"paused": 1}, "paused"),
             ({"name": "post"}, "name"),

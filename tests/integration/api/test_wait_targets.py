@@ -84,15 +84,11 @@ def test_a_target_that_was_taken_away_is_not_shown_and_its_counts_stay_in_the_us
     assert owner.get("/api/v1/usage?by=queue").json()["targeted"] == 3
 
 
-@pytest.mark.parametrize("seconds", ["0", "-1", "nan", "1e12", "soon", ""])
-def test_a_target_that_is_none_is_refused_by_its_name(seconds):
-    QueueFactory(name="mails")
-    with pytest.raises(CommandError, match=r"wait.target"):
-        call_command("queues", "set", "mails", f"--wait-target={seconds}", stdout=StringIO())
-
-
 def test_a_target_is_set_by_command_and_none_takes_it_away():
     QueueFactory(name="mails")
+    for wrong in ("0", "-1", "nan", "1e12", "soon", ""):
+        with pytest.raises(CommandError, match=r"wait.target"):
+            call_command("queues", "set", "mails", f"--wait-target={wrong}", stdout=StringIO())
     for word, seconds in (("30", 30.0), ("0.5", 0.5), ("none", None)):
         call_command("queues", "set", "mails", f"--wait-target={word}", stdout=StringIO())
         assert Queue.objects.get(name="mails").wait_target == seconds

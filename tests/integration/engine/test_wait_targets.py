@@ -80,11 +80,11 @@ def test_the_trigger_notes_a_target_whoever_changes_it():
     assert [one.limits["wait_target"] for one in noted] == [None, 30.0, None]
 
 
-@pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf")])
-def test_the_database_refuses_a_target_that_is_none(seconds):
+def test_the_database_refuses_a_target_that_is_none():
     queue = QueueFactory()
-    with pytest.raises(IntegrityError, match="queues_wait_target_positive"), transaction.atomic():
-        Queue.objects.filter(pk=queue.pk).update(wait_target=seconds)
+    for seconds in (0, -1, float("nan"), float("inf")):
+        with pytest.raises(IntegrityError, match="queues_wait_target_positive"), transaction.atomic():
+            Queue.objects.filter(pk=queue.pk).update(wait_target=seconds)
 
 
 def test_a_closed_day_keeps_what_it_was_billed_for_and_a_late_attempt_goes_to_the_next(subtests):
