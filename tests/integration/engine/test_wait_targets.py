@@ -15,6 +15,7 @@ from jobs.store.rows import rows
 from tests.clock import call_at
 from tests.factories import QueueFactory, TenantFactory
 from tests.integration.engine.test_record import HOUR, MINUTE, NOON, at, attempt
+from tests.integration.store import test_waits as waits
 
 pytestmark = pytest.mark.django_db
 
@@ -70,6 +71,26 @@ def test_an_attempt_is_judged_by_the_target_under_which_it_started_also_when_it_
     attempt(ran=60 * 7.0, waited=9.0, own=0.0)
     at(360)
     assert judged(JobMinute) == judged(TenantHour) == judged(Total) == [(3, 1)]
+
+
+def test_a_wait_for_ones_own_slots_burns_no_budget_and_one_for_a_process_does():
+    """Both jobs wait for more than a minute, the one behind its tenant's only slot, the other without a worker."""
+    owner, stranger = TenantFactory(queue__num_slots=1), TenantFactory(queue__num_slots=2)
+    Queue.objects.update(wait_target=30)
+    waits.workers(2)
+    waits.submit(owner, 0), waits.submit(owner, 0)
+    (first,) = waits.claim(0)
+    waits.start(first, 0)
+    waits.workers(0)
+    waits.submit(stranger, 10)
+    waits.end(first, 70)
+    waits.workers(3)
+    for job in waits.claim(75):
+        waits.start(job, 76)
+        waits.end(job, 77)
+    at(180)
+    assert judged(TenantHour, tenant_id=owner.pk) == [(2, 2)]
+    assert judged(TenantHour, tenant_id=stranger.pk) == [(1, 0)]
 
 
 def test_the_trigger_notes_a_target_whoever_changes_it():
