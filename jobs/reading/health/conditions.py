@@ -11,6 +11,7 @@ from typing import Literal, get_args
 from jobs.conf import documented
 from jobs.reading.health.facts import MINUTES, Facts
 from jobs.reading.health.light import database_threads, loop_blocked
+from jobs.reading.health.quiet import nothing_ends
 from jobs.reading.shares import percent
 from plumbing.text import count_of_jobs, printable
 
@@ -188,6 +189,7 @@ RULES = (
     Rule("messages_lost", "critical", _messages_lost),
     Rule("tenant_starved", "warning", _tenant_starved),
     Rule("pool_short", "warning", _pool_short),
+    Rule("nothing_ends", "warning", lambda facts: nothing_ends(facts.quiet)),
     Rule("worker_cut_off", "warning", _worker_cut_off),
     Rule("worker_silent", "warning", _worker_silent),
     Rule("worker_lost", "warning", _worker_lost),

@@ -14,6 +14,7 @@ from jobs.reading import blocks, looking, waits
 from jobs.reading.blocks import BlockNow, BlocksOfType
 from jobs.reading.health import looks
 from jobs.reading.health.looks import EndedLook, PredictionsLook, ServerLook, WebhooksLook
+from jobs.reading.health.quiet import QuietPool, look_quiet
 from jobs.reading.looking import Lane, Queue, Tenant, Worker
 from jobs.reading.standing import QueueStanding, StandingState, of_queues, of_tenants
 from jobs.reading.waits import PoolDemand
@@ -30,6 +31,7 @@ class Facts:
     cache: whether it answers.
     blocked: the event loops that are blocked.
     blocks: the blocks of the last MINUTES that are over.
+    quiet: the full pools in which nothing has ended for a minute or more.
     """
 
     queues: Mapping[int, Queue]
@@ -45,6 +47,7 @@ class Facts:
     webhooks: WebhooksLook
     blocked: Sequence[BlockNow]
     blocks: Sequence[BlocksOfType]
+    quiet: Sequence[QuietPool]
 
     @cached_property
     def pools(self) -> list[PoolDemand]:
@@ -94,11 +97,12 @@ def look() -> Facts:
     cache_answers = _cache_answers()  # not in the transaction: it may take long
     with looking.looking(looks.TIMEOUT):
         queues = looking.look_queues()
+        lanes, workers = looking.look_lanes(), looking.look_workers()
         server = looks.look_server(tuple(looks.COUNTS_OF_A_MINUTE))
         return Facts(
             queues,
-            looking.look_lanes(),
-            looking.look_workers(),
+            lanes,
+            workers,
             server,
             looks.look_ended(MINUTES, server.now),
             list(Repair.objects.order_by("kind")),
@@ -109,6 +113,7 @@ def look() -> Facts:
             looks.look_webhooks(),
             blocks.now(),
             blocks.lately(60.0 * MINUTES),
+            look_quiet(waits.pools(lanes, queues, workers)),
         )
 
 
