@@ -11,7 +11,9 @@ from jobs.models import Repair, Sample
 from jobs.reading.blocks import BlockNow, BlocksOfType
 from jobs.reading.health import RULES, Facts, conditions
 from jobs.reading.health.looks import EndedLook, PredictionsLook, ServerLook, WebhooksLook
+from jobs.reading.health.quiet import QuietPool
 from jobs.reading.looking import Worker
+from jobs.reading.waits import PoolDemand
 from tests.unit.test_waits import NOW, lane, queue, tenant
 
 
@@ -51,6 +53,7 @@ GOOD = Facts(
     webhooks=WebhooksLook(9, 3, 0, 2, 5000, 9999.0),
     blocked=[],
     blocks=[],
+    quiet=[],
 )
 
 
@@ -66,6 +69,11 @@ def pool(
 
 def server(**changed) -> Facts:
     return replace(GOOD, server=replace(SERVER, **changed))
+
+
+def quiet(seconds: float, usual: float = 100.0, processes: int = 4) -> Facts:
+    """Nothing has ended for so long in a full pool, whose jobs usually take at most that long."""
+    return replace(GOOD, quiet=[QuietPool(PoolDemand("mail", processes, processes, 0, None), seconds, usual)])
 
 
 BLOCK = BlockNow(uuid4(), "mail", "mail.letter.send", 12, "/srv/app/mail.py:31 send", 42, 3.2)
@@ -93,6 +101,7 @@ BAD = {
     "no_worker": pool(0, 0, first_for=30.1),
     "stalled": pool(4, 3, late_for=10.1, idle_looks=3),
     "pool_short": pool(4, 4, late_for=60.1),
+    "nothing_ends": quiet(500.1),
     "tenant_starved": replace(GOOD, starved=[PUGET]),
     "messages_lost": server(untaken=1),
     "worker_cut_off": replace(GOOD, workers=[worker(cut_off_at=NOW)]),
@@ -121,6 +130,8 @@ JUST_GOOD = [
     pool(4, 4, late_for=10.0, idle_looks=3),
     pool(4, 4),
     pool(4, 4, late_for=60.0),
+    quiet(500.0),
+    quiet(1e6, usual=1e6),
     replace(GOOD, ended=EndedLook(49, 49, 100)),
     replace(GOOD, workers=[worker(concurrency=0)]),
     blocked_before(1, 1),
@@ -167,6 +178,15 @@ def test_a_light_pool_lacks_seats_and_has_an_idle_one():
     assert "has an idle seat" in stalled.text
     [short] = conditions(pool(4, 4, late_for=60.1))
     assert short.text == "Pool default lacks processes: 2 jobs could start now; 2 more processes would be busy."
+
+
+@pytest.mark.parametrize(("processes", "busy"), [(1, "its only process is"), (4, "all its processes are")])
+def test_a_pool_in_which_nothing_ends_is_told_with_what_is_usual(processes, busy):
+    [found] = conditions(quiet(600, processes=processes))
+    assert found.text == (
+        f"Nothing has ended in pool mail for 10 min: {busy} busy with jobs of which 95 of 100 take no more than "
+        "1.7 min."
+    )
 
 
 def test_the_job_that_blocks_a_loop_is_named_with_the_seats_that_wait():

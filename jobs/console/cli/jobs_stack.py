@@ -26,7 +26,8 @@ def run(options: Options, screen: Screen) -> None:
     if stack.text:
         at = utc(stack.answered_at) if stack.answered_at else ""
         screen.say(f"Job {job.pk}, attempt {stack.attempt}, at {at}; the innermost call first:")
-        screen.say(stack.text)
+        for line in stack.text.splitlines():
+            screen.say(line)
     else:
         screen.say(stack.note or stacks.LATE)
 

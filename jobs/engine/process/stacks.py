@@ -5,6 +5,7 @@ The lines have the form of `faulthandler`, which writes those of an ordinary pro
 """
 
 import asyncio
+import gc
 from collections.abc import Iterable, Iterator
 from types import FrameType
 from typing import Any
@@ -66,4 +67,14 @@ def _awaiting(waits: Any) -> Iterator[str]:
                 waits = getattr(waits, "gi_yieldfrom" if kind == "gi" else f"{kind}_await", None)
                 break
         else:
-            return  # a future, or what another library waits with
+            waits = _waiting_in(waits)
+
+
+def _waiting_in(step: Any) -> Any:
+    """Return what a step of an asynchronous generator belongs to; None for a future, or what another library uses.
+
+    Such a step does not tell it, except to the collector of garbage.
+    """
+    if type(step).__name__ not in ("async_generator_asend", "async_generator_athrow", "coroutine_wrapper"):
+        return None
+    return next((one for one in gc.get_referents(step) if hasattr(one, "ag_code") or hasattr(one, "cr_code")), None)

@@ -111,7 +111,7 @@ SELECT
         WHERE s.job_id = jobs.id
           AND s.attempt = jobs.attempt  -- guard
           AND s.answered_at IS NULL  -- guard
-          AND s.asked_at > clock_timestamp() - %(late)s * interval '1 second'  -- guard
+          AND s.asked_at > coalesce(%(now)s::timestamptz, clock_timestamp()) - %(late)s * interval '1 second'  -- guard
     )
 FROM jobs
 WHERE slot IS NOT NULL

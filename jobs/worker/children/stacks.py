@@ -30,6 +30,7 @@ _file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - for the life of th
 def listen() -> None:
     """Answer from now on, in a process that runs bodies. Also after a body has taken the signal for itself."""
     if signal.getsignal(SIGNAL) is not _tell_tasks:
+        faulthandler.unregister(SIGNAL)  # else it believes that it still listens
         signal.signal(SIGNAL, _tell_tasks)
         faulthandler.register(SIGNAL, file=_file, all_threads=False, chain=True)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [SIGNAL])
@@ -60,7 +61,7 @@ def _in_order(text: str) -> str:
     """Return first the tasks, if there are some: the thread then only waits for them."""
     of_thread, _, tasks = text.partition(END)[0].partition("\n\n")
     thread = "\n".join(until_engine(line for line in of_thread.splitlines() if line.startswith("  ")))
-    return "\n".join(part for part in (tasks, thread) if part)
+    return "\n".join(part for part in (tasks.strip("\n"), thread) if part)
 
 
 def _tell_tasks(_signal: int, _frame: FrameType | None) -> None:
