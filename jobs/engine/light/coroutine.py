@@ -50,7 +50,7 @@ class Attempt:
     context: the context variables of the attempt: no other attempt sees them.
     due: when to look whether its time is up, by time.monotonic(); None: its body has not begun, or is over.
     ends_at: when its time limit is over.
-    silence: seconds that its body may tell nothing; infinite: no limit.
+    silence: seconds for which its body may tell nothing; infinite if there is no limit.
     ends: why the engine has cancelled it: LIMIT, CANCEL or the text of its error; "": it has not.
     last: when it must have ended after that, by time.monotonic().
     body: its body without `async`, while that runs in a thread.

@@ -32,7 +32,7 @@ class QuietPool:
 def look_quiet(pools: Sequence[PoolDemand]) -> list[QuietPool]:
     """Return the full ones of these pools in which nothing has ended for QUIET seconds.
 
-    Those that run a type whose p95 is not known are left out: nobody knows what is usual for it.
+    Those that run a type whose p95 is not known are left out: what is usual for it is not known.
     """
     full = {pool.name: pool for pool in pools if 0 < pool.processes <= pool.in_use}
     if not full:

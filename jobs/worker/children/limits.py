@@ -94,10 +94,12 @@ class Limits:
         if entry not in self._table.running():  # the code has ended meanwhile
             return
         facts = {"job": entry.job_id, "attempt": entry.attempt, "pid": entry.pid}
-        if isinstance(reason, Failure):
-            telemetry.noticed("memory limit enforced", **facts)
+        if reason is None:
+            telemetry.noticed("time limit enforced", **facts)
+        elif isinstance(reason, str):
+            telemetry.noticed("silence ended", **facts)
         else:
-            telemetry.noticed("silence ended" if reason else "time limit enforced", **facts)
+            telemetry.noticed("memory limit enforced", **facts)
         kills.kill(Kill(entry.pid, entry.job_id, entry.attempt, reason))
 
 

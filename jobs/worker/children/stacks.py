@@ -17,7 +17,7 @@ from types import FrameType
 
 from jobs.engine.process.stacks import MOST, of_tasks, until_engine
 
-# One that nobody else uses: bodies and libraries have handlers of their own for the others.
+# Bodies and libraries have handlers of their own for the others.
 SIGNAL: int = signal.SIGRTMAX - 1 if hasattr(signal, "SIGRTMAX") else signal.SIGUSR2
 PATIENCE, LOOK_AGAIN = 1.0, 0.01  # seconds
 END = "\n--\n"

@@ -86,7 +86,7 @@ class TestQuiet:
         total("quick", *[0.001] * 19, 3600.0)
         total("new", *[50.0] * 19)
 
-    def test_it_is_known_since_when_and_what_is_usual_for_the_slowest_type(self, run):
+    def test_a_quiet_pool_is_known_since_when_and_with_what_is_usual_for_its_slowest_type(self, run):
         run(900, source_method="quick")
         run(700)
         [quiet] = look().quiet

@@ -433,7 +433,7 @@ class TestTimeOut:
         assert [message.id for message in sent] == [waiting.pk]
         assert Lane.objects.get(tenant_id=tenant.pk).virtual_time > 1, "its tenant pays for another process"
 
-    def test_one_that_was_silent_for_too_long_is_an_error_that_says_so(self, tenant, register):
+    def test_an_attempt_that_was_silent_for_too_long_is_an_error_that_says_so(self, tenant, register):
         process = Seat(register(), 4711)
         job = running(tenant, process.worker, worker_pid=4711)
         kill = Kill(4711, job.pk, 1, "silent for 120 s")

@@ -173,7 +173,7 @@ class TestSilence:
         error = runs(swallow, silence=0.1).error
         assert (type(error), str(error)) == (TimeoutError, "silent for 0.1 s")
 
-    def test_one_that_tells_its_progress_goes_on_until_its_time_limit(self, runs):
+    def test_a_coroutine_that_tells_its_progress_goes_on_until_its_time_limit(self, runs):
         async def tell(self, times):
             for _ in range(times):
                 await asyncio.sleep(0.04)

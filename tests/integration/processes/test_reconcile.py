@@ -75,7 +75,7 @@ class TestAStack:
 
         return ask
 
-    def test_it_is_that_of_the_process_that_runs_it(self, ask, lay, look, runs):
+    def test_the_stack_is_that_of_the_process_that_runs_the_body(self, ask, lay, look, runs):
         job, other = runs(MINE), runs(OTHER)
         lay(0, MINE, job.pk)
         lay(1, OTHER, other.pk)

@@ -123,7 +123,7 @@ def test_after_a_body_has_taken_the_signal_the_process_listens_again(monkeypatch
     assert "in test_after_a_body_has_taken_the_signal" in stacks.ask(os.getpid())
 
 
-def test_what_called_the_body_is_left_out():
+def test_frames_of_the_engine_that_called_the_body_are_left_out():
     body = ['  File "/srv/app.py", line 3 in work']
     engine = ['  File "/srv/jobs/engine/attempt/body.py", line 185 in _call', '  File "/srv/celery.py", line 9 in loop']
     asks = ['  File "/srv/jobs/engine/attempt/body.py", line 230 in _results_of']

@@ -126,7 +126,7 @@ class TestSilence:
         timer.disarm()
         assert (timer.overran, timer.silent_for) == (False, 0)
 
-    def test_what_a_body_tells_puts_it_off_but_not_the_time_limit(self, timer, monkeypatch):
+    def test_a_word_of_the_body_puts_it_off_but_not_the_time_limit(self, timer, monkeypatch):
         now = 100.0
         monkeypatch.setattr(time_limit, "time", SimpleNamespace(monotonic=lambda: now))
         timer.arm(job(), 300, 60)
