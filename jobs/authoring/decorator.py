@@ -77,7 +77,7 @@ class Spec:
         if not is_number(self.silence, LEAST_SILENCE, MAX_SECONDS):
             bounds = f"{LEAST_SILENCE} to {MAX_SECONDS:.0f}"
             raise TypeError(f"@job: silence is a number of seconds from {bounds}, not {self.silence!r}")
-        if self.timeout is not None and self.silence > self.timeout:
+        if is_number(self.timeout) and self.silence > self.timeout:
             raise TypeError(
                 f"@job: silence ({self.silence:g} s) is longer than timeout ({self.timeout:g} s), so it would never "
                 "end a body; make it shorter, or leave it out"
