@@ -10,8 +10,7 @@ from jobs.allocation.gates import Gate
 from jobs.models import Repair, Sample
 from jobs.reading.blocks import BlockNow, BlocksOfType
 from jobs.reading.health import RULES, Facts, conditions
-from jobs.reading.health.looks import EndedLook, PredictionsLook, ServerLook, WebhooksLook
-from jobs.reading.health.quiet import QuietPool
+from jobs.reading.health.looks import EndedLook, PredictionsLook, QuietPool, ServerLook, WebhooksLook
 from jobs.reading.looking import Worker
 from jobs.reading.waits import PoolDemand
 from tests.unit.test_waits import NOW, lane, queue, tenant

@@ -13,8 +13,7 @@ from jobs.models import Repair, Sample
 from jobs.reading import blocks, looking, waits
 from jobs.reading.blocks import BlockNow, BlocksOfType
 from jobs.reading.health import looks
-from jobs.reading.health.looks import EndedLook, PredictionsLook, ServerLook, WebhooksLook
-from jobs.reading.health.quiet import QuietPool, look_quiet
+from jobs.reading.health.looks import EndedLook, PredictionsLook, QuietPool, ServerLook, WebhooksLook
 from jobs.reading.looking import Lane, Queue, Tenant, Worker
 from jobs.reading.standing import QueueStanding, StandingState, of_queues, of_tenants
 from jobs.reading.waits import PoolDemand
@@ -113,7 +112,7 @@ def look() -> Facts:
             looks.look_webhooks(),
             blocks.now(),
             blocks.lately(60.0 * MINUTES),
-            look_quiet(waits.pools(lanes, queues, workers)),
+            looks.look_quiet(waits.pools(lanes, queues, workers)),
         )
 
 
