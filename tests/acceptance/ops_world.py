@@ -169,6 +169,7 @@ def _statistics(tenant: Tenant, queue: Queue, now: datetime) -> None:
     """More and more attempts, with failures in between."""
     minute, hour = now.replace(second=0, microsecond=0), now.replace(minute=0, second=0, microsecond=0)
     minutes, hours = [], []
+    Queue.objects.filter(pk=queue.pk).update(wait_target=86_400.5)
     for step in range(1, 60):
         for outcome, attempts in (("success", 20 + step), ("error", step % 7)):
             buckets = [0] * BUCKETS
@@ -177,7 +178,7 @@ def _statistics(tenant: Tenant, queue: Queue, now: datetime) -> None:
                 "run_seconds": 1.5 * attempts,
                 "wait_seconds": 1.0 * attempts,
                 "process_wait_seconds": 0.2 * attempts,
-            }
+            } | {"targeted": attempts, "in_time": attempts * 9 // 10}
             histograms = {"run_buckets": buckets, "wait_buckets": buckets}
             tally = {**CALL, **seconds, **histograms, "outcome": outcome, "attempts": attempts, "queue_id": queue.pk}
             minutes.append(JobMinute(minute=minute - timedelta(minutes=step), **tally))
