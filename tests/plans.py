@@ -134,6 +134,16 @@ class Dispatcher:
             more, *_ = self._session.execute(f"EXECUTE fold ({values()})").fetchone()
             self._session.commit()
 
+    def nodes_of_claim(self) -> int:
+        """Of its generic plan, as inside the door."""
+        self._enter()
+        self._session.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+        nulls = ", ".join(["NULL"] * len(TYPES))
+        cursor = self._session.execute(f"EXPLAIN (FORMAT JSON) EXECUTE claim ({nulls})")
+        plan = cursor.fetchone()[0][0]["Plan"]
+        self._session.rollback()
+        return sum(1 for _ in nodes(plan))
+
     def claim(self) -> Read:
         """A pass, rolled back."""
         self._enter()

@@ -26,7 +26,7 @@ PREPARED = "SELECT name, cardinality(parameter_types) FROM pg_prepared_statement
 BARS = [
     Bar(of=(RUNNING[10_000], "ours"), to=(RUNNING[8], "ours"), at_most=1.3),
     Bar(of=(ONE[5_000], "ours"), to=(RUNNING[8], "ours"), at_most=1.3),
-    Bar(of=(NODES, "ours"), at_most=130),
+    Bar(of=(NODES, "ours"), at_most=140),
     Bar(of=(LANES, "ours"), at_most=5),
 ]
 

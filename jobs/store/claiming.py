@@ -235,7 +235,7 @@ def decided(folded: Sequence[tuple[Any, ...]], claimed: Sequence[tuple[Any, ...]
     done.more = letters_left or more_to_claim or bool(locked)
     done.locked, done.uncounted, done.ends = frozenset(locked), bool(uncounted), ends
     done.idle, done.resting = bool(idle), resting
-    done.full, done.rings = waits and not idle and not rings, tuple(rings)
+    done.full, done.rings = waits and not idle and not rings, tuple(sorted({*rings}))
     for job in done:
         log("claim", job.id, job.attempt, tenant=job.tenant_id, pool=job.pool, waited=f"{job.waited:.3f}s")
     return done

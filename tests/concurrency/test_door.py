@@ -1,5 +1,6 @@
 """The door, each race from both sides: a pass is held open in the middle while another one comes."""
 
+import re
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -374,6 +375,29 @@ def test_a_job_that_is_claimed_while_it_is_cancelled_is_counted_once(register, b
         assert cancelled.result()
     dispatch()
     assert counted(tenant) == 0
+
+
+def test_a_job_that_is_cancelled_after_the_snapshot_of_a_claim_leaves_its_place_to_the_next(
+    register, blocked, onlooker
+):
+    register(concurrency=1)
+    tenant = TenantFactory()
+    job, following = (quietly_submit(tenant, source_id=n) for n in (1, 2))
+    paused = "FROM (SELECT *, pg_advisory_xact_lock(4712) FROM served OFFSET 0) s JOIN visit v ON"
+    slow = re.sub(r"FROM served s\s+JOIN visit v ON", paused, statement("claim"))
+    with a_pass() as inside, elsewhere() as run:
+        inside.come_in()
+        inside.fold()
+        onlooker.execute("SELECT pg_advisory_lock(4712)")
+        claim = run(lambda: inside._own.execute(slow, parameters()).fetchall())
+        try:
+            wait_until(blocked, "the claim has its snapshot")
+            assert store.cancel([job], tenant_id=tenant.pk)
+        finally:
+            onlooker.execute("SELECT pg_advisory_unlock(4712)")
+        assert [row[0] for row in claim.result() if row[0]] == [following]
+        inside.commit()
+    assert Job.objects.get(pk=job).status == "cancelled"
 
 
 def test_a_job_that_is_put_off_while_it_is_cancelled_is_counted_once(register, blocked):

@@ -13,7 +13,8 @@ A dispatch makes one pass after the other. A pass is one transaction (steps 1 to
 5. Commit, which opens the door. A process that keeps a job for itself starts it in the same pipeline.
 6. Hand over: send one message for each claimed job to the Celery queue of its pool. Recover repeats lost messages.
 7. If there is news of jobs that others wait for, have it read (`engine/door/unblock.py`).
-8. If the claim left room (`more`), or a job was unblocked, go to 1, now without the lanes whose jobs others had locked.
+8. If the claim left room (`more`), go to 1, now without the lanes whose jobs others had locked. If a job was unblocked,
+   go to 1 with all lanes: it may stand in one of those.
 9. If processes are still free, go to 1 with a pass that lends them to tenants that hold all of their slots.
 
 `dispatch()` makes a dispatch; `on_commit()` requests one for when the caller's transaction commits. The runtime of the
@@ -116,6 +117,8 @@ def _passes(*, in_line: bool, keeper: Keeper | None = None, ahead: Ending | None
         if any(job.limited for job in claimed):
             store.wake_clock()  # the clock must learn when the next token is due
         unblocked = claimed.ends and unblock_safely()
+        if unblocked:
+            locked.clear()
         if claimed.uncounted:
             recount_books()
         elif claimed.more or unblocked:

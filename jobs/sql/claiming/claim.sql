@@ -25,7 +25,8 @@ SELECT id, attempt, pool, waited, limited, tenant_id,
 FROM (SELECT * FROM claimed ORDER BY pool, pool_rank, place) claimed
 UNION ALL  -- the last row is the verdict. locked: the lanes whose first jobs others have locked. idle: there is room left.
 -- waits: a visited lane has more jobs that could start; or there was no room to visit one. rings: the light pools whose feeders could
--- start a job: those that this pass did not serve; and its own, if it took all that it may, and other workers have free seats.
+-- start a job: those that this pass did not serve; and its own, if it took all that it may, and other workers have free seats (for
+-- each of its queues).
 SELECT
     NULL, NULL, NULL, NULL, NULL, NULL, NULL,
     coalesce(bool_or(taken_of_pool < pool_free AND CASE WHEN visited THEN again OR NOT whole ELSE ready END), false),
@@ -36,11 +37,7 @@ SELECT
     coalesce(bool_or(uncounted), false),
     coalesce(bool_or(taken_of_pool < pool_free), false),
     coalesce(bool_or(CASE WHEN visited THEN again ELSE ready END), true),
-    ARRAY(
-        SELECT pool FROM asked WHERE NOT served AND ready
-        UNION ALL
-        SELECT pool FROM next_turn
+    ARRAY(SELECT pool FROM asked WHERE NOT served AND ready) || coalesce(array_agg(pool) FILTER (
         WHERE others > 0 AND taken_of_pool >= pool_free AND CASE WHEN visited THEN again ELSE ready END
-        GROUP BY pool
-    )
+    ), '{}')
 FROM next_turn

@@ -48,5 +48,6 @@ class Passes:
         goes_on = done.uncounted or done.more or unblocked or borrow
         self._number += 1
         self.asked = self.asked or (goes_on and self._number < MAX_PASSES)
-        self._locked |= done.locked
+        # A job that was unblocked may stand in a lane that was to be skipped.
+        self._locked = frozenset() if unblocked else self._locked | done.locked
         self._borrow = borrow and not (done.uncounted or done.more or unblocked)

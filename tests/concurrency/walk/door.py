@@ -26,14 +26,16 @@ class Notes:
     freed: list[FreedSlot]
 
     def tokens(self, limits: TenantQueue | Queue, now: datetime) -> float:
-        """Those in the bucket of a tenant or queue."""
+        """Those in the bucket of a tenant or queue. Under another limit it lacks as many as before, if it can."""
         if limits.rate_limit is None:
             return math.inf
         notes = self.books.get(limits.tenant_id) if isinstance(limits, TenantQueue) else self.turns.get(limits.pk)
-        lacks = (notes.full_at - now).total_seconds() if notes and notes.full_at else 0.0
-        if lacks >= 2 * limits.rate_window:
-            lacks = 0.0  # of a longer window, before the limit changed
-        return limits.rate_limit - max(lacks, 0.0) * limits.rate_limit / limits.rate_window - 1e-6
+        if notes is None or notes.full_at is None:
+            return limits.rate_limit
+        limit, window = notes.full_limit or limits.rate_limit, notes.full_window or limits.rate_window
+        seconds = (notes.full_at - now).total_seconds()
+        lacks = min(seconds * limit / window, limit, limits.rate_limit) if 0 < seconds < 2 * window else 0.0
+        return limits.rate_limit - lacks - 1e-6
 
 
 def look() -> Notes:

@@ -48,7 +48,9 @@ def feed(world: World) -> object:
                     return "locked"
                 begun += [job.id for job in made.started]
                 locked |= made.done.locked
-                more = more or bool(made.done) or made.done.more
+                more = more or bool(made.done) or made.done.more or made.done.uncounted
+                if made.done.uncounted:
+                    store.recount_books()
         if not more:
             break
     return begun

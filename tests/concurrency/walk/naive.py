@@ -194,15 +194,19 @@ def borrows(picture: Picture, used: Counter[Level], tenant: int, more: int = 0) 
 
 
 def lent(before: Picture, after: Picture, tokens: Tokens) -> Iterator[str]:
-    """The jobs within their tenant's own slots that wait though a dispatch has lent a process of their pool."""
-    used, had = uses(after), uses(before)
-    there = {job.id for job in before.held}  # perhaps in another pool than the one that lends
+    """The jobs within their tenant's own slots that wait though a dispatch has lent a process of their pool.
+
+    Of a tenant's new jobs in several pools it is not known which are borrowed: those that are more than its own slots.
+    """
+    used = uses(after)
+    there = {job.id for job in before.held}
+    new = Counter((job.tenant_id, after.queues[job.queue_id].pool) for job in after.held if job.id not in there)
+    of_tenant = Counter(tenant for tenant, _ in new.elements())
     lending = {
-        after.queues[job.queue_id].pool
-        for job in after.held
-        if job.id not in there
-        and borrows(after, used, job.tenant_id)
-        and used["tenant", job.tenant_id] > had["tenant", job.tenant_id]
+        pool
+        for (tenant, pool), n in new.items()
+        if tenant in after.tenants
+        and n > max(after.tenants[tenant].num_slots - used["tenant", tenant] + of_tenant[tenant], 0)
     }
     for job in after.ready:
         queue = after.queues[job.queue_id]

@@ -157,6 +157,19 @@ def test_the_dispatch_after_an_end_claims_what_waited_for_it(thing, register, se
     assert [message.id for message in sent] == [first, last]
 
 
+def test_a_job_that_a_dispatch_unblocks_starts_beside_a_locked_one_of_its_lane(thing, first, register, onlooker, sent):
+    """Its first pass has left that lane to whoever has it locked; now there is more in it."""
+    last = thing.async_(after_end=first).echo()
+    locked = thing.async_(dedup=False).echo()
+    Job.objects.filter(pk=first).update(status="cancelled", ready_at=None, end_time=timezone.now())
+    onlooker.execute("BEGIN")
+    onlooker.execute("SELECT FROM jobs WHERE id = %s FOR UPDATE", [locked])
+    register(concurrency=2)
+    dispatch()
+    assert [message.id for message in sent] == [last]
+    onlooker.execute("ROLLBACK")
+
+
 def test_news_are_worth_a_pass_while_every_process_is_busy(thing, first):
     """No worker: there is no room, but a follower may have to be cancelled."""
     dispatch()

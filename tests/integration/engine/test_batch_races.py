@@ -97,10 +97,12 @@ def test_a_member_is_revived_and_the_batch_closed_while_the_reader_reads(
     monkeypatch.setattr("jobs.store.awaiting.statement", lambda name: slow if name == "read_ends" else statement(name))
     onlooker.execute("SELECT pg_advisory_lock(4711)")
     reading = elsewhere(store.read_ends)
-    wait_until(lambda: blocked() == 1, "the reader has its snapshot")
-    assert revive(member, tenant_id=EVERY_TENANT)
-    assert close(new)
-    onlooker.execute("SELECT pg_advisory_unlock(4711)")
+    try:
+        wait_until(lambda: blocked() == 1, "the reader has its snapshot")
+        assert revive(member, tenant_id=EVERY_TENANT)
+        assert close(new)
+    finally:  # or the thread, and so the end of a test that fails, would wait for ever
+        onlooker.execute("SELECT pg_advisory_unlock(4711)")
     assert reading.result().mine
     assert status(ends) == "blocked"
     monkeypatch.undo()

@@ -26,6 +26,7 @@ pytestmark = [
 
 FEW, MANY = 6_000, sized(200_000, thorough=1_000_000)
 MANY_TENANTS, JOBS_MEANWHILE = sized(2_790, thorough=9_790), sized(600, thorough=1_500)
+MOST_NODES = 140
 INDEXES = {"jobs_claim", "jobs_claim_by_user", "jobs_pkey"}
 
 
@@ -108,6 +109,12 @@ def test_a_claim_reads_the_same_for_any_waiting_or_ended_jobs_and_any_plan(regis
             with Dispatcher() as later:
                 later.claim()
                 same(later.claim(), few)
+
+
+def test_the_plan_has_no_more_nodes_than_a_dispatch_may_cost(one_place, queue):
+    """Each node costs some microseconds to begin, in each claim, whatever there is to read."""
+    with Dispatcher() as dispatcher:
+        assert dispatcher.nodes_of_claim() <= MOST_NODES
 
 
 def test_a_plan_that_was_never_told_of_statistics_is_no_worse(one_place, queue):
