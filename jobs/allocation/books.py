@@ -7,7 +7,7 @@ from typing import Any
 
 from jobs.allocation import order
 from jobs.allocation.line import BookedJob, LineByPlace, LineByUser
-from jobs.allocation.state import READY, Freed, Lane, Pool, Queue, Tenant
+from jobs.allocation.state import READY, Freed, Hold, Lane, Pool, Queue, Tenant
 
 
 class Books:
@@ -22,11 +22,13 @@ class Books:
     changed: the tenants whose closed lanes may open, by id; True if their limits have changed
     limited: the queues whose limits have changed
     resized: the queues of which a tenant may hold another number of slots
+    lines_held: the lanes and queues that jobs hold since then
 
     Lanes that wait:
 
     opening: a heap of the lanes that wait for a token, with the moment
     resting: the lanes whose tenants may borrow; a pass that lends opens them
+    holding: a heap of the holds of lanes and queues, with the moment of their end
     """
 
     def __init__(self, number: int = 0) -> None:
@@ -38,8 +40,10 @@ class Books:
         self.changed: dict[int, bool] = {}
         self.limited: list[Queue] = []
         self.resized: list[Queue] = []
+        self.lines_held: list[Lane | Queue] = []
         self.opening: list[tuple[float, int, Lane]] = []
         self.resting: dict[Lane, None] = {}
+        self.holding: list[tuple[float, int, Hold, Lane | Queue]] = []
         self._numbers = count(number + 1)
         self._ties = count()
 
@@ -89,6 +93,13 @@ class Books:
             self.resting[lane] = None
         elif moment is not None:
             heappush(self.opening, (moment, next(self._ties), lane))
+
+    def hold_line(self, line: Lane | Queue, hold: Hold) -> Hold:
+        """Note that a job holds its lane or its queue. The next dispatch closes it."""
+        line.holds.append(hold)
+        self.lines_held.append(line)
+        heappush(self.holding, (hold.until, next(self._ties), hold, line))
+        return hold
 
     def hold(self, lane: Lane, job: BookedJob) -> None:
         """Count the slot that the job holds since its ticket."""

@@ -8,7 +8,7 @@ from math import inf
 from operator import attrgetter
 
 from jobs.allocation.books import Books
-from jobs.allocation.state import CLOSED, FULL, READY, Freed, Lane, Queue
+from jobs.allocation.state import CLOSED, FULL, HELD, READY, Freed, Lane, Queue
 
 SHORTEST_CHARGE = 0.001  # seconds
 PRICE_OF_A_PROCESS = 1.1  # seconds that an attempt is charged if it ended its process
@@ -27,10 +27,11 @@ def fold(books: Books, now: float, *, borrow: bool) -> bool:
     freed, arrivals = books.freed, books.arrivals
     books.freed, books.arrivals = [], []
     of_lane, of_queue = _charges(freed, now)
+    let_go = _hold(books, now)
     opened, more = _opened(books, freed, inf if borrow else now)
     for lane, seconds in of_lane.items():
         lane.virtual_time += seconds / lane.tenant.weight
-    _wake(books, arrivals, opened)
+    _wake(books, arrivals, opened + let_go)
     for queue, each in of_queue.items():
         total, attempts = sum(each), len(each)
         queue.virtual_time += total / queue.weight
@@ -69,6 +70,38 @@ def _price_of_token(queue: Queue, now: float) -> float:
         return 0.0
     processes = queue.pool.processes if queue.concurrency is None else min(queue.pool.processes, queue.concurrency)
     return processes * queue.rate_window / queue.rate_limit
+
+
+def _hold(books: Books, now: float) -> list[Lane]:
+    """Close the lanes and queues that jobs hold; open the queues, and return the lanes, whose last hold is over."""
+    let_go = [line for line in _let_go(books, now) if not line.holds]
+    for line in let_go:
+        if isinstance(line, Queue):
+            line.held = False
+    for line in books.lines_held:
+        if line.holds and isinstance(line, Queue):
+            line.held = True
+        elif line.holds and isinstance(line, Lane) and line.state is not HELD:
+            if line.state is READY:
+                _out_of(line.queue.circle, line)
+            line.state = HELD
+            books.opens(line, None)
+    books.lines_held.clear()
+    return [line for line in let_go if isinstance(line, Lane) and line.state is HELD]
+
+
+def _let_go(books: Books, now: float) -> list[Lane | Queue]:
+    """Take off the holds that are over; return their lanes and queues."""
+    over = []
+    while books.holding and books.holding[0][0] <= now:
+        over.append(heappop(books.holding))
+    for entry in over:
+        _, _, hold, line = entry
+        if hold.in_line:
+            line.holds.remove(hold)
+        else:
+            heappush(books.holding, entry)
+    return list({line: None for _, _, hold, line in over if hold.in_line})
 
 
 def _opened(books: Books, freed: Iterable[Freed], upto: float) -> tuple[list[Lane], bool]:
@@ -121,6 +154,8 @@ def _wake(books: Books, arrivals: list[Lane], opened: list[Lane]) -> None:
             begun.append(lane)
         else:
             lane.head = min(lane.head, head)
+            if lane.state is HELD and lane.holds:
+                continue
             if lane.state is not READY or (least := lane.line.least) is None or least >= head:
                 woken.append(lane)
     came = set(woken)

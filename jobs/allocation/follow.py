@@ -9,11 +9,13 @@ def follow(lane: Lane, job: BookedJob, pool: Pool) -> BookedJob | None:
 
     In the database no job follows in a slot whose number is above the tenant's limit, after it has got fewer slots.
     Here slots have no numbers: no job follows while the tenant holds more slots than it has. In both none follows while
-    its lane holds more of them than it may.
+    its lane holds more of them than it may, or a job holds its lane or its queue.
 
     pool: the pool of the process
     """
     tenant, queue = lane.tenant, lane.queue
+    if queue.holds or lane.holds:
+        return None
     if queue.paused or queue.concurrency is not None or queue.rate_limit is not None or queue.pool is not pool:
         return None
     if tenant.paused or tenant.rate_limit is not None or (tenant.num_slots or 0) < tenant.in_use:

@@ -20,8 +20,10 @@ class Gate(StrEnum):
     TENANT_PAUSED = "tenant_paused"
     NO_SLOTS = "no_slots"  # the tenant has 0 slots, or its slots were never set
     SLOTS_FULL = "slots_full"
+    LANE_HELD = "lane_held"  # by a job of its tenant in its queue, until a moment
     LANE_FULL = "lane_full"  # its tenant's slots in this queue
     QUEUE_PAUSED = "queue_paused"
+    QUEUE_HELD = "queue_held"  # by one of its jobs, until a moment
     QUEUE_FULL = "queue_full"
     QUEUE_RATE = "queue_rate"
     TENANT_RATE = "tenant_rate"
@@ -38,7 +40,9 @@ def closed(lane: Lane, user: str = "", now: float = 0.0) -> Iterator[Gate]:
         yield Gate.TENANT_PAUSED
     if not tenant.num_slots:
         yield Gate.NO_SLOTS
-    elif not left(tenant.num_slots, tenant.in_use):
+    if lane.holds:
+        yield Gate.LANE_HELD
+    if tenant.num_slots and not left(tenant.num_slots, tenant.in_use):
         yield Gate.SLOTS_FULL
     if not left(lane.slots, lane.in_use):
         yield Gate.LANE_FULL
@@ -65,6 +69,8 @@ def of_queue(queue: Limited, tokens: float | None) -> Iterator[Gate]:
     """
     if queue.paused:
         yield Gate.QUEUE_PAUSED
+    if queue.held:
+        yield Gate.QUEUE_HELD
     if not left(queue.concurrency, queue.in_use):
         yield Gate.QUEUE_FULL
     if not of_tokens(tokens):

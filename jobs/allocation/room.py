@@ -13,6 +13,8 @@ class Limited(Protocol):
     @property
     def paused(self) -> bool: ...
     @property
+    def held(self) -> bool: ...
+    @property
     def concurrency(self) -> int | None: ...
     @property
     def in_use(self) -> int: ...
@@ -29,7 +31,7 @@ def of_tokens(tokens: float | None) -> float:
 
 
 def room_of(queue: Limited, tokens: float | None) -> float:
-    """Return how many more jobs the queue's own limits allow, if it is not paused.
+    """Return how many more jobs the queue's own limits allow, if it is neither paused nor held.
 
     tokens: the tokens of its rate limit; None: it has none
     """

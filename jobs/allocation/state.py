@@ -21,16 +21,18 @@ class LaneState(StrEnum):
     EMPTY: it has no jobs
     CLOSED: its tenant may start none now
     FULL: it holds all slots that its tenant may have in its queue
+    HELD: one of its jobs holds it until a moment
     """
 
     READY = "ready"
     EMPTY = "empty"
     CLOSED = "closed"
     FULL = "full"
+    HELD = "held"
 
 
 LaneId = tuple[int, int]  # tenant, queue
-READY, EMPTY, CLOSED, FULL = LaneState  # bound once: reading a member of an Enum takes longer than the comparison
+READY, EMPTY, CLOSED, FULL, HELD = LaneState  # bound once: reading a member of an Enum takes longer than the comparison
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -211,6 +213,8 @@ class Queue(LimitBook):
     mean_seconds: the moving mean of what an attempt is charged
     tickets: the sum of the tickets of its jobs that hold a slot
     circle: its ready lanes, a heap by position
+    holds: by which jobs of it hold all its lanes
+    held: whether there is one, as far as the door knows
     """
 
     id: int
@@ -231,6 +235,20 @@ class Queue(LimitBook):
     mean_seconds: float = 0.0
     tickets: int = 0
     circle: list[tuple[int, "Lane"]] = field(default_factory=list, init=False)
+    holds: list["Hold"] = field(default_factory=list, init=False)
+    held: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Hold:
+    """A job holds its lane, or its queue, until a moment.
+
+    until: the moment
+    in_line: whether the job would be the first then; else the hold goes on until it is in line
+    """
+
+    until: float
+    in_line: bool = True
 
 
 @dataclass(slots=True, eq=False)
@@ -245,6 +263,7 @@ class Lane:
     tickets: the sum of the tickets of its jobs that hold a slot
     arrived: the jobs that the next fold puts in line
     news: the first place among `arrived`
+    holds: by which jobs of it hold it
     """
 
     tenant: Tenant
@@ -260,6 +279,7 @@ class Lane:
     line: LineByPlace | LineByUser = field(default_factory=LineByPlace, init=False)
     arrived: list[BookedJob] = field(default_factory=list, init=False)
     news: int | None = field(default=None, init=False)
+    holds: list[Hold] = field(default_factory=list, init=False)
 
     @property
     def slots(self) -> int | None:

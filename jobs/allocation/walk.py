@@ -141,7 +141,7 @@ def _tours(pool: Pool, now: float, ms: int, *, borrow: bool, batch: int) -> list
 
 
 def _room(queue: Queue, now: float, batch: int) -> float:
-    if queue.paused:
+    if queue.paused or queue.held:
         return 0
     return min(queue.pool.free, left(queue.concurrency, queue.in_use), queue.tokens(now), batch)
 

@@ -157,8 +157,11 @@ class World:
         heappush(self._events, (moment, next(self._ties), what))
 
     def _next_token(self) -> float:
-        """Return the moment at which a tenant or queue with waiting jobs gets its next token; infinity if none does."""
-        first = self.books.opening[0][0] if self.books.opening else inf
+        """Return the moment at which a tenant or queue with waiting jobs gets its next token, or a hold is over.
+
+        Infinity if there is none.
+        """
+        first = min((heap[0][0] for heap in (self.books.opening, self.books.holding) if heap), default=inf)
         for queue in self.books.queues.values():
             if queue.full_at is not None and queue.circle:
                 moment = queue.next_at(queue.after(0, self.now))

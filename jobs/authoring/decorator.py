@@ -37,6 +37,7 @@ class Spec:
     identical: str = "join"
     sequence: Callable[..., Any] | None = None
     sequence_stops: bool = False
+    may_hold: str | None = None
     result_ttl: float | None = None  # seconds
     retry: Retry | None = None
     memory: int | None = None  # MiB
@@ -64,6 +65,8 @@ class Spec:
             raise TypeError(f"@job: catch_up is one of {', '.join(CATCH_UP)}; overlap is one of {', '.join(OVERLAP)}")
         self._check_calls()
         self._check_silence()
+        if self.may_hold not in (None, "queue"):
+            raise TypeError(f'@job: may_hold is "queue", or is left out, not {self.may_hold!r}')
         if not isinstance(self.retry, Retry | None):  # a number, or `Retry.exponential` without a call
             raise TypeError(f"@job: retry is a policy such as Retry.exponential(max_retries=5), not {self.retry!r}")
         if self.result_ttl is not None and not is_number(self.result_ttl):
@@ -111,6 +114,7 @@ def job(
     identical: str = ...,
     sequence: Callable[..., Any] | None = ...,
     sequence_stops: bool = ...,
+    may_hold: str | None = ...,
     result_ttl: float | None = ...,
     retry: Retry | None = ...,
     memory: int | None = ...,
@@ -148,6 +152,7 @@ def job(function: Any = None, **options: Any) -> Any:
         jobs of one name run one at a time, in the order of submission; nothing is identical to them.
     sequence_stops: True: once such a job has failed, the others of its sequence wait until a person revives or
         discards it. Without a retry policy it ends as dead, not as error.
+    may_hold: "queue": RetryLater(hold="queue") in the body may hold all jobs of its queue, those of other tenants, too.
     result_ttl: seconds that the result is kept.
     retry: the policy for failed attempts; without one a failure is final.
     memory: MiB that the process may use before it is killed.

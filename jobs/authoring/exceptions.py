@@ -1,5 +1,7 @@
 """Exceptions with which a running method decides how its attempt ends."""
 
+from dataclasses import dataclass
+
 from jobs.authoring.groups import leaves
 from plumbing.bounds import MAX_SECONDS, is_number
 
@@ -18,26 +20,53 @@ class Abandon(TenantError):
 class RetryLater(Exception):
     """`raise RetryLater(30)`: run the job again in 30 seconds. It is not a failure and uses no retry.
 
-    Raises ValueError unless it gets a number of seconds, at most 366 days.
+    hold: what waits with it, so that its next attempt is the first that asks again, and not 500 others.
+        None: only the job.
+        "tenant": the jobs of its tenant in its queue.
+        "queue": all jobs of its queue, of all tenants; only for a job type with @job(may_hold="queue").
+    why: the reason, for people: "429 from the partner". The tenant reads it, and 200 characters of it are kept.
+
+    Jobs that run go on. The line is held for JOBS_LONGEST_HOLD seconds at most, and the job comes then.
+    Raises ValueError unless it gets a number of seconds, at most 366 days, and one of these holds.
     """
 
-    def __init__(self, seconds: float) -> None:
-        self.seconds = float(_checked(seconds))
-        super().__init__(f"again in {seconds:.15g} s")
+    hold: str | None = None
+    why: str = ""
+
+    def __init__(self, seconds: float, *, hold: str | None = None, why: str = "") -> None:
+        later = Later(seconds, hold, why)
+        self.seconds, self.hold, self.why = float(later.seconds), hold, why
+        super().__init__(f"again in {seconds:.15g} s{f': {why}' if why else ''}")
 
 
-def delay_of(error: BaseException) -> float:
-    """Return the seconds until the next try; for a group of RetryLater the longest.
+HOLDS = (None, "tenant", "queue")  # each holds more jobs than the one before
 
-    Raises ValueError for an invalid number, and whatever the `seconds` of a derived class raise.
+
+@dataclass(frozen=True)
+class Later:
+    """What RetryLater asks for. Raises ValueError for what is not possible."""
+
+    seconds: float
+    hold: str | None = None
+    why: str = ""
+
+    def __post_init__(self) -> None:
+        if not is_number(self.seconds, 0, MAX_SECONDS):
+            raise ValueError(f"RetryLater takes a number of seconds from 0 to {MAX_SECONDS:.0f}, not {self.seconds!r}")
+        if self.hold not in HOLDS:
+            raise ValueError(f'RetryLater takes hold="tenant", hold="queue" or none, not {self.hold!r}')
+        if not isinstance(self.why, str):
+            raise ValueError(f"RetryLater takes why as a text, not {self.why!r}")
+
+
+def later_of(error: BaseException) -> Later:
+    """Return what the error asks for; of a group of RetryLater the longest time, and the hold of most jobs.
+
+    Raises ValueError for what is not possible, and whatever the attributes of a derived class raise.
     """
-    return max(float(_checked(leaf.seconds)) for leaf in leaves(error) if isinstance(leaf, RetryLater))
-
-
-def _checked(seconds: float) -> float:
-    if not is_number(seconds, 0, MAX_SECONDS):
-        raise ValueError(f"RetryLater takes a number of seconds from 0 to {MAX_SECONDS:.0f}, not {seconds!r}")
-    return seconds
+    asked = [Later(leaf.seconds, leaf.hold, leaf.why) for leaf in leaves(error) if isinstance(leaf, RetryLater)]
+    widest = max(asked, key=lambda later: HOLDS.index(later.hold))
+    return Later(max(float(later.seconds) for later in asked), widest.hold, widest.why)
 
 
 class Cancelled(Exception):

@@ -19,8 +19,10 @@ REMEDIES = {
     Gate.TENANT_PAUSED: f"{TENANT} --resume",
     Gate.NO_SLOTS: f"{TENANT} --set N",
     Gate.SLOTS_FULL: f"{TENANT} --set N",
+    Gate.LANE_HELD: f"{QUEUE} open {{queue}} --tenant {{tenant}}",
     Gate.LANE_FULL: f"{TENANT} --queue {{queue}}=N",
     Gate.QUEUE_PAUSED: f"{QUEUE} resume {{queue}}",
+    Gate.QUEUE_HELD: f"{QUEUE} open {{queue}}",
     Gate.QUEUE_FULL: f"{QUEUE} set {{queue}} --concurrency N",
     Gate.QUEUE_RATE: f"{QUEUE} set {{queue}} --rate JOBS/SECONDS",
     Gate.TENANT_RATE: f"{TENANT} --rate JOBS/SECONDS",
@@ -30,6 +32,7 @@ REMEDIES = {
 }
 
 OF_TENANT = frozenset({Gate.NO_SLOTS, Gate.SLOTS_FULL, Gate.LANE_FULL, Gate.TENANT_RATE, Gate.USER_FULL})
+OF_HOLDS = frozenset({Gate.LANE_HELD, Gate.QUEUE_HELD})
 OF_QUEUE = frozenset({Gate.QUEUE_FULL, Gate.QUEUE_RATE})
 
 
@@ -60,8 +63,14 @@ class Switch:
 
 def switch_for(request: HttpRequest, gate: Gate, job: JobRow) -> Switch | None:
     """Return the switch of this gate; None if it has none, or if the user lacks the permission for it."""
-    switch = _switch(gate, job)
+    switch = _opens(gate, job) if gate in OF_HOLDS else _switch(gate, job)
     return switch if switch is not None and request.user.has_perm(named(switch.permission)) else None
+
+
+def _opens(gate: Gate, job: JobRow) -> Switch:
+    address = reverse("jobs_ops:open-queue", args=[job.queue.name])
+    lane = {"tenant": job.tenant.jobs_slug if gate == Gate.LANE_HELD else ""}
+    return Switch("Open it now", address, "jobs.change_queue", lane)
 
 
 def _switch(gate: Gate, job: JobRow) -> Switch | None:

@@ -44,6 +44,7 @@ class FreedSlot(models.Model):
     timeout: the time limit of the last job in the slot, in seconds.
     followed: the number of jobs of the lane that ran in that slot after the first; they no longer wait.
     lost_process: whether the attempt ended its process, which costs the time to replace it.
+    holds: whether `holds` has news of its lane or its queue.
     """
 
     pk = models.CompositePrimaryKey("xid", "tenant_id", "job_id")
@@ -58,19 +59,45 @@ class FreedSlot(models.Model):
     timeout = models.FloatField(null=True)
     followed = models.IntegerField(default=0, db_default=0)
     lost_process = models.BooleanField(default=False, db_default=False)
+    holds = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         db_table = named("freed_slots")
+
+
+class Hold(models.Model):
+    """A job holds its lane, or its whole queue (tenant_id 0), until a moment: `raise RetryLater(60, hold="tenant")`.
+
+    The end of the attempt writes the row. The clock deletes it when the moment has come and the job is in line again;
+    the next fold opens the line. Several rows may hold one line: the latest of them counts.
+
+    owner_id: the tenant of the job.
+    why: what the job said, for people.
+    """
+
+    pk = models.CompositePrimaryKey("queue_id", "tenant_id", "job_id", "attempt")
+    queue_id = models.BigIntegerField()
+    tenant_id = models.BigIntegerField()
+    job_id = models.BigIntegerField()
+    attempt = models.IntegerField()
+    owner_id = models.BigIntegerField()
+    held_at = models.DateTimeField()
+    until = models.DateTimeField()
+    why = models.CharField(max_length=200)
+
+    class Meta:
+        db_table = named("holds")
+        indexes = [models.Index(fields=["until"], name="holds_until")]
 
 
 class Lane(models.Model):
     """One tenant's jobs in one queue: exactly one row.
 
     state: ready (in the circle, at `position`), empty (no job waits), closed (its tenant cannot start jobs now), full
-    (it holds all slots that its tenant may have in the queue).
+    (it holds all slots that its tenant may have in the queue), held (by one of its jobs: a row of `holds` says so).
     virtual_time: worker-seconds divided by the tenant's weight.
     head: no job waits at a lower place.
-    opened_at: when it was last no longer closed or full. Until then its tenant's own limits held its jobs.
+    opened_at: when it was last no longer closed, full or held. Until then its tenant's own limits held its jobs.
     in_use: its jobs in slots.
     tickets: the sum of their tickets, so that in_use * now - tickets is the time that they have had their slots.
     """
@@ -80,6 +107,7 @@ class Lane(models.Model):
         EMPTY = "empty"
         CLOSED = "closed"
         FULL = "full"
+        HELD = "held"
 
     pk = models.CompositePrimaryKey("tenant_id", "queue_id", "version")
     tenant_id = models.BigIntegerField()
@@ -124,6 +152,7 @@ class QueueTurn(models.Model):
     mean_seconds: a moving mean of the seconds that an attempt is charged.
     state: ready (lanes are in the circle) or empty (none is). If no job has a slot either, keeps (it keeps the pool's
     time) or asleep (no pass reads it).
+    opened_at: when no job held the queue any longer; the end of time while one does.
     """
 
     class State(models.TextChoices):
@@ -151,6 +180,7 @@ class QueueTurn(models.Model):
     tickets = models.BigIntegerField(default=0, db_default=0)  # milliseconds
     mean_seconds = models.FloatField(default=0, db_default=0)
     state = models.CharField(max_length=6, choices=State, default=State.READY, db_default=State.READY)
+    opened_at = models.DateTimeField(null=True)
 
     class Meta:
         db_table = named("queue_turns")

@@ -33,8 +33,10 @@ REASONS = {  # by gate; `reason` has the sentences of the other gates
     Gate.TENANT_PAUSED: "Your jobs are paused for now.",
     Gate.NO_SLOTS: "You have no slots, so no job can start.",
     Gate.SLOTS_FULL: "All of your slots are in use ({used} of {limit}).",
+    Gate.LANE_HELD: "{sentence}",
     Gate.LANE_FULL: "Your slots in its queue are in use ({used} of {limit}).",
     Gate.QUEUE_PAUSED: "Its queue is paused for now.",
+    Gate.QUEUE_HELD: "{sentence}",  # it names no job of another tenant
     Gate.QUEUE_FULL: "Its queue runs as many jobs as it may at once.",
     Gate.QUEUE_RATE: "Its queue has reached its rate limit: it starts a little later.",
     Gate.TENANT_RATE: "Your jobs have reached their rate limit: it starts a little later.",

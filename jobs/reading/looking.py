@@ -45,6 +45,7 @@ class SlotsInUse:
 class Queue:
     """A queue with its limits, and with what is in use. A limit that is None does not exist.
 
+    held: whether one of its jobs holds it until a moment.
     in_use: slots of its jobs.
     pool_in_use: processes of its pool.
     late, late_seconds, idle_looks: of its pool, as the recorder has found them (jobs/recording/may_run.py).
@@ -57,6 +58,7 @@ class Queue:
     weight: int
     concurrency: int | None
     paused: bool
+    held: bool
     rate_limit: int | None
     rate_window: float | None
     in_use: int

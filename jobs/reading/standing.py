@@ -23,7 +23,7 @@ class StandingState(StrEnum):
     NO_SLOTS = "no slots"
     STARVED = "starved"  # may take slots, waits, and gets too little of its share: operators must act
     FULL = "full"  # holds all its slots, or all that its limit allows, and more jobs wait
-    LIMITED = "limited"  # out of tokens of its rate limit; or a tenant holds all its slots in a queue
+    LIMITED = "limited"  # out of tokens of its rate limit, held by a job, or a tenant holds all its slots in a queue
     WAITING = "waiting"  # for another limit or for a process
     BUSY = "busy"
     IDLE = "idle"
@@ -32,9 +32,14 @@ class StandingState(StrEnum):
 OF_TENANT = {
     Gate.SLOTS_FULL: StandingState.FULL,
     Gate.TENANT_RATE: StandingState.LIMITED,
+    Gate.LANE_HELD: StandingState.LIMITED,
     Gate.LANE_FULL: StandingState.LIMITED,
 }
-OF_QUEUE = {Gate.QUEUE_FULL: StandingState.FULL, Gate.QUEUE_RATE: StandingState.LIMITED}
+OF_QUEUE = {
+    Gate.QUEUE_HELD: StandingState.LIMITED,
+    Gate.QUEUE_FULL: StandingState.FULL,
+    Gate.QUEUE_RATE: StandingState.LIMITED,
+}
 
 
 @dataclass(frozen=True, kw_only=True)

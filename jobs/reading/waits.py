@@ -144,7 +144,7 @@ def pools(lanes: Sequence[Lane], queues: Mapping[int, Queue], workers: Iterable[
 
 def may_run(lanes: Iterable[Lane], queues: Mapping[int, Queue]) -> Counter[int]:
     """Count the jobs of each queue that more processes would run. The room that a lane uses is gone for the next."""
-    room = {pk: 0.0 if queue.paused else room_of(queue, queue.tokens) for pk, queue in queues.items()}
+    room = {pk: 0.0 if queue.paused or queue.held else room_of(queue, queue.tokens) for pk, queue in queues.items()}
     jobs_of_queue: Counter[int] = Counter()
     for lane in lanes:
         jobs = int(min(lane.passing, room.get(lane.queue_id, 0)))

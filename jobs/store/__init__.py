@@ -34,6 +34,7 @@ from jobs.store.claiming import FreeSeats, Keeper, claim, claim_within, forget_l
 from jobs.store.control import backlog, cancel, create_queue, discard, expire_dead, lapse, request_cancel, revive
 from jobs.store.due import hold, next_moment, promote, release
 from jobs.store.history import archive, forget_old, next_to_archive, restore
+from jobs.store.holds import WHOLE_QUEUE, open_line
 from jobs.store.inspection import excesses, find_lane, heads, odd_states, open_lanes, recount_books, wrong_books
 from jobs.store.leading import clear_door, database_now, database_time, depose, lead, wake_clock
 from jobs.store.lock_wait import briefly

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any, TypedDict, Unpack
 
 from jobs import telemetry
+from jobs.authoring.exceptions import Later
 from jobs.lifecycle import Status
 from jobs.sql import statement
 from jobs.store import clock
@@ -150,19 +151,30 @@ def retry(
     job_id: int, attempt: int, failure: Failure, *, delay: float, queue: str | None = None, **end: Unpack[End]
 ) -> bool:
     """running -> scheduled after `delay` seconds, perhaps in another queue; not if a stop was requested."""
-    when = {"delay": delay, "queue": queue, "retried": 1}
+    when = {"delay": delay, "queue": queue, "retried": 1, "hold": None, "why": ""}
     return _end("retry", job_id, attempt, end, by="retry", **when, **failure.parameters())
 
 
 def snooze(
-    job_id: int, attempt: int, stats: Stats, *, delay: float, why: Failure | None = None, **end: Unpack[End]
+    job_id: int,
+    attempt: int,
+    stats: Stats,
+    *,
+    delay: float,
+    why: Failure | None = None,
+    later: Later | None = None,
+    **end: Unpack[End],
 ) -> bool:
     """running -> scheduled after `delay` seconds, which uses no retry; not if a stop was requested.
 
     why: what kept the job from running; None: the job asked for the delay.
+    later: whether the job holds its lane or its queue until then, and its reason.
     """
     when = {"delay": delay, "queue": None, "retried": 0}
-    return _end("snooze", job_id, attempt, end, by="retry", **when, **(why.parameters() if why else _no_failure(stats)))
+    hold = {"hold": later and later.hold, "why": later.why if later else ""}
+    return _end(
+        "snooze", job_id, attempt, end, by="retry", **when, **hold, **(why.parameters() if why else _no_failure(stats))
+    )
 
 
 def stop(

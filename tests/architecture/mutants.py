@@ -55,6 +55,7 @@ TARGETS = ("tests/integration/engine/test_wait_targets.py",)
 WEBHOOKS = "tests/integration/webhooks/test_outbox.py"
 POSTS = tuple(f"tests/integration/webhooks/test_{name}.py" for name in ("senders", "delivery"))
 FORECASTS = tuple(f"tests/integration/forecasting/test_{name}.py" for name in ("duty", "outcomes", "look_ahead"))
+HOLDS = "tests/integration/store/test_holds.py"
 ERASED = "tests/integration/engine/test_revive_erased.py"
 STACKS = "tests/integration/engine/test_stacks.py"
 KNOWING = {  # which tests know a statement, beside test_<statement>.py; the others are known by VERBS
@@ -70,8 +71,10 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     "forget_batches": ("tests/integration/engine/test_prune.py",),
     "submit": (*SUBMIT, WEBHOOKS),
     "claim": CLAIM,
+    **dict.fromkeys(("open_line", "room"), (HOLDS,)),
+    "promote": (*VERBS, HOLDS),
     "follow": (*SLICES, EXPIRES),
-    "may_follow": (*TRIPS, *SLICES),
+    "may_follow": (*TRIPS, *SLICES, HOLDS),
     **dict.fromkeys(("running_in", "start_kept"), (*SLICES, EXPIRES)),
     **dict.fromkeys(("succeed_many", "start_many", "is_suspect", "note_in_hand"), TRIPS),
     **dict.fromkeys(("fenced", "retry", "stop"), (*VERBS, *SLICES, NEWEST)),

@@ -1,4 +1,4 @@
-"""`manage.py queues list | stats | add | pause | resume | set`. A dispatch follows a change at once."""
+"""`manage.py queues list | stats | add | pause | resume | set | open`. A dispatch follows a change at once."""
 
 from collections.abc import Iterable
 from dataclasses import asdict
@@ -14,7 +14,8 @@ from jobs.console.cli.screen import Column, Screen, count, length, rate, utc
 from jobs.console.cli.subcommands import Options, Subcommand, argument
 from jobs.console.operations import pools
 from jobs.console.operations.limits import OF_QUEUE
-from jobs.console.operations.named import queue_named
+from jobs.console.operations.named import queue_named, tenant_named
+from jobs.engine.verbs.open_line import open_line
 from jobs.models import Queue
 from jobs.reading import last_day, present
 from jobs.reading.statistics import Summary
@@ -124,14 +125,27 @@ def _set(options: Options, screen: Screen) -> None:
 
 
 def _change(changes: dict[str, Any], options: Options, screen: Screen) -> None:
-    try:
-        queue = queue_named(options["name"])
-    except InvalidRequest as refused:
-        raise CommandError(f"{refused}; to create it: manage.py queues add {options['name']}") from None
+    queue = _named(options)
     limits.change(queue, changes)
     _show([queue], screen)
     for sentence in pools.after_move(queue) if "pool" in changes else ():
         screen.say(sentence)
+
+
+def _open(options: Options, screen: Screen) -> None:
+    queue, slug = _named(options), options["tenant"]
+    try:
+        open_line(queue, None if slug is None else tenant_named(slug))
+    except InvalidRequest as refused:
+        raise CommandError(refused.message) from None
+    screen.say(f"Queue {queue.name} is open{'' if slug is None else f' for tenant {slug}'}.")
+
+
+def _named(options: Options) -> Queue:
+    try:
+        return queue_named(options["name"])
+    except InvalidRequest as refused:
+        raise CommandError(f"{refused}; to create it: manage.py queues add {options['name']}") from None
 
 
 NAME = argument("name", help="The queue.")
@@ -147,3 +161,9 @@ PAUSE = Subcommand(
 )
 RESUME = Subcommand("resume", "Resume a queue.", (NAME,), partial(_change, {"paused": False}))
 SET = Subcommand("set", "Change a queue's limits and defaults.", LIMITS, _set)
+OPEN = Subcommand(
+    "open",
+    "Let jobs start again that one of them holds (RetryLater with hold), before its moment.",
+    (NAME, argument("--tenant", help="The tenant whose jobs are held. Without it: all jobs of the queue.")),
+    _open,
+)

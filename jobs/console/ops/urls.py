@@ -39,6 +39,7 @@ urlpatterns = [
     path("webhooks/<int:pk>/replace-secret", webhooks.replace_secret, name="replace-webhook-secret"),
     path("queues/", queues.show, name="queues"),
     path("queues/<slug:name>/change", queues.change, name="change-queue"),
+    path("queues/<slug:name>/open", queues.open_queue, name="open-queue"),
     path("job-types/pause", queues.pause_type, name="pause-type"),
     path("job-types/resume", queues.resume_type, name="resume-type"),
     path("jobs/", jobs.show, name="jobs"),

@@ -12,8 +12,9 @@ from typing import Any
 from django.db import DataError
 
 from jobs import store, telemetry
-from jobs.authoring.exceptions import Abandon, Cancelled, RetryLater, delay_of
+from jobs.authoring.exceptions import Abandon, Cancelled, Later, RetryLater
 from jobs.authoring.groups import means
+from jobs.engine.attempt import holding
 from jobs.engine.attempt.body import Outcome, SourceGone, UnknownJobType
 from jobs.engine.attempt.failures import as_failure, without_text
 from jobs.engine.attempt.policy import policy_of
@@ -41,6 +42,7 @@ class Verdict:
     verb: a key of TRIES.
     error: the error for the log; None: it cannot be read.
     delay: seconds until the next try.
+    later: what the body asked for: it may hold its line; None: it did not ask.
     """
 
     verb: str
@@ -50,6 +52,7 @@ class Verdict:
     delay: float = 0
     queue: str | None = None
     peak_memory: int | None = None
+    later: Later | None = None
 
     @property
     def told(self) -> Failure:
@@ -99,10 +102,11 @@ def judge(job: Started, error: BaseException, stats: dict[str, Any] | None, ask:
         error = refusal
     first = None
     if means(error, RetryLater):
-        later = ask(partial(delay_of, error))
-        if later.error is None:
-            return Verdict("snooze", stats, delay=later.value)
-        error, first = later.error, error  # a class of its author's own, whose delay fails
+        asked = ask(partial(holding.allowed, job, error))
+        if asked.error is None:
+            later = holding.bounded(job, asked.value)
+            return Verdict("snooze", stats, delay=later.seconds, later=later)
+        error, first = asked.error, error  # a class of its author's own, which fails; or it may not hold its queue
     policy = None if isinstance(error, SourceGone) else policy_of(job)  # no retry brings a row back
     delay = None
     abandoned = means(error, Abandon)
@@ -128,7 +132,7 @@ def _apply(verb: str, job: Started, verdict: Verdict) -> bool:
             return store.retry(job.id, job.attempt, verdict.told, delay=verdict.delay, queue=verdict.queue, **end)
         case "snooze":
             stats, why = verdict.stats or {}, verdict.failure
-            return store.snooze(job.id, job.attempt, stats, delay=verdict.delay, why=why, **end)
+            return store.snooze(job.id, job.attempt, stats, delay=verdict.delay, why=why, later=verdict.later, **end)
         case "stop":
             return store.stop(job.id, job.attempt, verdict.stats, verdict.failure, **end)
         case _:

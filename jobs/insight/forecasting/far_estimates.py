@@ -23,6 +23,7 @@ class FarEstimates:
 
     def __init__(self, snapshot: Snapshot, runs: Runs, spread: float) -> None:
         self._spread = spread
+        self._held_until = snapshot.held_until
         self._means = means(snapshot, runs)
         self._arriving: dict[LaneId, dict[int, float]] = defaultdict(lambda: defaultdict(float))  # by priority
         for arrival in snapshot.arrived:
@@ -41,6 +42,7 @@ class FarEstimates:
         mean, before = self._means[lane], job.nth - 1
         urgent = sum(work for priority, work in self._arriving[lane].items() if priority < job.place >> PRIORITY)
         middle, speed = self._courses[lane].reaches(before * mean, urgent)
+        middle += self._held_until(lane)
         if middle > FARTHEST:
             return middle, inf, inf
         sway = TENTH * hypot(deviation([mean] * before, speed), self._spread * middle)

@@ -106,6 +106,7 @@ class Foresight:
 
     def _places(self, jobs: Sequence[InLine], gate: Gate) -> Iterator[PredictedPlace]:
         first = jobs[0]
+        least = self.snapshot.held_until((first.tenant_id, first.queue_id))
         end = self._ends.get((first.tenant_id, first.queue_id))
         at: list[tuple[int, InLine | None]] = [(waiting.place, waiting) for waiting in _some(jobs)]
         if end is not None:
@@ -118,7 +119,7 @@ class Foresight:
                 early, raw_50, raw_90 = self._far.quantiles(job)
             else:
                 continue
-            prediction = predict(gate, early, raw_50, raw_90, self.factors, off=self.off)
+            prediction = predict(gate, early, raw_50, raw_90, self.factors, off=self.off, least=least)
             yield PredictedPlace(place, job, gate, raw_50, raw_90, prediction)
 
 

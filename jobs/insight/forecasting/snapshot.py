@@ -9,7 +9,7 @@ from math import inf
 from typing import Any
 
 from jobs.allocation.books import Books
-from jobs.allocation.state import Lane, LaneId, LaneState, Queue, Tenant
+from jobs.allocation.state import Hold, Lane, LaneId, LaneState, Queue, Tenant
 
 Row = Mapping[str, Any]  # the fields of a class of jobs.allocation.state
 NEVER_OPENS = 1e9  # seconds: a lane that opens later opens only when a dispatch lends its tenant a slot
@@ -82,6 +82,7 @@ class Snapshot:
     holding: the jobs that hold a slot
     due: jobs that become ready later
     arrived: the jobs that became ready in the window
+    holds: until when jobs hold these lanes; those of tenant 0 are whole queues
     window: the seconds in which `arrived` came; their `at` counts from its beginning
     """
 
@@ -95,6 +96,7 @@ class Snapshot:
     holding: Sequence[Holding] = ()
     due: Sequence[ComingJob] = ()
     arrived: Sequence[ComingJob] = ()
+    holds: Mapping[LaneId, float] = field(default_factory=dict)
     window: float = 300.0
 
     def books(self) -> Books:
@@ -114,7 +116,18 @@ class Snapshot:
             if lane.opens_at is not None and lane.opens_at > NEVER_OPENS:
                 lane.opens_at = inf
             books.add_lane(lane)
+        for (tenant_id, queue_id), until in self.holds.items():
+            if queue_id in books.queues and not tenant_id:
+                books.queues[queue_id].held = True
+                books.hold_line(books.queues[queue_id], Hold(until))
+            elif queue_id in books.queues and tenant_id in books.tenants:
+                books.hold_line(books.lane(tenant_id, queue_id), Hold(until))
         return books
+
+    def held_until(self, lane: LaneId) -> float:
+        """Return the moment until which jobs hold a lane, or its queue; 0 if none does."""
+        _, queue_id = lane
+        return max(self.holds.get(lane, 0.0), self.holds.get((0, queue_id), 0.0))
 
 
 def _number_after(position: int) -> int:

@@ -35,6 +35,7 @@ def predict(
     factors: Mapping[tuple[str, float], Factor],
     *,
     off: bool = False,
+    least: float = 0.0,
 ) -> StartPrediction:
     """Return the prediction for raw quantiles, calibrated.
 
@@ -43,12 +44,13 @@ def predict(
     raw90: the raw p90
     factors: by class and quantile
     off: return no p90, since predictions do not hold in general
+    least: the moment before which no job of the line starts, since it is held
     """
     half, far = (factors.get((class_of(gate, raw50), q), Factor()) for q in QUANTILES)
-    not_before = early * min(exp(half.log), 1.0) if isfinite(early) else None
+    not_before = max(early * min(exp(half.log), 1.0), least) if isfinite(early) else None
     if not isfinite(raw90):
         return StartPrediction(not_before=not_before, reason=Reason.URGENT_AHEAD)
-    p50 = half.calibrate(raw50)
+    p50 = max(half.calibrate(raw50), least)
     p90 = max(far.calibrate(raw90), p50)
     if p90 > FARTHEST:
         return StartPrediction(not_before=not_before, reason=Reason.FAR)

@@ -74,7 +74,7 @@ def look_ahead() -> tuple[datetime, Snapshot]:
     bounds |= {"marks": [*FIRST_MARKS, *MARKS], "arrivals": ARRIVALS, "window": WINDOW, "horizon": HORIZON}
     with reading_as_sets(PLANNER):
         ((moment, window, pools, light, *parts),) = rows("look_ahead", tenants=None, **bounds)
-    queues, tenants, lines, in_line, holding, due, arrived = parts
+    queues, tenants, lines, in_line, holding, due, holds, arrived = parts
     lanes = [((line["tenant_id"], line["queue_id"]), line) for line in json.loads(lines)]
     return moment, Snapshot(
         pools=json.loads(pools),
@@ -87,6 +87,7 @@ def look_ahead() -> tuple[datetime, Snapshot]:
         holding=_each(Holding, holding),
         due=_each(ComingJob, due),
         arrived=_each(ComingJob, arrived),
+        holds={(row["tenant_id"], row["queue_id"]): row["until"] for row in json.loads(holds)},
         window=window,
     )
 

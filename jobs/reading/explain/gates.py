@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from jobs.allocation import gates
 from jobs.allocation.gates import Gate
 from jobs.allocation.state import LimitBook, Tenant
-from jobs.reading.explain.reads import JobFacts
+from jobs.reading.explain.reads import HeldBy, JobFacts
 from plumbing.text import count_of_jobs
 
 
@@ -43,6 +43,10 @@ def _blocker(gate: Gate, job: JobFacts) -> Blocker:
         return _rate(gate, f"Tenant {job.tenant_name}", job.tenant, job.now)
     if gate == Gate.QUEUE_RATE:
         return _rate(gate, f"Queue {job.queue_name}", job.queue, job.now)
+    if gate == Gate.LANE_HELD and job.lane_hold is not None:
+        return _held(gate, "Held", job.lane_hold, job.now)
+    if gate == Gate.QUEUE_HELD and job.queue_hold is not None:
+        return _held(gate, "Its queue is held", job.queue_hold, job.now)
     sentence, used, limit = _uses(job)[gate]
     numbers = "" if limit is None or gate in {Gate.NO_SLOTS, Gate.NO_WORKER} else f": {used} of {limit}"
     return Blocker(gate, f"{sentence}{numbers}.", used, limit)
@@ -72,6 +76,13 @@ def _uses(job: JobFacts) -> dict[Gate, tuple[str, int | None, int | None]]:
         Gate.NO_WORKER: (f"No live worker serves pool {pool.name}", pool.in_use, 0),
         Gate.POOL_FULL: (f"All {units} of pool {pool.name} are in use", pool.in_use, pool.processes),
     }
+
+
+def _held(gate: Gate, what: str, by: HeldBy, now: datetime) -> Blocker:
+    until = now + timedelta(seconds=by.seconds)
+    job = "another job of it" if by.job_id is None else f"job {by.job_id}"
+    why = f": {by.why}" if by.why else ""
+    return Blocker(gate, f"{what} until {as_text(until)} by {job}{why}.", opens_at=until)
 
 
 def _borrowing(job: JobFacts) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
-from jobs.allocation.state import Lane, Pool, Queue, Tenant
+from jobs.allocation.state import Hold, Lane, Pool, Queue, Tenant
 from jobs.models import ERASED
 from jobs.reading.looking import reading_as_sets
 from jobs.store.owner import TenantId, tenant_or_any
@@ -17,12 +17,26 @@ Row = TypeVar("Row")
 MAX_COUNTED_PLACE = 1_000  # the most jobs before it that are counted; beyond, its place is "more than 1,000"
 MAX_LISTED_PLACE = 100  # the most for each job of a list
 PROBES = 1_000  # the most users and tenants that are read
+HOLDS = ("lane_hold", "queue_hold")
 NAMES = 5  # the most competitors that are named
 # As in the claim: no plan may depend on the age of a table's statistics.
 PLANNER = (
     "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off;"
     " SET LOCAL jit = off"
 )
+
+
+@dataclass(frozen=True)
+class HeldBy:
+    """A job holds a lane or a queue.
+
+    seconds: until it opens; below 0 if that is about to happen.
+    job_id, why: the job and its reason; None and "" for a job of another tenant.
+    """
+
+    seconds: float
+    job_id: int | None
+    why: str
 
 
 @dataclass(frozen=True)
@@ -64,6 +78,8 @@ class JobFacts:
     tenant_name: str
     queue_name: str
     pool_is_light: bool
+    lane_hold: HeldBy | None
+    queue_hold: HeldBy | None
     lane: Lane  # the origin of the moments of its tenant and its queue is `now`
 
     @property
@@ -124,8 +140,12 @@ def facts(job_id: int, *, tenant_id: TenantId) -> JobFacts | None:
     """Return the job and its limits; None if this owner has no such job."""
     for row in _read(dict, "explain", id=job_id, tenant_id=tenant_or_any(tenant_id), erased=ERASED):
         tenant, queue, pool = (json.loads(row.pop(name)) for name in ("tenant", "queue", "pool"))
+        of_lane, of_queue = (HeldBy(**json.loads(said)) if (said := row.pop(name)) else None for name in HOLDS)
         lane = Lane(Tenant(**tenant), Queue(**queue, pool=Pool(**pool)), in_use=row.pop("lane_in_use"))
-        return JobFacts(**row, lane=lane)
+        lane.queue.held = of_queue is not None
+        if of_lane is not None:
+            lane.holds.append(Hold(of_lane.seconds))
+        return JobFacts(**row, lane=lane, lane_hold=of_lane, queue_hold=of_queue)
     return None
 
 

@@ -38,7 +38,7 @@ freed AS (
             SELECT ctid AS row FROM freed_slots WHERE xid BETWEEN span.low AND span.high ORDER BY xid LIMIT 1000
         ) f
     ))
-    RETURNING tenant_id, job_id, queue_id, user_key, slot, ticket, seconds, timeout, followed, lost_process
+    RETURNING tenant_id, job_id, queue_id, user_key, slot, ticket, seconds, timeout, followed, lost_process, holds
 ),
 -- What each lane took. An attempt costs at least a millisecond, and at most the longest time until it is killed. One that
 -- ended its process costs 1.1 s more: 1 s until another process works in its place (0.9 s were measured), and the jobs
@@ -81,7 +81,7 @@ charge AS MATERIALIZED (
 -- For that, which is rare, all closed lanes are read; the full ones of a queue are no more than its jobs in slots.
 closed AS (
     SELECT l.queue_id, f.tenant_id
-    FROM (SELECT tenant_id, bool_or(job_id = 0) AS limits FROM freed GROUP BY tenant_id) f
+    FROM (SELECT tenant_id, bool_or(job_id = 0) AS limits FROM freed WHERE NOT holds GROUP BY tenant_id) f
     CROSS JOIN LATERAL (
         SELECT queue_id FROM lanes
         WHERE state IN ('closed', 'full') AND tenant_id = f.tenant_id AND (state = 'closed' OR f.limits)
@@ -112,25 +112,34 @@ opening AS MATERIALIZED (  -- lanes whose tenant has a token again, or may borro
 -- for a round.
 news AS MATERIALIZED (
     SELECT queue_id, tenant_id, min(head) AS head, sum(jobs)::int AS jobs, sum(seconds) AS seconds, sum(slots)::int AS slots,
-        sum(tickets)::bigint AS tickets, bool_or(opens) AS opens
+        sum(tickets)::bigint AS tickets, bool_or(opens) AS opens, bool_or(holds) AS holds
     FROM (
-        SELECT queue_id, tenant_id, head, jobs, 0::float8 AS seconds, 0 AS slots, 0::bigint AS tickets, false AS opens FROM arrival
+        SELECT queue_id, tenant_id, head, jobs, 0::float8 AS seconds, 0 AS slots, 0::bigint AS tickets, false AS opens, false AS holds
+        FROM arrival
         UNION ALL
-        SELECT queue_id, tenant_id, NULL, -followed, of_lane, slots, tickets, false FROM charge
+        SELECT queue_id, tenant_id, NULL, -followed, of_lane, slots, tickets, false, false FROM charge
         UNION ALL
-        SELECT queue_id, tenant_id, NULL::bigint, 0, 0::float8, 0, 0::bigint, true FROM closed
+        SELECT queue_id, tenant_id, NULL::bigint, 0, 0::float8, 0, 0::bigint, true, false FROM closed
         UNION ALL
-        SELECT queue_id, tenant_id, NULL::bigint, 0, 0::float8, 0, 0::bigint, true FROM opening
+        SELECT queue_id, tenant_id, NULL::bigint, 0, 0::float8, 0, 0::bigint, true, false FROM opening
+        UNION ALL
+        SELECT queue_id, tenant_id, NULL::bigint, 0, 0::float8, 0, 0::bigint, false, true FROM freed WHERE holds
     ) each_one
     GROUP BY queue_id, tenant_id
 ),
 -- Lanes return to the end of the circle in the order in which they left it, after new ones; or to be visited next.
 -- Materialized, or a plan that looks at these rows again for each lane would give new numbers each time.
 told AS MATERIALIZED (
-    SELECT *, nextval('door_seq') AS number
+    SELECT *, nextval('door_seq') AS number,
+        -- A held lane wakes when its last hold is over, and by nothing else.
+        CASE WHEN state = 'held' OR held THEN NOT coalesce(held, true) ELSE moves END AS wakes
     FROM (
         SELECT n.*, l.row, l.state, l.position, turn.head AS turn_head, coalesce(tenant.weight, 1) AS weight,
-            n.head IS NOT NULL OR n.opens AND l.state IN ('closed', 'full') OR n.slots > 0 AND l.state = 'full' AS wakes,
+            n.head IS NOT NULL OR n.opens AND l.state IN ('closed', 'full') OR n.slots > 0 AND l.state = 'full' AS moves,
+            CASE WHEN n.holds THEN
+                EXISTS (SELECT FROM holds h WHERE h.queue_id = n.queue_id AND h.tenant_id = n.tenant_id)
+            END AS held,
+            CASE WHEN n.holds THEN EXISTS (SELECT FROM holds h WHERE h.queue_id = n.queue_id AND h.tenant_id = 0) END AS queue_held,
             turn.state <> 'ready' OR turn.version < (SELECT floor FROM memory) AS turn_sleeps,
             CASE
                 WHEN coalesce(l.virtual_time, 0) + n.seconds / coalesce(tenant.weight, 1) < turn.lane_time
@@ -153,18 +162,19 @@ told AS MATERIALIZED (
             ORDER BY tenant_id
             LIMIT 1
         ) tenant ON true
-        WHERE n.head IS NOT NULL OR n.jobs <> 0 OR l.row IS NOT NULL AND (n.seconds > 0 OR n.opens AND l.state IN ('closed', 'full'))
+        WHERE n.head IS NOT NULL OR n.jobs <> 0 OR n.holds
+           OR l.row IS NOT NULL AND (n.seconds > 0 OR n.opens AND l.state IN ('closed', 'full'))
         ORDER BY l.row IS NOT NULL, l.position, n.head
     ) known
 ),
 lanes_told AS (
     UPDATE lanes l
     SET version = k.number,
-        state = CASE WHEN k.wakes THEN 'ready' ELSE l.state END,
+        state = CASE WHEN k.held THEN 'held' WHEN k.wakes THEN 'ready' ELSE l.state END,
         position = CASE
             WHEN k.wakes AND k.state <> 'ready' THEN circle_place(k.number, k.before_all_from)
             -- Its last jobs followed in slots, past the door: it is as new as an empty one.
-            WHEN k.head IS NOT NULL AND k.before_all_from IS NOT NULL AND (
+            WHEN k.wakes AND k.head IS NOT NULL AND k.before_all_from IS NOT NULL AND (
                 SELECT j.id FROM jobs j
                 WHERE j.ready_at IS NOT NULL AND j.queue_id = l.queue_id AND j.tenant_id = l.tenant_id
                   AND (j.priority, j.id) >= ((l.head >> 58)::smallint, l.head & 288230376151711743)
@@ -178,15 +188,16 @@ lanes_told AS (
         virtual_time = l.virtual_time + k.seconds / k.weight,
         in_use = l.in_use - k.slots,
         tickets = l.tickets - k.tickets,
-        opens_at = CASE WHEN NOT k.wakes THEN l.opens_at END,
-        opened_at = CASE WHEN k.wakes AND l.state IN ('closed', 'full') THEN clock.now ELSE l.opened_at END
+        opens_at = CASE WHEN NOT k.wakes AND k.held IS NOT TRUE THEN l.opens_at END,
+        opened_at = CASE WHEN k.wakes AND l.state IN ('closed', 'full', 'held') THEN clock.now ELSE l.opened_at END
     FROM told k CROSS JOIN clock
     WHERE l.ctid = k.row
 ),
 lanes_begun AS (
     INSERT INTO lanes (tenant_id, queue_id, version, position, state, virtual_time, head, waiting, last_user)
     SELECT
-        tenant_id, queue_id, number, circle_place(number, before_all_from), CASE WHEN wakes THEN 'ready' ELSE 'empty' END,
+        tenant_id, queue_id, number, circle_place(number, before_all_from),
+        CASE WHEN held THEN 'held' WHEN wakes THEN 'ready' ELSE 'empty' END,
         seconds / weight, coalesce(head, 0), jobs, ''
     FROM told WHERE row IS NULL
     RETURNING tenant_id
@@ -214,7 +225,7 @@ tenants_told AS (
             tenant_id, count(slot)::int AS n,
             coalesce(range_agg(int4range(slot, slot + 1)) FILTER (WHERE slot IS NOT NULL), '{}') AS slots,
             array_agg(user_key) FILTER (WHERE slot IS NOT NULL) AS users, bool_or(job_id = 0 OR followed > 0) AS forget
-        FROM freed GROUP BY tenant_id
+        FROM freed WHERE NOT holds GROUP BY tenant_id
     ) f
     WHERE b.ctid = (SELECT ctid FROM tenant_books WHERE tenant_id = f.tenant_id ORDER BY version DESC LIMIT 1)
 ),
@@ -223,14 +234,19 @@ turns_told AS (  -- the mean follows the attempts: each counts a tenth. A queue 
     SET version = nextval('door_seq'), virtual_time = t.virtual_time + c.seconds / c.weight,
         in_use = t.in_use - c.slots, tickets = t.tickets - c.tickets,
         mean_seconds = t.mean_seconds + (coalesce(c.seconds / nullif(c.attempts, 0), 0) - t.mean_seconds) * (1 - power(0.9, c.attempts)),
-        state = CASE WHEN c.wakes THEN 'ready' ELSE t.state END
+        state = CASE WHEN c.wakes THEN 'ready' ELSE t.state END,
+        opened_at = CASE
+            WHEN c.held THEN '9999-12-31 00:00+00'
+            WHEN NOT c.held AND t.opened_at = '9999-12-31 00:00+00' THEN coalesce(%(now)s::timestamptz, statement_timestamp())
+            ELSE t.opened_at
+        END
     FROM (
         SELECT queue_id, max(weight) AS weight, sum(seconds) AS seconds, sum(slots)::int AS slots,
-            sum(tickets)::bigint AS tickets, sum(attempts)::int AS attempts, bool_or(wakes) AS wakes
+            sum(tickets)::bigint AS tickets, sum(attempts)::int AS attempts, bool_or(wakes) AS wakes, bool_or(held) AS held
         FROM (
-            SELECT queue_id, weight, seconds, slots, tickets, attempts, false AS wakes FROM charge
+            SELECT queue_id, weight, seconds, slots, tickets, attempts, false AS wakes, NULL::bool AS held FROM charge
             UNION ALL
-            SELECT queue_id, 1, 0, 0, 0, 0, true FROM told WHERE wakes AND turn_sleeps
+            SELECT queue_id, 1, 0, 0, 0, 0, wakes AND turn_sleeps, queue_held FROM told WHERE wakes AND turn_sleeps OR holds
         ) each_one
         GROUP BY queue_id
     ) c

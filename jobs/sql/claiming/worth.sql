@@ -12,6 +12,7 @@ WITH
 room AS (
     SELECT id FROM queue_state
     WHERE NOT paused
+      AND coalesce(opened_at <= (SELECT now FROM clock), true)
       AND least(pool_capacity - pool_in_use, concurrency - in_use, tokens) >= 1
 )
 SELECT

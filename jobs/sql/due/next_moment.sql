@@ -1,7 +1,7 @@
--- Reads:  seconds until the next moment: a due job, one that expires, a token of a rate limit, or the end of a follower's patience
---         (negative: late); null if there is none.
+-- Reads:  seconds until the next moment: a due job, one that expires, a token of a rate limit, the end of a hold or of a
+--         follower's patience (negative: late); null if there is none.
 -- Who:    the clock, before its work, so that a moment that passes during the work is not missed.
--- Index:  jobs_due; jobs_expiring; lanes_opening; job_edges_until; the newest turn of each queue. Past tokens do not count: the
+-- Index:  jobs_due; jobs_expiring; lanes_opening; holds_until; job_edges_until; the newest turn of each queue. Past tokens do not count: the
 --         present dispatch uses them.
 WITH
 -- include shared/clock
@@ -13,6 +13,10 @@ moment AS (
     UNION ALL
     SELECT next.at FROM clock CROSS JOIN LATERAL (
         SELECT opens_at AS at FROM lanes WHERE opens_at > clock.now ORDER BY opens_at LIMIT 1
+    ) next
+    UNION ALL
+    SELECT next.at FROM clock CROSS JOIN LATERAL (  -- the end of a hold
+        SELECT until AS at FROM holds WHERE until > clock.now ORDER BY until LIMIT 1
     ) next
     UNION ALL
     SELECT next.at FROM clock CROSS JOIN LATERAL (  -- the end of a follower's patience

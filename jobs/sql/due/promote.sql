@@ -1,8 +1,10 @@
 -- Arrow:  promote, scheduled -> created, for the due jobs. A due job of a paused type is held instead, and one that waits for
 --         a running job is due again in a second; they stay scheduled: the returned status tells which.
+--         It also ends the holds that are over, of lanes and queues: not before the job is in line that is to be the first then.
+--         The next fold opens them.
 -- Who:    the clock.
 -- Locks:  the rows; it skips locked rows, such as those being cancelled, until the next pass.
--- Index:  jobs_due.
+-- Index:  jobs_due; holds_until; primary key.
 -- The batch is chosen once: as a subquery of the UPDATE it could be the inner side of a loop, by stale statistics, and each turn
 -- of the loop would choose a further batch.
 WITH
@@ -33,4 +35,22 @@ arriving AS (
     SELECT queue_id, tenant_id, job_place(priority, id) AS place, 0 AS jobs FROM promoted WHERE status = 'created'
 )
 -- include shared/arrive
+, past AS (
+    DELETE FROM holds WHERE ctid = ANY(ARRAY(
+        SELECT h.ctid FROM holds h CROSS JOIN clock
+        WHERE h.until <= clock.now  -- guard
+          AND NOT EXISTS (
+              SELECT FROM jobs j WHERE j.id = h.job_id AND j.due_at <= clock.now AND j.id NOT IN (SELECT id FROM due)
+          )  -- guard
+        ORDER BY h.until
+        LIMIT %(batch)s
+        FOR UPDATE OF h SKIP LOCKED
+    ))
+    RETURNING queue_id, owner_id, job_id
+),
+told_of_end AS (
+    INSERT INTO freed_slots (xid, tenant_id, job_id, queue_id, holds)
+    SELECT pg_current_xact_id()::text::bigint, owner_id, -job_id, queue_id, true FROM past
+    ON CONFLICT DO NOTHING
+)
 SELECT id, attempt, tenant_id, status, paused FROM promoted

@@ -1,6 +1,6 @@
 -- Reads:  one job, and the use and the value of every limit that may hold it up. Changes nothing, locks nothing.
 -- Who:    explain: its tenant (tenant given), or an operator (null).
--- Index:  primary key; the newest versions of the books. It reads neither the waiting jobs nor, beyond the books, what runs.
+-- Index:  primary keys; the newest versions of the books. It reads neither the waiting jobs nor, beyond the books, what runs.
 WITH
 -- include shared/present
 job AS MATERIALIZED (
@@ -9,6 +9,16 @@ job AS MATERIALIZED (
       AND tenant_id = coalesce(%(tenant_id)s::bigint, tenant_id)  -- guard I8
 ),
 -- include shared/own_use
+held AS MATERIALIZED (  -- by which job its lane, and its queue (tenant 0); a tenant does not learn of a job of another one
+    SELECT DISTINCT ON (h.tenant_id) h.tenant_id, json_build_object(
+        'seconds', extract(epoch FROM h.until - clock.now)::float8, 'job_id', CASE WHEN own THEN h.job_id END, 'why', CASE WHEN own THEN h.why ELSE '' END
+    )::text AS said
+    FROM job
+    CROSS JOIN clock
+    JOIN holds h ON h.queue_id = job.queue_id AND h.tenant_id IN (0, job.tenant_id)
+    CROSS JOIN LATERAL (SELECT coalesce(h.owner_id = %(tenant_id)s::bigint, true) AS own) asked  -- guard I8
+    ORDER BY h.tenant_id, h.until DESC
+),
 slots AS (
     SELECT u.n AS by_tenant, coalesce((u.users ->> job.user_key)::int, 0) AS by_user,
         coalesce((
@@ -37,6 +47,8 @@ SELECT
     q.default_max_retries, q.default_backoff, q.backoff_grows, tenant.name AS tenant_name, q.name AS queue_name,
     EXISTS (SELECT FROM pools p WHERE p.name = q.pool AND p.kind = 'light') AS pool_is_light,
     slots.by_lane AS lane_in_use,
+    (SELECT lane.said FROM held lane WHERE lane.tenant_id = job.tenant_id) AS lane_hold,
+    (SELECT whole.said FROM held whole WHERE whole.tenant_id = 0) AS queue_hold,
     (coalesce(limits_of(to_jsonb(tq)), '{}') || jsonb_build_object(
         'id', job.tenant_id, 'full_at', extract(epoch FROM bucket.full_at - clock.now)::float8,
         'in_use', slots.by_tenant, 'users', json_build_object(job.user_key, slots.by_user)

@@ -119,6 +119,9 @@ SELECT
         FROM due ORDER BY due.due_at
     ) o)::text AS due,
     (SELECT coalesce(json_agg(o), '[]') FROM (
+        SELECT queue_id, tenant_id, greatest(extract(epoch FROM max(until) - clock.now), 0)::float8 AS until FROM holds GROUP BY queue_id, tenant_id
+    ) o)::text AS holds,
+    (SELECT coalesce(json_agg(o), '[]') FROM (
         SELECT
             extract(epoch FROM at - since.moment)::float8 AS at, tenant_id, queue_id, priority, user_key AS user, job_type
         FROM arrival ORDER BY arrival.at

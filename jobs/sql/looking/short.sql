@@ -17,7 +17,7 @@ WITH
 -- include shared/present
 listed AS (
     SELECT
-        id, name, pool, weight, concurrency, paused, rate_limit, rate_window,
+        id, name, pool, weight, concurrency, paused, coalesce(opened_at > (SELECT now FROM clock), false) AS held, rate_limit, rate_window,
         in_use, pool_in_use, pool_capacity AS pool_processes,
         tokens, rate_next_at(rate_limit, rate_window, full_at) AS next_at,
         coalesce((late ->> 'jobs')::int, 0) AS late, coalesce((late ->> 'seconds')::float8, 0) AS late_seconds,

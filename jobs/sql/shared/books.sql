@@ -12,7 +12,7 @@ given_back AS MATERIALIZED (
 ),
 turn AS (
     SELECT
-        q.*, t.row, t.state, t.virtual_time, t.pool_time, t.lane_time, t.head, t.circle_end, t.round_least,
+        q.*, t.row, t.state, t.opened_at, t.virtual_time, t.pool_time, t.lane_time, t.head, t.circle_end, t.round_least,
         t.growth, t.round_growth, t.timed_at, t.full_at, t.full_limit, t.full_window, t.mean_seconds, t.in_use - coalesce(g.n, 0) AS in_use, t.tickets - coalesce(g.tickets, 0) AS tickets
     FROM queues q
     LEFT JOIN LATERAL (

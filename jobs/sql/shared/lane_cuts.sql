@@ -1,15 +1,15 @@
--- What the limits of its tenant do to each lane of `line`: `gate`, if its slots, or those in this queue, let none of its jobs go now; `no_tokens`, if
+-- What the limits of its tenant do to each lane of `line`: `gate`, if its slots, those in this queue, or a job that holds the lane, let none of its jobs go now; `no_tokens`, if
 -- its rate does not; and how many are `passing`, which could go on to their queue at once. A tenant's free slots and tokens
 -- serve its queues in their order; a job for which its queue has no room takes none. Limits per user are not counted.
 -- All lanes of all tenants pass here, so each step reads them once, as a set.
 queue_room AS MATERIALIZED (  -- null: no limit
     SELECT id AS queue_id, name, tenant_slots,
         CASE
-            WHEN paused THEN 0
+            WHEN paused OR opened_at > clock.now THEN 0
             WHEN concurrency IS NOT NULL OR rate_limit IS NOT NULL
             THEN greatest(least(concurrency - in_use, floor(tokens)), 0)::int
         END AS room
-    FROM queue_state
+    FROM queue_state CROSS JOIN clock
 ),
 wanting AS MATERIALIZED (
     SELECT w.*, least(w.waiting, w.slots, w.lane_left, w.tokens) AS wants
@@ -19,6 +19,7 @@ wanting AS MATERIALIZED (
             CASE
                 WHEN t.paused THEN 'tenant_paused'
                 WHEN coalesce(t.num_slots, 0) = 0 THEN 'no_slots'
+                WHEN held.queue_id IS NOT NULL THEN 'lane_held'
                 WHEN t.num_slots <= coalesce(u.n, 0) THEN 'slots_full'
                 WHEN lane_left = 0 THEN 'lane_full'
             END AS gate,
@@ -34,8 +35,11 @@ wanting AS MATERIALIZED (
         LEFT JOIN tenant_queues t ON t.tenant_id = line.tenant_id
         LEFT JOIN tenant_use u ON u.tenant_id = line.tenant_id
         LEFT JOIN lane_use l ON l.tenant_id = line.tenant_id AND l.queue_id = line.queue_id
+        LEFT JOIN (SELECT DISTINCT queue_id, tenant_id FROM holds) held ON held.tenant_id = line.tenant_id AND held.queue_id = line.queue_id
         CROSS JOIN LATERAL (
-            SELECT greatest(coalesce((t.queue_slots -> q.name)::int, q.tenant_slots, 2147483647) - coalesce(l.n, 0), 0) AS lane_left
+            SELECT CASE WHEN held.queue_id IS NULL THEN greatest(
+                coalesce((t.queue_slots -> q.name)::int, q.tenant_slots, 2147483647) - coalesce(l.n, 0), 0
+            ) ELSE 0 END AS lane_left
         ) own
     OFFSET 0) w  -- compute each column once
 ),

@@ -57,6 +57,7 @@ def wrong(picture: Picture, notes: Notes) -> Iterator[str]:
     yield from _wrong_books(picture, notes)
     yield from _lost_jobs(picture, notes)
     yield from _closed_lanes(picture, notes)
+    yield from _held_lines(picture, notes)
     yield from _wrong_counts(picture, notes)
 
 
@@ -132,6 +133,17 @@ def _closed_lanes(picture: Picture, notes: Notes) -> Iterator[str]:
             continue  # it rests, until there is something to lend
         if naive.may_start_of_tenant(job, picture, used, lambda limits: notes.tokens(limits, picture.now)):
             yield f"the lane of job {job.id} is closed, although its tenant could start it"
+
+
+def _held_lines(picture: Picture, notes: Notes) -> Iterator[str]:
+    """A lane or a queue is held as long as there is a row that says so, or a letter will hold it."""
+    lines = {(hold.tenant_id, hold.queue_id) for hold in picture.holds}
+    told = {(tenant, letter.queue_id) for letter in notes.freed if letter.holds for tenant in (0, letter.tenant_id)}
+    held = {pair for pair, lane in notes.lanes.items() if lane.state == "held"}
+    held |= {(0, pk) for pk, turn in notes.turns.items() if turn.opened_at is not None and turn.opened_at > picture.now}
+    known = notes.lanes.keys() | {(0, pk) for pk in notes.turns}
+    for pair in (lines & known ^ held) - told:
+        yield f"the lane or queue {pair} is {'not ' if pair in lines else ''}held"
 
 
 def _wrong_counts(picture: Picture, notes: Notes) -> Iterator[str]:

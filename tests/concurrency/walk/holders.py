@@ -5,6 +5,7 @@ from collections.abc import Callable
 from functools import partial
 
 from jobs import store
+from jobs.authoring.exceptions import Later
 from jobs.store import Failure, Holder, Seat
 from tests.concurrency.walk.naive import Row
 from tests.concurrency.walk.world import QUEUES, World
@@ -86,6 +87,16 @@ def retry(world: World) -> object:
 
 def snooze(world: World) -> object:
     return _settle(world, lambda job, attempt, by: store.snooze(job, attempt, {}, delay=0.5, by=by))
+
+
+def hold(world: World) -> object:
+    """The job holds its lane, or its queue."""
+    later = Later(world.random.choice((0.2, 1.0, 6.0)), world.random.choice(("tenant", "tenant", "queue")), "429")
+
+    def hold(job: int, attempt: int, by: Holder) -> object:
+        return store.snooze(job, attempt, {}, delay=later.seconds, later=later, by=by) and later
+
+    return _settle(world, hold)
 
 
 def stop(world: World) -> object:

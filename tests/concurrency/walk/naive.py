@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db import transaction
 
-from jobs.models import Job, JobEdge, JobEnd, Queue, Worker
+from jobs.models import Hold, Job, JobEdge, JobEnd, Queue, Worker
 from tenants.models import TenantQueue
 
 Level = tuple[object, ...]
@@ -32,6 +32,7 @@ class Picture:
     tenants: dict[int, TenantQueue]
     queues: dict[int, Queue]
     workers: list[Worker]
+    holds: list[Hold]
 
     @property
     def held(self) -> list[Row]:
@@ -40,6 +41,10 @@ class Picture:
     @property
     def ready(self) -> list[Row]:
         return [job for job in self.jobs if job.ready_at is not None]
+
+    def holds_of(self, job: Row) -> list[Hold]:
+        """Those of its lane, or its queue: the clock ends them."""
+        return [hold for hold in self.holds if hold.queue_id == job.queue_id and hold.tenant_id in (0, job.tenant_id)]
 
     def live(self) -> list[Worker]:
         """Those that take jobs."""
@@ -59,6 +64,7 @@ def look(now: datetime) -> Picture:
         {limits.tenant_id: limits for limits in TenantQueue.objects.all()},
         {queue.pk: queue for queue in Queue.objects.all()},
         list(Worker.objects.order_by("pk")),
+        list(Hold.objects.all()),
     )
 
 
@@ -141,6 +147,7 @@ def forgotten(picture: Picture, tokens: Tokens, locked: set[int], pools: Collect
             and may_start_of_tenant(job, picture, used, tokens)
             and not (locked and borrows(picture, used, job.tenant_id, 1))
             and tokens(queue) >= 1
+            and not picture.holds_of(job)
             and all(used[level] < limit(picture, level) for level in (("queue", queue.pk), ("pool", queue.pool)))
         ):
             yield f"job {job.id} of tenant {job.tenant_id} waits in {queue} although it could run"
@@ -188,6 +195,15 @@ def out_of_turn(before: Picture, after: Picture) -> Iterator[str]:
                     yield f"job {job.id} goes beside job {other.id} of sequence {job.sequence}"
 
 
+def started_though_held(before: Picture, after: Picture) -> Iterator[str]:
+    """The jobs that this step has given a slot in a line that a job holds for longer."""
+    there = {job.id for job in before.held}
+    for job in after.held:
+        holds = {hold.pk for hold in before.holds_of(job)} & {hold.pk for hold in after.holds_of(job)}
+        if job.id not in there and holds:
+            yield f"job {job.id} started in a line that others hold: {holds}"
+
+
 def borrows(picture: Picture, used: Counter[Level], tenant: int, more: int = 0) -> bool:
     """Whether it holds more than its own slots, with so many more."""
     return tenant in picture.tenants and used["tenant", tenant] + more > picture.tenants[tenant].num_slots
@@ -215,6 +231,7 @@ def lent(before: Picture, after: Picture, tokens: Tokens) -> Iterator[str]:
             and not borrows(after, used, job.tenant_id, 1)
             and may_start_of_tenant(job, after, used, tokens)
             and tokens(queue) >= 1
+            and not after.holds_of(job)
             and used["queue", queue.pk] < limit(after, ("queue", queue.pk))
         ):
             yield f"job {job.id} of tenant {job.tenant_id} waits for pool {queue.pool}, which has lent a process"

@@ -86,6 +86,14 @@ def change_queue(world: World) -> object:
     return queue, change
 
 
+def open_line(world: World) -> object:
+    """Somebody does not wait for the moment."""
+    if not world.seen.holds:
+        return None
+    hold = world.random.choice(world.seen.holds)
+    return hold.pk, world.do(lambda: store.open_line(hold.queue_id, hold.tenant_id))
+
+
 def _beat(world: World, worker: uuid.UUID, concurrency: int) -> Beat | None:
     pool = world.workers[worker]
     answer = store.beat(

@@ -46,6 +46,7 @@ OFTEN = {
     holders.turn_away: 4,
     holders.hand_over_again: 4,
     holders.die: 3,
+    holders.hold: 2,
 }
 SELDOM = (
     *(holders.fail, holders.retry, holders.snooze, holders.stop),
@@ -53,6 +54,7 @@ SELDOM = (
     *(callers.revive_one, callers.restore, callers.discard, callers.expire, callers.erase),
     *(callers.pause_type, callers.delete_tenant),
     *(operators.leave, operators.declare_gone, operators.many_numbers),
+    operators.open_line,
 )
 VERBS: dict[Callable[[World], object], int] = OFTEN | dict.fromkeys(SELDOM, 1)
 
@@ -75,7 +77,7 @@ def wrong(walk: World, verb: Callable[[World], object], said: str) -> list[str]:
     after, notes = walk.seen, walk.noted = naive.look(walk.now), door.look()
     dispatched = verb in {operators.dispatch, operators.one_pass, feeders.trip, feeders.feed}
     found = [*naive.exceeded(before, after, dispatched=dispatched), *door.wrong(after, notes)]
-    found += naive.out_of_turn(before, after)
+    found += [*naive.out_of_turn(before, after), *naive.started_though_held(before, after)]
     if dispatched:
         locked = naive.locked()
         found += [*naive.overtaken(before, after, locked), *door.overspent(before, after, noted)]

@@ -19,7 +19,8 @@ from jobs.allocation.fold import LANES_TO_OPEN
 from jobs.allocation.follow import follow
 from jobs.allocation.line import BookedJob
 from jobs.allocation.passes import WorkerSeats, make_pass
-from jobs.allocation.state import Lane, Pool, Queue, Tenant
+from jobs.allocation.state import Hold, Lane, Pool, Queue, Tenant
+from jobs.authoring.exceptions import Later
 from jobs.models import QueueTurn, TenantBook
 from jobs.store import Failure, Holder
 from jobs.store.attempts import most_time
@@ -77,6 +78,8 @@ class Twin:
         self.books = Books(far_number())
         self.held: list[Held] = []
         self.retrying: dict[int, tuple[Lane, BookedJob]] = {}  # by number
+        self.holding: dict[int, Hold] = {}  # by number, of jobs that are not in line again
+        self.holds_for = 2.0  # seconds
         self.seen: Counter[str] = Counter()  # what the history was made of
         self._sources = count()
         self._owners: dict[int, Owner] = {}
@@ -125,7 +128,7 @@ class Twin:
         held.since = self.now
 
     def end(self, held: Held, how: str) -> None:
-        """how: succeed, follow, fail, retry; or lose, which ends its process."""
+        """how: succeed, follow, fail, retry; hold, or hold the queue, for a while; or lose, which ends its process."""
         if held.since is None:
             self.start(held)
         if how == "follow" and self._may_follow(held):
@@ -137,18 +140,30 @@ class Twin:
         if how == "retry":
             assert call_at(self.moment, store.retry, held.id, held.attempt, FAILED, delay=1.0, by=by)
             self.retrying[held.id] = held.lane, BookedJob(held.job.place, held.job.user)
+        elif how in {"hold", "hold the queue"}:
+            self._hold_line(held, by, "tenant" if how == "hold" else "queue")
         elif how in {"fail", "lose"}:
             assert call_at(self.moment, store.fail, held.id, held.attempt, FAILED, by=by)
         else:
             assert call_at(self.moment, store.succeed, held.id, held.attempt, {}, None, by=by)
         self._free(held, lost=how == "lose")
 
+    def _hold_line(self, held: Held, by: Holder, what: str) -> None:
+        self.seen[what] += 1
+        facts = {"delay": self.holds_for, "later": Later(self.holds_for, what), "by": by}
+        assert call_at(self.moment, store.snooze, held.id, held.attempt, {}, **facts)
+        self.retrying[held.id] = held.lane, BookedJob(held.job.place, held.job.user)
+        hold = Hold(self.now + self.holds_for, in_line=False)
+        self.holding[held.id] = self.books.hold_line(held.lane if what == "tenant" else held.lane.queue, hold)
+
     def promote(self) -> None:
         for due in call_at(self.moment, store.promote) if self.retrying else ():
             self.books.arrive(*self.retrying.pop(due.id))
+            if due.id in self.holding:
+                self.holding.pop(due.id).in_line = True
 
     def stir(self, time: Callable[[], float]) -> None:
-        """Any times: as after whatever history."""
+        """Any times: as after whatever history. None of a queue that sleeps: it does not keep its pool's time."""
         for lane in self._lanes():
             lanes = models.Lane.objects.filter(tenant_id=lane.tenant.id, queue_id=lane.queue.id)
             if lanes.update(virtual_time=(moved := time())):
@@ -157,7 +172,7 @@ class Twin:
             for queue in pool.queues:
                 times = {name: time() for name in ("virtual_time", "pool_time", "lane_time")}
                 times["mean_seconds"] = time() / 4
-                if QueueTurn.objects.filter(queue_id=queue.id).update(**times):
+                if QueueTurn.objects.filter(queue_id=queue.id).exclude(state="asleep").update(**times):
                     for name, value in times.items():
                         setattr(queue, name, value)
             pool.time = max((queue.pool_time for queue in pool.queues), default=0.0)
@@ -222,10 +237,11 @@ class Twin:
         assert in_order(ours) == in_order(theirs)
         for key, lane in theirs.items():
             self._same(ours[key], lane, LANE, f"lane {key}")
-            self.seen["full"] += lane.state == "full"
+            self.seen[lane.state] += 1
         for turn in QueueTurn.objects.all():
             queue = self.books.queues[turn.queue_id]
             self._same(queue, turn, TURN, f"queue {queue.id}")
+            assert queue.held == (turn.opened_at is not None and turn.opened_at > self.moment), f"queue {queue.id}"
             assert round_of(queue, ours.values()) == round_of(turn, theirs.values())
         for book in TenantBook.objects.all():
             tenant = self.books.tenants[book.tenant_id]

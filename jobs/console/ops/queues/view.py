@@ -1,4 +1,4 @@
-"""The page of queues: their limits and their use; and the paused job types, to pause and resume them."""
+"""The page of queues: their limits and their use; what jobs hold; and paused job types, to pause and resume."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,15 +16,19 @@ from jobs.console.ops.shared.access import action_for, page_for
 from jobs.console.ops.shared.answers import done
 from jobs.console.ops.shared.limits_form import change_limits, form_of
 from jobs.engine.verbs import limits
+from jobs.engine.verbs.open_line import open_line
 from jobs.engine.verbs.pause import pause_job_type, resume_job_type
 from jobs.models import PausedJobType, Queue
 from jobs.pages.answers import existing
 from jobs.pages.typed import texts
+from jobs.reading.holds import held_lines
 from jobs.reading.looking import Queue as ListedQueue
 from jobs.reading.standing import QueueStanding, of_queues
 from jobs.reading.statistics import Summary
 from jobs.reading.wait_targets import WaitTarget
 from plumbing.names import named
+from plumbing.text import storable
+from tenants.tenant_model import tenant_of_slug
 
 
 @dataclass(frozen=True)
@@ -77,12 +81,13 @@ def show(request: HttpRequest) -> HttpResponse:
             )
             for pk, standing in of_queues(present.lanes, present.queues).items()
         ],
+        "held": held_lines(),
         "paused": [
             (paused_type, held.get((paused_type.source_type, paused_type.source_method), 0)) for paused_type in paused
         ],
         "types": sorted({str(target) for target in registry.targets()} - names) if may_pause else [],
     }
-    return live.page(request, "queues", "Queues", ("old", "queues", "types"), regions)
+    return live.page(request, "queues", "Queues", ("old", "queues", "held", "types"), regions)
 
 
 @action_for("jobs.change_queue")
@@ -90,6 +95,14 @@ def show(request: HttpRequest) -> HttpResponse:
 def change(request: HttpRequest, name: str) -> HttpResponse:
     queue = existing(limits.locked_queue(name))
     return change_limits(request, queue, OF_QUEUE, f"Queue {name}", subject=(QUEUES, name))
+
+
+@action_for("jobs.change_queue")
+def open_queue(request: HttpRequest, name: str) -> HttpResponse:
+    """Let the held jobs of a queue, or of a tenant in it, start again. An operator who comes second gets a refusal."""
+    queue, slug = existing(Queue.objects.filter(name=name).first()), texts(request.POST, ("tenant",))["tenant"]
+    open_line(queue, existing(tenant_of_slug(storable(slug))) if slug else None)
+    return done(request, f"Opened queue {name}{f' for tenant {slug}' if slug else ''}.")
 
 
 @action_for("jobs.add_pausedjobtype")

@@ -40,7 +40,7 @@ asked AS MATERIALIZED (
             END AS key
             FROM (
                 SELECT
-                    id, name, pool, weight, in_use, tenant_slots, rate_limit, rate_window, full_at, turn_row, head, circle_end, lane_time, round_least,
+                    id, name, pool, weight, in_use, tenant_slots, rate_limit, rate_window, full_at, turn_row, opened_at, head, circle_end, lane_time, round_least,
                     round_growth, p.free AS pool_free, p.served, p.others, state = 'ready' AS ready,
                     least(p.free, concurrency - in_use, tokens, %(batch)s::int)::int AS room,
                     greatest(%(quantum)s::float8, 2 * mean_seconds) AS quantum,
@@ -56,6 +56,7 @@ asked AS MATERIALIZED (
                     END AS full_at) bucket
                     WHERE t.pool = p.pool
                       AND NOT t.paused  -- guard
+                      AND coalesce(t.opened_at <= clock.now, true)  -- guard
                 ) q
                 OFFSET 0
             ) q

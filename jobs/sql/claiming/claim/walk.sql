@@ -22,7 +22,7 @@ visit AS (
         q.pool, q.nth, q.id, q.room, q.rate_limit, here.upto, coalesce(lane.position, here.position),
         CASE WHEN clock_timestamp() > latest.moment THEN %(visits)s::int ELSE here.nth + (lane.row IS NOT NULL)::int END,
         v.found + (cardinality((own.front).places) > 0 AND own.in_time AND own.own_slots > 0)::int,
-        lane.row, lane.tenant_id, lane.in_use, lane.opened_at, t.tenant, b.row, b.book, own.*
+        lane.row, lane.tenant_id, lane.in_use, greatest(lane.opened_at, q.opened_at), t.tenant, b.row, b.book, own.*
     FROM visit v
     CROSS JOIN clock
     CROSS JOIN (SELECT statement_timestamp() + %(seconds)s::float8 * interval '1 s' AS moment) latest

@@ -3,7 +3,7 @@
 -- next time.
 outcome AS MATERIALIZED (  -- of each visit. n: its jobs; of_tenant, slots, users: of all lanes of its tenant
     SELECT
-        queue_id, position, lane_row, book_row, tenant, weight, lane_in_use, virtual_time, front, by_user, n, last, rest, of_tenant,
+        queue_id, position, lane_row, book_row, tenant, weight, lane_in_use, opened_at, virtual_time, front, by_user, n, last, rest, of_tenant,
         slots, users, uncounted, cardinality((front).places) > 0 AS could, in_time AND own_slots > 0 AS in_turn,
         nextval('door_seq') AS number,
         CASE
@@ -21,7 +21,7 @@ outcome AS MATERIALIZED (  -- of each visit. n: its jobs; of_tenant, slots, user
         full_after, rate_next_at((tenant).rate_limit, (tenant).rate_window, full_after) AS next_token_at
     FROM (
         SELECT
-            v.queue_id, v.room, v.position, v.lane_row, v.book_row, v.tenant, v.weight, v.lane_in_use, v.uncounted, v.passed_over,
+            v.queue_id, v.room, v.position, v.lane_row, v.book_row, v.tenant, v.weight, v.lane_in_use, v.opened_at, v.uncounted, v.passed_over,
             v.free, v.own_slots, v.lane_left, v.virtual_time, v.in_time, v.front, mine.*,
             clock.now, rate_after((v.tenant).rate_limit, (v.tenant).rate_window, v.full_at, clock.now, mine.of_tenant) AS full_after,
             (v.tenant).user_slots IS NOT NULL AS by_user,
@@ -48,6 +48,7 @@ lanes_moved_on AS (
         virtual_time = greatest(l.virtual_time, o.virtual_time - worked_since(l.in_use, l.tickets, clock.now) / o.weight),
         head = CASE WHEN o.by_user THEN l.head ELSE coalesce(o.rest, o.last + 1, l.head) END,
         last_user = CASE WHEN (o.front).all_users THEN '' ELSE (o.front).last_user END,
+        opened_at = o.opened_at,  -- or when its queue was held no longer, for those that follow in its slots
         waiting = l.waiting - o.n,  -- below 0 if it came after the fold: its arrival follows
         in_use = l.in_use + o.n, tickets = l.tickets + o.n * in_ms(clock.now),
         opens_at = CASE  -- one that rests is opened by a pass that lends
