@@ -65,8 +65,8 @@ def held(thing, body, sent):
     return held
 
 
-class TestWhatABodyMaySay:
-    def test_it_uses_no_retry_and_the_job_comes_first_then(self, held, sent, thing):
+class TestBodies:
+    def test_a_hold_uses_no_retry_and_the_job_comes_first_then(self, held, sent, thing):
         first, others = held("tenant", retry=Retry.every(1, max_retries=0))
         job = Job.objects.get(pk=first)
         assert (job.status, job.retries, job.last_error) == ("scheduled", 0, "")
@@ -116,7 +116,7 @@ class TestWhatABodyMaySay:
         assert not Hold.objects.exists()
 
 
-class TestWhoLearnsOfIt:
+class TestReasons:
     def test_its_tenant_reads_which_job_holds_its_lane_and_why(self, held, thing, stranger):
         first, (second, _) = held("tenant")
         until = Hold.objects.get().until
@@ -137,7 +137,7 @@ class TestWhoLearnsOfIt:
 
 
 class TestOpening:
-    def test_it_is_audited_and_refused_if_nothing_is_held(self, held, thing):
+    def test_an_opened_line_is_audited_and_one_that_is_open_is_refused(self, held, thing):
         first, _ = held("tenant")
         queue = Queue.objects.get(name="default")
         with pytest.raises(InvalidRequest, match="no job holds queue default"):

@@ -125,7 +125,7 @@ class TestLane:
         end(first, 62)
         assert claim(62) == [fourth]
 
-    def test_one_that_has_another_reason_too_opens_when_both_are_over(self, mails, acme):
+    def test_a_lane_that_has_another_reason_too_opens_when_both_are_over(self, mails, acme):
         first, *others = submit(acme, 0, 3)
         assert claim(0) == [first, others[0]]
         hold(first, 1, 61)
@@ -161,7 +161,7 @@ class TestLane:
         assert lane(acme, mails).state == "held"
 
     @pytest.mark.parametrize("state", ["full", "closed", "resting", "waiting for a token", "empty"])
-    def test_one_that_was_out_of_the_circle_is_held_too_and_back_in_it_afterwards(self, mails, acme, state):
+    def test_a_lane_that_was_out_of_the_circle_is_held_too_and_back_in_it_afterwards(self, mails, acme, state):
         changes = {
             "full": {"queue_slots": {"mails": 1}},
             "closed": {"num_slots": 1},
@@ -212,7 +212,7 @@ class TestLane:
         assert of(acme, claim(61)) == [first, third]
         assert follows(first, 62) == fourth, "the line is open"
 
-    def test_what_becomes_of_the_job_changes_nothing(self, mails, acme):
+    def test_the_end_of_the_job_changes_nothing(self, mails, acme):
         first, second, third = submit(acme, 0, 3)
         claim(0)
         hold(first, 1, 61)
@@ -224,7 +224,7 @@ class TestLane:
         assert promote(61) == []
         assert claim(61) == [third]
 
-    def test_of_500_jobs_one_asks_in_that_minute_or_as_many_as_ran(self, mails, acme):
+    def test_500_jobs_ask_once_in_that_minute_or_as_often_as_ran(self, mails, acme):
         submit(acme, 0, 500)
         asked = claim(0)
         assert len(asked) == 2
@@ -311,7 +311,7 @@ class TestOpening:
         promote(3)
         assert claim(3) == [other]
 
-    def test_it_opens_once_its_job_is_in_line_however_many_are_due(self, mails, acme):
+    def test_a_lane_opens_once_its_job_is_in_line_however_many_are_due(self, mails, acme):
         first, *others = submit(acme, 0, 3)
         assert claim(0) == [first, others[0]]
         hold(first, 1, 61)
