@@ -44,7 +44,7 @@ HOLDS = (None, "tenant", "queue")  # each holds more jobs than the one before
 
 @dataclass(frozen=True)
 class Later:
-    """What RetryLater asks for. Raises ValueError for what is not possible."""
+    """The request of a RetryLater. Raises ValueError for what is not possible."""
 
     seconds: float
     hold: str | None = None

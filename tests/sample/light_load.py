@@ -91,12 +91,12 @@ class LightLoad:
 
     @job(queue=QUEUE, retry=Retry.every(0.3, max_retries=1000))
     async def light_stumble(self, number: int, *, seconds: float) -> tuple[int, int]:
-        """Fails in two of three attempts, or asks for another."""
+        """Fails in two of three attempts, or asks for another, at times with its lane held."""
         _, attempt = result = await labour(number, seconds)
         if attempt % 3 == 1:
             raise ValueError(f"not in attempt {attempt}")
         if attempt % 3 == 2:
-            raise RetryLater(0.2)
+            raise RetryLater(0.2, hold=(None, "tenant")[number % 2])
         return result
 
     @job(queue=QUEUE)

@@ -356,14 +356,14 @@ class Thing(LightLoad, Asynchronous, models.Model):
         """Ends well."""
         return labour(number, seconds)
 
-    @job(retry=Retry.every(0.3, max_retries=1000))
+    @job(retry=Retry.every(0.3, max_retries=1000), may_hold="queue")
     def stumble(self, number: int, *, seconds: float) -> tuple[int, int]:
-        """Fails in two of three attempts, or asks for another."""
+        """Fails in two of three attempts, or asks for another, at times with its lane held, or its queue."""
         _, attempt = result = labour(number, seconds)
         if attempt % 3 == 1:
             raise ValueError(f"not in attempt {attempt}")
         if attempt % 3 == 2:
-            raise RetryLater(0.2)
+            raise RetryLater(0.2, hold=(None, None, "tenant", "queue")[number % 4])
         return result
 
     @job

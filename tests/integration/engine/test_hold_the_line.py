@@ -101,7 +101,7 @@ class TestBodies:
         with pytest.raises(ValueError, match="RetryLater takes"):
             RetryLater(60, **given)
 
-    def test_of_a_group_the_longest_time_and_the_widest_hold_count(self):
+    def test_the_longest_time_and_the_widest_hold_of_a_group_count(self):
         errors = [RetryLater(9), RetryLater(5, hold="queue", why="down"), RetryLater(7, hold="tenant")]
         later = later_of(ExceptionGroup("g", errors))
         assert (later.seconds, later.hold, later.why) == (9, "queue", "down")

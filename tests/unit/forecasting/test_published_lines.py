@@ -80,6 +80,20 @@ def test_a_tenant_that_may_borrow_gets_what_nobody_else_could_use():
     assert [place.raw_50 for place in only(start)] == pytest.approx([0.0, 0.0, 6.0, 10.0], abs=0.1)
 
 
+@pytest.mark.parametrize(("held", "gate"), [((7, 1), Gate.LANE_HELD), ((0, 1), Gate.QUEUE_HELD)])
+@pytest.mark.parametrize("jobs", [3, 300])
+def test_no_job_of_a_held_line_is_promised_before_it_opens(held, gate, jobs):
+    early = {key: Factor(log=-2.0, outcomes=99, held=0.99) for key in LEARNED}
+    lane = READY | {"state": "held"} if held[0] else READY
+    start = snapshot(jobs, holds={held: 60.0}, lanes={(7, 1): lane})
+    (places,) = lines(start, factors=early).values()
+    assert {place.gate for place in places} == {gate}
+    assert places[0].raw_50 == pytest.approx(60, abs=0.1)
+    assert min(place.raw_50 for place in places) >= 60
+    said = [place.prediction for place in places]
+    assert all((one.p50 or 60) >= 60 <= (one.not_before or 60) for one in said)
+
+
 def test_the_jobs_in_slots_end_first():
     holding = [Holding(7, 1, place(0), "", TYPE, -4.0, -4.0, leaves=False)]
     places = only(snapshot(1, holding=holding))
