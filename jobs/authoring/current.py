@@ -40,6 +40,7 @@ class CurrentJob:
     object_memory: Memory = field(default_factory=Memory)
     # Defaults for code outside a job: progress is discarded, no stop is requested, no batch, no predecessors.
     report_progress: Callable[[float, str], object] = lambda fraction, note: None
+    note_told: Callable[[], object] = lambda: None  # the body has told how far it is, so its silence begins anew
     ask_cancelled: Callable[[], bool] = lambda: False
     find_batch: Callable[[], Any] = lambda: None
     find_results: Callable[[], dict[int, Any]] = dict
@@ -49,10 +50,12 @@ class CurrentJob:
     def progress(self, fraction: float, note: str = "") -> None:
         """Report progress: a fraction from 0 to 1 (clamped; nan is ignored), and a note of at most 200 characters."""
         if not math.isnan(fraction):
+            self.note_told()
             self.report_progress(min(max(float(fraction), 0.0), 1.0), storable(note[:200]))
 
     async def aprogress(self, fraction: float, note: str = "") -> None:
         """Report progress, as `progress`, from a coroutine."""
+        self.note_told()  # at once: the report may have to wait for a thread
         await in_thread(self.progress, fraction, note)
 
     async def atenant(self) -> Tenant | None:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar, overload
 
 from jobs.authoring.recurrence import CATCH_UP, OVERLAP, Recurrence
 from jobs.authoring.retry import Retry
-from plumbing.bounds import is_number
+from plumbing.bounds import MAX_SECONDS, is_number
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 MARK = "job_spec"
@@ -19,6 +19,7 @@ CELERY_TASK = "celery_task"  # the Celery task that it runs as a job
 FUNCTIONS: dict[tuple[str, str], Callable[..., Any]] = {}  # by module and name
 IDENTICAL = ("join", "replace", "supersede", "debounce")
 OVERRIDABLE = frozenset({"timeout", "max_retries"})
+LEAST_SILENCE = 0.1  # seconds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +30,7 @@ class Spec:
     queue: str = "default"
     priority: int = 5
     timeout: float | None = None  # seconds
+    silence: float | None = None  # seconds
     expires: float | None = None  # seconds
     dedup: bool = True
     dedup_key: Callable[..., Any] | None = None
@@ -61,12 +63,25 @@ class Spec:
         if self.catch_up not in CATCH_UP or self.overlap not in OVERLAP:
             raise TypeError(f"@job: catch_up is one of {', '.join(CATCH_UP)}; overlap is one of {', '.join(OVERLAP)}")
         self._check_calls()
+        self._check_silence()
         if not isinstance(self.retry, Retry | None):  # a number, or `Retry.exponential` without a call
             raise TypeError(f"@job: retry is a policy such as Retry.exponential(max_retries=5), not {self.retry!r}")
         if self.result_ttl is not None and not is_number(self.result_ttl):
             raise TypeError(f"@job: result_ttl is a number of seconds, not {self.result_ttl!r}")
         if isinstance(self.override, str) or not OVERRIDABLE.issuperset(self.override):
             raise TypeError(f"@job: override may contain {', '.join(sorted(OVERRIDABLE))}, not {self.override!r}")
+
+    def _check_silence(self) -> None:
+        if self.silence is None:
+            return
+        if not is_number(self.silence, LEAST_SILENCE, MAX_SECONDS):
+            bounds = f"{LEAST_SILENCE} to {MAX_SECONDS:.0f}"
+            raise TypeError(f"@job: silence is a number of seconds from {bounds}, not {self.silence!r}")
+        if is_number(self.timeout) and self.silence > self.timeout:
+            raise TypeError(
+                f"@job: silence ({self.silence:g} s) is longer than timeout ({self.timeout:g} s), so it would never "
+                "end a body; make it shorter, or leave it out"
+            )
 
     def _check_calls(self) -> None:
         """Check how a call stands to other calls."""
@@ -89,6 +104,7 @@ def job(
     queue: str = ...,
     priority: int = ...,
     timeout: float | None = ...,
+    silence: float | None = ...,
     expires: float | None = ...,
     dedup: bool = ...,
     dedup_key: Callable[..., Any] | None = ...,
@@ -118,6 +134,7 @@ def job(function: Any = None, **options: Any) -> Any:
     queue: the name of the queue.
     priority: 0 (first) to 10 (last).
     timeout: seconds that the job may run.
+    silence: seconds that the body may run without telling its progress; after them it ends as one over its timeout.
     expires: seconds from when the job may start; after them no attempt starts, and the job is cancelled.
     dedup: True: return an identical unfinished job instead of storing a second one.
     dedup_key: a function of the bound arguments; jobs with equal return values (JSON) are identical.

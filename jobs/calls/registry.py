@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -117,6 +118,13 @@ def resolve(source_type: str, source_method: str, *, http: bool = False, of_a_jo
     raise UnknownTarget(
         "source_type", f"{_cut(source_type)} is unknown; known: {', '.join(sorted({*known, *modules}))}"
     )
+
+
+def spec_of(source_type: str, source_method: str) -> Spec | None:
+    """Return the options of a job type; None if this process does not know its code."""
+    with suppress(UnknownTarget):
+        return resolve(source_type, source_method).spec
+    return None
 
 
 def target_of(function: Callable[..., Any]) -> Target:

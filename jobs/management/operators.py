@@ -10,6 +10,7 @@ from jobs.console.cli.jobs_memory import MEMORY
 from jobs.console.cli.jobs_pause import PAUSE, RESUME
 from jobs.console.cli.jobs_show import EXPLAIN, SHOW
 from jobs.console.cli.jobs_skip_numbers import SKIP_NUMBERS
+from jobs.console.cli.jobs_stack import STACK
 from jobs.console.cli.jobs_submit import SUBMIT
 from jobs.console.cli.screen import Screen
 from jobs.console.cli.subcommands import Options, Subcommand, SubcommandsCommand, argument
@@ -45,7 +46,8 @@ INSTALL = Subcommand("install", HELP, [argument("--check", **CHECK)], _install, 
 class Command(SubcommandsCommand):
     help = "Submit, show and change jobs of any tenant; run a worker."
     subcommands = (
-        *(SUBMIT, LIST, BATCHES, SHOW, EXPLAIN, CANCEL, REVIVE, DISCARD, PAUSE, RESUME, MEMORY, ERASE, SKIP_NUMBERS),
+        *(SUBMIT, LIST, BATCHES, SHOW, EXPLAIN, STACK, CANCEL, REVIVE, DISCARD, PAUSE, RESUME, MEMORY, ERASE),
+        SKIP_NUMBERS,
         *extensions.subcommands(),
         *(WORKER, INSTALL),
     )

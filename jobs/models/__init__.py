@@ -26,6 +26,7 @@ from jobs.models.memory import MAX_BYTES, JobMemory
 from jobs.models.operations import BlockedLoop, DeathNotice, KeptAnswer, Pool, Repair, Server, Worker
 from jobs.models.queue import PausedJobType, Queue
 from jobs.models.schedule import Schedule, ScheduleRun
+from jobs.models.stack import Stack
 from jobs.models.statistics import Attempt, FullHour, JobMinute, Recorded, Sample, TenantHour, TenantShare, Total
 from jobs.models.usage import ClosedDay, SlotPeak, UsageDay
 from jobs.models.webhook import WebhookEndpoint, WebhookHour, WebhookMessage

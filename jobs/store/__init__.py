@@ -52,6 +52,7 @@ from jobs.store.schedules import (
 )
 from jobs.store.session import OwnSession, is_of_the_engine, session, speak_as_the_caller
 from jobs.store.settling import End, Ending, Failure, fail, retry, snooze, stop, succeed, succeed_and_follow, take_back
+from jobs.store.stacks import STACK_LATE, answer_stack, ask_stack
 from jobs.store.submitting import (
     Answer,
     Gathered,

@@ -11,6 +11,7 @@ from django.db.models.functions import Now
 from jobs.conf import settings
 from jobs.models import Pool, Worker
 from jobs.store.rows import Applied, Claimed, Seat, objects, rows
+from jobs.store.stacks import STACK_LATE
 from jobs.store.worker_sessions import session_name
 
 LIVE_BEATS = 3  # a worker that misses so many beats is gone; the statements repeat this number
@@ -105,12 +106,14 @@ class RunningHere(Applied):
     pid: int
 
 
-def running_here(worker: uuid.UUID, grace: float) -> list[tuple[RunningHere, bool]]:
+def running_here(worker: uuid.UUID, grace: float) -> list[tuple[RunningHere, bool, bool]]:
     """Return the attempts that run in this worker.
 
-    Each comes with whether it was asked to stop more than `grace` seconds ago.
+    Each comes with whether it was asked to stop more than `grace` seconds ago, and whether an operator waits for its
+    stack.
     """
-    return [(RunningHere(*row[:4]), row[4]) for row in rows("running_here", worker=worker, grace=grace)]
+    found = rows("running_here", worker=worker, grace=grace, late=STACK_LATE)
+    return [(RunningHere(*row[:4]), row[4], row[5]) for row in found]
 
 
 @dataclass(frozen=True)

@@ -56,6 +56,7 @@ WEBHOOKS = "tests/integration/webhooks/test_outbox.py"
 POSTS = tuple(f"tests/integration/webhooks/test_{name}.py" for name in ("senders", "delivery"))
 FORECASTS = tuple(f"tests/integration/forecasting/test_{name}.py" for name in ("duty", "outcomes", "look_ahead"))
 ERASED = "tests/integration/engine/test_revive_erased.py"
+STACKS = "tests/integration/engine/test_stacks.py"
 KNOWING = {  # which tests know a statement, beside test_<statement>.py; the others are known by VERBS
     "start": (*VERBS, "tests/integration/engine/test_gaps.py", EXPIRES),
     **dict.fromkeys(("lapse", "turn_away"), (*VERBS, EXPIRES)),
@@ -104,7 +105,8 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     **dict.fromkeys(("usage", "unbilled", "close_day", "record_hours"), USAGE),
     **dict.fromkeys(("ended_since", "open_predictions"), FORECASTS),
     **dict.fromkeys(("starts_of", "starts_of_tenant"), ("tests/integration/forecasting/test_interfaces.py",)),
-    "running_here": ("tests/integration/processes/test_reconcile.py",),
+    "running_here": ("tests/integration/processes/test_reconcile.py", STACKS),
+    **dict.fromkeys(("ask_stack", "answer_stack"), (STACKS,)),
     "notice_server": ("tests/integration/engine/test_numbers.py",),
     "forget_lanes": ("tests/integration/engine/test_back_pressure.py",),
     "odd_states": ("tests/integration/engine/test_inspection.py",),
@@ -114,7 +116,7 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     "read_states": ("tests/integration/store/test_verbs_of_strangers.py",),
     **dict.fromkeys(("gone_tenants", "without_queue"), ("tests/concurrency/test_locks_of_strangers.py",)),
     "places": ("tests/integration/engine/test_explain.py",),
-    **dict.fromkeys(("look_workers", "health_server"), ("tests/integration/engine/test_health.py",)),
+    **dict.fromkeys(("look_workers", "health_server", "health_quiet"), ("tests/integration/engine/test_health.py",)),
     **dict.fromkeys(("in_line", "look_lanes", "may_run"), LOOKING),
     "worked": ("tests/integration/engine/test_sample.py",),
     **dict.fromkeys(("take_webhooks", "note_turn"), POSTS),

@@ -18,6 +18,7 @@ NOT_A_CANCEL = (
     "jobs.engine.upkeep.recover:take_back_unheld",
     "jobs.engine.deaths.announce:announce",
     "jobs.store.leading:wake_clock",
+    "jobs.worker.children.reconcile:Reconciler._tell_stack",
 )
 
 NOT_A_SCHEDULE = ("jobs.engine.submitting.submit:submit_all", "jobs.engine.verbs.cancel:cancel")

@@ -38,6 +38,7 @@ FACTS = Facts(
     blocked=[BlockNow(uuid4(), "mail", "a.thing.run", 1, "m.py:3 f", 9, 0.4)],
     blocks=[BlocksOfType("mail", "a.thing.run", 2, 1.5, 1, "m.py:3 f"), BlocksOfType("mail", "", 1, 0.5, None, "")],
     targets=[],
+    quiet=[],
 )
 FORECASTS = ForecastLook({"": 290, "far": 10}, {"default": 8.0}, 0.3)
 ONE = [1] + [0] * (BUCKETS - 1)

@@ -10,9 +10,10 @@ from jobs.allocation.gates import Gate
 from jobs.models import Repair, Sample
 from jobs.reading.blocks import BlockNow, BlocksOfType
 from jobs.reading.health import RULES, Facts, conditions
-from jobs.reading.health.looks import EndedLook, PredictionsLook, ServerLook, TargetLook, WebhooksLook
+from jobs.reading.health.looks import EndedLook, PredictionsLook, QuietPool, ServerLook, TargetLook, WebhooksLook
 from jobs.reading.looking import Worker
 from jobs.reading.statistics import Kept
+from jobs.reading.waits import PoolDemand
 from tests.unit.test_waits import NOW, lane, queue, tenant
 
 
@@ -53,6 +54,7 @@ GOOD = Facts(
     blocked=[],
     blocks=[],
     targets=[],
+    quiet=[],
 )
 
 
@@ -68,6 +70,11 @@ def pool(
 
 def server(**changed) -> Facts:
     return replace(GOOD, server=replace(SERVER, **changed))
+
+
+def quiet(seconds: float, usual: float = 100.0, processes: int = 4) -> Facts:
+    """Nothing has ended for so long in a full pool, whose jobs usually take at most that long."""
+    return replace(GOOD, quiet=[QuietPool(PoolDemand("mail", processes, processes, 0, None), seconds, usual)])
 
 
 BLOCK = BlockNow(uuid4(), "mail", "mail.letter.send", 12, "/srv/app/mail.py:31 send", 42, 3.2)
@@ -102,6 +109,7 @@ BAD = {
     "stalled": pool(4, 3, late_for=10.1, idle_looks=3),
     "pool_short": pool(4, 4, late_for=60.1),
     "targets_missed": waited(in60=145, in5=145),
+    "nothing_ends": quiet(500.1),
     "tenant_starved": replace(GOOD, starved=[PUGET]),
     "messages_lost": server(untaken=1),
     "worker_cut_off": replace(GOOD, workers=[worker(cut_off_at=NOW)]),
@@ -130,6 +138,8 @@ JUST_GOOD = [
     pool(4, 4, late_for=10.0, idle_looks=3),
     pool(4, 4),
     pool(4, 4, late_for=60.0),
+    quiet(500.0),
+    quiet(1e6, usual=1e6),
     replace(GOOD, ended=EndedLook(49, 49, 100)),
     waited(in5=144, in30=60, in60=144, in360=60),  # 14.4 and 6 times the misses that the objective allows
     waited(in5=0, in60=1000, in30=1000, in360=60),  # it is over
@@ -194,6 +204,15 @@ def test_a_missed_target_is_told_with_its_window_and_the_objective(settings):
     assert "61 of 1,000 attempts of the last six hours" in slow.text
     settings.JOBS_WAIT_OBJECTIVE = 0.95
     assert conditions(waited(in5=200, in30=200, in60=200, in360=200)) == []
+
+
+@pytest.mark.parametrize(("processes", "busy"), [(1, "its only process is"), (4, "all its processes are")])
+def test_a_pool_in_which_nothing_ends_is_told_with_what_is_usual(processes, busy):
+    [found] = conditions(quiet(600, processes=processes))
+    assert found.text == (
+        f"Nothing has ended in pool mail for 10 min: {busy} busy with jobs of which 95 of 100 take no more than "
+        "1.7 min."
+    )
 
 
 def test_the_job_that_blocks_a_loop_is_named_with_the_seats_that_wait():

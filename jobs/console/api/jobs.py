@@ -1,23 +1,25 @@
 """Jobs of all tenants: list, read, cancel, revive."""
 
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
-from ninja import Query, Router
+from ninja import Query, Router, Schema
 from ninja import Status as Answer
 from pydantic import Field
 
-from jobs import models
+from jobs import models, store
 from jobs.console.api.auth import OperatorRequest, may
 from jobs.console.operations.filters import JobFilters
 from jobs.engine.verbs.cancel import Cancellation, cancel
 from jobs.engine.verbs.revive import revive, why_not
+from jobs.engine.verbs.stack import ask_for_stack
 from jobs.http import inputs, pages, schemas
 from jobs.http.inputs import PathId
 from jobs.http.problems import ProblemError, existing
-from jobs.reading import listing, queries
+from jobs.reading import listing, queries, stacks
 from jobs.store import EVERY_TENANT
 
 CHANGE = may("jobs.change_job")
@@ -36,6 +38,16 @@ class WholeJob(AnyJob):
 
     args: dict[str, Any]
     stats: dict[str, Any]
+
+
+class AskedStack(Schema):
+    """A question for the stack of a running job, and the answer of its worker."""
+
+    attempt: int
+    asked_at: datetime
+    answered_at: datetime | None = Field(description="Null: not answered, or not yet.")
+    stack: list[str] = Field(description="Files, lines and functions, the innermost call first. Empty: see note.")
+    note: str = Field(description="Why there is no stack, or not yet.")
 
 
 class AnyJobs(schemas.JobPage):
@@ -88,6 +100,35 @@ def revive_any_job(request: OperatorRequest, job_id: PathId) -> Answer[WholeJob]
         if not revived:
             raise ProblemError(409, why_not(job, tenant_id=EVERY_TENANT))
     return Answer(202, _whole(job))
+
+
+@router.post("jobs/{job_id}/stack", auth=CHANGE, response={202: AskedStack, 409: schemas.Problem})
+def ask_for_a_stack(request: OperatorRequest, job_id: PathId) -> Answer[AskedStack]:
+    """Ask for the stack of a running job: where its code is. Read the answer a second or two later."""
+    job = _job_of(job_id)
+    if ask_for_stack(job.pk) is None:
+        raise ProblemError(409, f"The job is {job.status}; only a running job has a stack.")
+    return Answer(202, _stacks(job.pk)[0])
+
+
+@router.get("jobs/{job_id}/stack", response=list[AskedStack])
+def read_stacks(request: OperatorRequest, job_id: PathId) -> list[AskedStack]:
+    """Return the last stacks that operators have asked for, the newest first. They are kept for a day."""
+    return _stacks(_job_of(job_id).pk)
+
+
+def _stacks(job_id: int) -> list[AskedStack]:
+    now = store.database_now()
+    return [
+        AskedStack(
+            attempt=stack.attempt,
+            asked_at=stack.asked_at,
+            answered_at=stack.answered_at,
+            stack=stack.text.splitlines(),
+            note=stacks.said(stack, now),
+        )
+        for stack in stacks.of_job(job_id)
+    ]
 
 
 def _listed(job: models.JobRow) -> dict[str, Any]:

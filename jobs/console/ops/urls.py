@@ -45,6 +45,7 @@ urlpatterns = [
     path("jobs/new/", new_job.form, name="new-job"),
     path("jobs/submit", new_job.submit, name="submit"),
     path("jobs/<int:pk>/", job.show, name="job"),
+    path("jobs/<int:pk>/stack", job.ask, name="ask-for-stack"),
     path("batches/", batches.show, name="batches"),
     path("batches/<int:pk>/", batch.show, name="batch"),
     path("batches/<int:pk>/close", batch.close, name="close-batch"),

@@ -114,7 +114,8 @@ def run(job: Started, host: AttemptHost) -> Outcome:
     outcome.error = found.error
     if outcome.error is None:  # imports of the look-up may have changed the process; those changes stay
         with process_state.as_it_was() as outcome.refusals:
-            outcome.error = ask.within(job.timeout, partial(_call, job, outcome, host, found.value)).error
+            call, silence = partial(_call, job, outcome, host, found.value), found.value[1].spec.silence
+            outcome.error = ask.within(job.timeout, call, silence=silence).error
     if outcome.error is not None:  # stats that are not JSON must not hide the error
         outcome.stats = ask(partial(stats_as_json, outcome.stats)).value or {}
     outcome.peak_memory = host.process.peak_memory()
@@ -189,6 +190,7 @@ def _enter(job: Started, target: Target, outcome: Outcome, host: AttemptHost) ->
         memory=memory,
         object_memory=memory if target.class_level else StoredMemory(Remembering(*held, of_object=True)),
         report_progress=partial(host.aside, store.progress, *held),
+        note_told=host.hear,
         find_batch=partial(ask, partial(batch_of, job.id)),
         find_results=partial(ask, partial(_results_of, job.id)),
         ask_cancelled=partial(host.aside, store.cancel_requested, *held),

@@ -33,10 +33,10 @@ from jobs.engine.attempt.coroutines import awaited
 from jobs.engine.light.database import Lane
 from jobs.engine.light.host import LightSeat
 from jobs.engine.light.threads import BodyThreads, ThreadedBody
-from jobs.engine.process.user_code import end_copy_of, to_the_end
+from jobs.engine.process.user_code import end_copy_of, silent_text, to_the_end
 from jobs.store import Started, results, speak_as_the_caller
 
-LIMIT, CANCEL = "limit", "cancel"  # why the engine cancels a body
+LIMIT, CANCEL = "limit", "cancel"  # why the engine cancels a body; for its silence: the text of its error
 
 
 class NotACoroutine(Exception):
@@ -48,8 +48,10 @@ class Attempt:
     """One attempt in its seat.
 
     context: the context variables of the attempt: no other attempt sees them.
-    due: when its time is up, by time.monotonic(); None: its body has not begun, or is over.
-    ends: why the engine has cancelled it: LIMIT or CANCEL; "": it has not.
+    due: when to look whether its time is up, by time.monotonic(); None: its body has not begun, or is over.
+    ends_at: when its time limit is over.
+    silence: seconds for which its body may tell nothing; infinite if there is no limit.
+    ends: why the engine has cancelled it: LIMIT, CANCEL or the text of its error; "": it has not.
     last: when it must have ended after that, by time.monotonic().
     body: its body without `async`, while that runs in a thread.
     tasks: what the body has started by `asyncio.create_task`.
@@ -65,6 +67,8 @@ class Attempt:
     outcome: Outcome = field(default_factory=Outcome)
     context: Context = field(default_factory=copy_context)
     due: float | None = None
+    ends_at: float = math.inf
+    silence: float = math.inf
     ends: str = ""
     last: float = math.inf
     task: asyncio.Task[None] | None = None
@@ -84,6 +88,25 @@ class Attempt:
         """Return whether anything that the body has started still runs."""
         return bool(self.tasks or self.generators or self.closing or self.calls) or not self.lane.is_idle()
 
+    def start_clock(self) -> None:
+        """Let its limits count from now on."""
+        self.host.hear()
+        self.ends_at = self.host.heard + self.job.timeout
+        silence = None if self.found is None else self.found[1].spec.silence
+        self.silence = math.inf if silence is None else silence
+        self.due = self._due()
+
+    def end_if_late(self, now: float, grace: float) -> None:
+        """Cancel the body if it is over a limit. Otherwise, since it has told something, look again later."""
+        self.due = self._due()
+        if now >= self.ends_at:
+            self.cancel(LIMIT, grace)
+        elif now >= self.due:
+            self.cancel(silent_text(self.silence), grace)
+
+    def _due(self) -> float:
+        return min(self.ends_at, self.host.heard + self.silence)
+
     def cancel(self, why: str, grace: float) -> None:
         """Cancel the body, for the first reason that there is. It must have ended after `grace` seconds."""
         if self.due is not None and self.task is not None and not self.ends:
@@ -94,6 +117,11 @@ class Attempt:
             else:  # the task waits for the thread, which may go on
                 error = Cancelled if why == CANCEL else self.host.process.time_is_up
                 self.body.stop(error, self.lane.threads.interrupters)
+
+    def silent_beyond(self, grace: float) -> str:
+        """Return the text of its error if it has been silent so much longer than it may; "" if not."""
+        late = self.due is not None and time.monotonic() > self.host.heard + self.silence + grace
+        return silent_text(self.silence) if late else ""
 
     def let_go(self) -> None:
         """Let go of what leads back to the attempt. Else it would be kept, with its result, until it is collected."""
@@ -167,10 +195,12 @@ async def run(attempt: Attempt, end_rest: Callable[[Attempt], Awaitable[None]]) 
         attempt.due, attempt.last = None, math.inf
         if attempt.has_rest():
             await end_rest(attempt)
-    if attempt.ends == CANCEL and isinstance(outcome.error, asyncio.CancelledError):
-        outcome.error = Cancelled("stopped on request")
-    if attempt.ends == LIMIT:  # a later answer does not count
-        late = TimeoutError(f"timed out after {attempt.job.timeout:.15g} s")
+    if attempt.ends == CANCEL:
+        if isinstance(outcome.error, asyncio.CancelledError):
+            outcome.error = Cancelled("stopped on request")
+    elif attempt.ends:  # a later answer does not count
+        timed_out = f"timed out after {attempt.job.timeout:.15g} s"
+        late = TimeoutError(timed_out if attempt.ends == LIMIT else attempt.ends)
         late.__cause__ = outcome.error  # its traceback says where the body waited
         outcome.error = late
     if outcome.error is not None:  # stats that are not JSON must not hide the error

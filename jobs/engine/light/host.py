@@ -1,6 +1,7 @@
 """The light process as the engine sees it, and a seat of it."""
 
 import threading
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
@@ -51,12 +52,17 @@ class LightSeat(AttemptHost):
     """A seat on the loop.
 
     is_cancelled: whether the attempt was asked to stop, as the parent has told: the database is not asked.
+    heard: when its body has told last how far it is, or began, by time.monotonic().
     """
 
     process: LightProcess
     is_cancelled: bool = False
+    heard: float = 0.0
     _latest: Callable[[], bool] | None = None  # the report that is still to be made
     _taking: threading.Lock = field(default_factory=threading.Lock)  # the loop waits for it, so it is never kept
+
+    def hear(self) -> None:
+        self.heard = time.monotonic()
 
     def aside(self, statement: Callable[..., bool], *parameters: Any) -> bool:
         """Report progress in the thread of the reports. On the loop, do not wait for it, and answer at once."""

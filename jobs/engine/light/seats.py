@@ -18,8 +18,8 @@ from jobs.conf import settings
 from jobs.engine.attempt.body import StillAway
 from jobs.engine.attempt.execute import attempt_context
 from jobs.engine.attempt.settle import settle
-from jobs.engine.light import coroutine
-from jobs.engine.light.coroutine import CANCEL, LIMIT, Attempt
+from jobs.engine.light import coroutine, stack
+from jobs.engine.light.coroutine import CANCEL, Attempt
 from jobs.engine.light.database import DatabaseThreads, Lane
 from jobs.engine.light.host import LightProcess, LightSeat
 from jobs.engine.light.rest import end_rest, make_task, note_body, tell, watch_generators
@@ -91,6 +91,13 @@ class Seats:
             (attempt for attempt in attempts if task is attempt.task or task in attempt.tasks | attempt.closing), None
         )
 
+    def stack_of(self, key: tuple[int, int]) -> tuple[str, str]:
+        """Return the stack of a body; or "", and why it has none. For another thread, since the loop may be blocked."""
+        attempt = self._attempts.get(key)
+        if attempt is None or attempt.due is None:
+            return "", "Its body does not run: it begins, or has just ended."
+        return stack.of_attempt(attempt, self._process.loop_thread, on_the_loop=self.now_running() is attempt), ""
+
     def _run_all(self, attempts: Sequence[Attempt], found: asyncio.Future[None]) -> None:
         if found.exception() is not None:
             telemetry.noticed("objects not found", error=type(found.exception()).__name__)
@@ -155,14 +162,14 @@ class Seats:
         now = time.monotonic()
         for attempt in list(self._attempts.values()):
             if attempt.due is not None and now >= attempt.due:
-                attempt.cancel(LIMIT, settings.JOBS_TIMEOUT_GRACE)
+                attempt.end_if_late(now, settings.JOBS_TIMEOUT_GRACE)
             if now >= attempt.last:
                 attempt.last = math.inf
                 self._stuck(attempt)
 
 
 async def _run(attempt: Attempt, end_rest: Callable[[Attempt], Awaitable[None]]) -> None:
-    attempt.due = time.monotonic() + attempt.job.timeout  # now: who is cancelled before it begins would have no end
+    attempt.start_clock()  # now: who is cancelled before it begins would have no end
     with attempt_context(attempt.job) as span:
         await coroutine.run(attempt, end_rest)
         if attempt.outcome.error is not None:

@@ -37,6 +37,11 @@ class ThreadedBody:
         self._is_over = False
         self._raised = threading.Event()
 
+    @property
+    def thread(self) -> int | None:
+        """The ident of the thread that runs it; None: none does yet."""
+        return self._thread
+
     def stop(self, error: type[BaseException], interrupters: Executor) -> None:
         """Raise this error in the body, once, from another thread, which waits for nothing here.
 

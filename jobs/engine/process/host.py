@@ -19,13 +19,21 @@ class TimeLimit:
     """Interrupts user code at its time limit. This class never does: outside a worker there is no limit.
 
     overran: whether the code went on after its limit.
+    silent_for: the seconds without a word from the body that its limit was; 0: it was no silence that ended the body.
     """
 
     time_is_up: type[BaseException] = TimeoutError
     overran = False
+    silent_for = 0.0
 
-    def arm(self, job: Started, seconds: float) -> None:
-        """Start the timer, since the body begins, or other code of its author."""
+    def arm(self, job: Started, seconds: float, silence: float | None = None) -> None:
+        """Start the timer, since the body begins, or other code of its author.
+
+        silence: seconds after which its time is up, too, if it has told nothing; None: it may be silent.
+        """
+
+    def hear(self) -> None:
+        """Note that the body has told how far it is. Any thread may call this, and it costs no trip."""
 
     def disarm(self) -> None:
         """Stop the timer, since that code has ended. May be called twice."""
@@ -106,6 +114,10 @@ class AttemptHost:
 
     def let_go(self) -> None:
         """Tell the parent that this seat holds no attempt: the settling and the next pass have been answered."""
+
+    def hear(self) -> None:
+        """Note that the body has told how far it is: its silence begins anew."""
+        self.limit.hear()
 
     def aside(self, statement: Callable[..., bool], *parameters: Any) -> bool:
         """Run a statement of the engine for the body: report progress, or check for a cancel.

@@ -48,37 +48,46 @@ class Here:
         """Ask for at most ANSWER_SECONDS."""
         return self.within(ANSWER_SECONDS, question, late="gave no answer for")
 
-    def within(self, seconds: float, question: Question, late: str = "timed out after") -> Answer:
+    def within(
+        self, seconds: float, question: Question, late: str = "timed out after", silence: float | None = None
+    ) -> Answer:
         """Ask for at most `seconds`. Raises KeyboardInterrupt, by which a signal ends the process.
+
+        silence: seconds that it may tell nothing; None: it may be silent.
 
         A later answer does not count, whether the code caught the interrupt or the interrupt never reached it.
         """
         answer, limit = Answer(), self._host.limit
         try:
             try:
-                limit.arm(self._job, seconds)
+                limit.arm(self._job, seconds, silence)
                 answer = Answer(self._inside(to_the_end, question))
             finally:
                 limit.disarm()
         except limit.time_is_up:
-            return _too_late(late, seconds)
+            return self._too_late(late, seconds)
         except KeyboardInterrupt:  # meant for the process; recover takes the job back
             raise
         except BaseException as error:
             answer = Answer(error=error)
         finally:
             limit.disarm()  # again: the time limit may have interrupted the first call
-        return _too_late(late, seconds, answer.error) if limit.overran else answer
+        return self._too_late(late, seconds, answer.error) if limit.overran else answer
+
+    def _too_late(self, late: str, seconds: float, instead: BaseException | None = None) -> Answer:
+        """Return the answer of code that ran beyond its time limit: a TimeoutError.
+
+        instead: the error that the code raised after the limit; its traceback is kept.
+        """
+        silent = self._host.limit.silent_for
+        error = TimeoutError(silent_text(silent) if silent else f"{late} {seconds:.15g} s")
+        error.__cause__ = instead
+        return Answer(error=error)
 
 
-def _too_late(text: str, seconds: float, instead: BaseException | None = None) -> Answer:
-    """Return the answer of code that ran beyond its time limit: a TimeoutError.
-
-    instead: the error that the code raised after the limit; its traceback is kept.
-    """
-    error = TimeoutError(f"{text} {seconds:.15g} s")
-    error.__cause__ = instead
-    return Answer(error=error)
+def silent_text(seconds: float) -> str:
+    """Return what the error of a body says that has told nothing for so long."""
+    return f"silent for {seconds:.15g} s"
 
 
 def to_the_end(question: Question) -> Any:

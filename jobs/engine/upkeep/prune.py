@@ -28,6 +28,7 @@ from jobs.models import (
     KeptAnswer,
     Schedule,
     ScheduleRun,
+    Stack,
     WebhookEndpoint,
     WebhookHour,
     WebhookMessage,
@@ -71,7 +72,8 @@ def prune() -> None:
     moment = now - timedelta(days=settings.JOBS_LOGS_KEEP)
     _forget_log(Change, "at", moment)
     _forget_log(BlockedLoop, "began_at", moment)
-    _forget_log(WhatIf, "asked_at", now - timedelta(days=1))
+    for asked in (WhatIf, Stack):
+        _forget_log(asked, "asked_at", now - timedelta(days=1))
     if apps.is_installed("django.contrib.admin"):
         _forget_log(apps.get_model("admin", "LogEntry"), "action_time", moment)
     if apps.is_installed("django.contrib.sessions"):

@@ -27,13 +27,13 @@ FORGIVEN = (WORKER_STOPPED, NEIGHBOUR_ENDED, SHARED_DEATH)
 class Kill:
     """A worker ends a process because of this attempt. The other attempts of the process are not to blame.
 
-    reason: why it ends the process; None: because of the time limit of the attempt.
+    reason: why it ends the process; a text: its body was silent for too long; None: the time limit of the attempt.
     """
 
     pid: int
     job_id: int
     attempt: int
-    reason: Failure | None
+    reason: Failure | str | None
 
 
 @dataclass(frozen=True)
@@ -102,9 +102,10 @@ def _settle(job_id: int, attempt: int, seat: Seat, death: Death) -> bool:
     failure = _failure_of(job_id, attempt, death)
     for kill in death.kills:
         if (kill.job_id, kill.attempt) == (job_id, attempt):
-            if kill.reason is None and time_out(job_id, attempt, seat):
+            if isinstance(kill.reason, Failure):
+                failure = kill.reason
+            elif time_out(job_id, attempt, seat, kill.reason):
                 return True
-            failure = kill.reason or failure
     return take_back(job_id, attempt, failure, seat)
 
 
@@ -153,8 +154,10 @@ def take_back(job_id: int, attempt: int, failure: Failure, seat: Seat = ANY_SEAT
     return True
 
 
-def time_out(job_id: int, attempt: int, seat: Seat = ANY_SEAT) -> bool:
+def time_out(job_id: int, attempt: int, seat: Seat = ANY_SEAT, why: str | None = None) -> bool:
     """Fail an attempt that ignored its soft time limit and was killed at the hard one. The retry policy decides.
+
+    why: what its error says; None: that it exceeded its timeout.
 
     Return False if the attempt no longer runs there.
     """
@@ -162,7 +165,8 @@ def time_out(job_id: int, attempt: int, seat: Seat = ANY_SEAT) -> bool:
     if job is None:
         return False
     job = replace(job, holder=replace(job.holder, lost=True))
-    settle(job, Outcome(error=TimeoutError(f"timed out after {job.timeout:.15g} s and was killed")), in_a_thread)
+    why = why or f"timed out after {job.timeout:.15g} s"
+    settle(job, Outcome(error=TimeoutError(f"{why} and was killed")), in_a_thread)
     return True
 
 

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 from jobs.allocation.gates import Gate
+from jobs.calls.registry import spec_of
 from jobs.engine.attempt.policy import most_retries
 from jobs.lifecycle import Status
 from jobs.models import EXPIRED, HELD_UNTIL, NEIGHBOUR_ENDED, UNKNOWN_JOB_TYPE, WORKER_STOPPED
@@ -81,7 +82,9 @@ def running(job: JobFacts) -> Blocker:
     where = "" if job.worker is None else f" on {job.worker}"
     done = "" if job.progress is None else f", {job.progress:.0%} done"
     stopping = " It was asked to stop." if job.stopping else ""
-    return Blocker(Gate.RUNNING, f"Running{since}{where}, attempt {job.attempt}{done}.{stopping}")
+    spec = spec_of(job.source_type, job.source_method)
+    silence = "" if spec is None or not spec.silence else f" It is ended once silent for {duration(spec.silence)}."
+    return Blocker(Gate.RUNNING, f"Running{since}{where}, attempt {job.attempt}{done}.{stopping}{silence}")
 
 
 def ended(job: JobFacts, stopped: str) -> Blocker:

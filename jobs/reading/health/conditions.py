@@ -13,12 +13,13 @@ from jobs.reading.health.facts import MINUTES, Facts
 from jobs.reading.health.light import database_threads, loop_blocked
 from jobs.reading.health.targets import targets_missed
 from jobs.reading.shares import percent
-from plumbing.text import count_of_jobs, printable
+from plumbing.text import count_of_jobs, duration, printable
 
 Severity = Literal["critical", "warning", "info"]  # info: no job suffers
 RESTART = 30.0  # seconds without a worker that a deploy may take
 STALLED = 3  # looks of the recorder in a row, 5 s apart or more; the clock dispatches every second
 SHORT = 60.0  # seconds that a job waits for a process
+UNUSUAL = 5  # times the p95 of the job types that run in a pool, without an end there
 TRANSACTION = 600.0  # seconds of a transaction that keeps dead rows
 RECORDER = 180.0  # seconds; it counts minutes every 20; its other tasks pause when it is slow
 REPAIRED = 600.0  # seconds for which a repair counts as recent
@@ -89,6 +90,16 @@ def _pool_short(facts: Facts) -> Iterator[str]:
         if 0 < pool.processes <= pool.in_use and pool.late and pool.late_seconds > SHORT:
             more = f"{pool.missing} more {pool.unit if pool.missing == 1 else pool.units} would be busy."
             yield f"Pool {pool.name} lacks {pool.units}: {count_of_jobs(pool.may_run)} could start now; {more}"
+
+
+def _nothing_ends(facts: Facts) -> Iterator[str]:
+    for one in facts.quiet:
+        if one.seconds > UNUSUAL * one.usual:
+            busy = f"its only {one.pool.unit} is" if one.pool.processes == 1 else f"all its {one.pool.units} are"
+            yield (
+                f"Nothing has ended in pool {one.pool.name} for {duration(one.seconds)}: {busy} busy with jobs of "
+                f"which 95 of 100 take no more than {duration(one.usual)}."
+            )
 
 
 def _tenant_starved(facts: Facts) -> Iterator[str]:
@@ -190,6 +201,7 @@ RULES = (
     Rule("tenant_starved", "warning", _tenant_starved),
     Rule("pool_short", "warning", _pool_short),
     Rule("targets_missed", "warning", targets_missed),
+    Rule("nothing_ends", "warning", _nothing_ends),
     Rule("worker_cut_off", "warning", _worker_cut_off),
     Rule("worker_silent", "warning", _worker_silent),
     Rule("worker_lost", "warning", _worker_lost),

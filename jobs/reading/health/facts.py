@@ -13,7 +13,7 @@ from jobs.models import Repair, Sample
 from jobs.reading import blocks, looking, waits
 from jobs.reading.blocks import BlockNow, BlocksOfType
 from jobs.reading.health import looks
-from jobs.reading.health.looks import EndedLook, PredictionsLook, ServerLook, TargetLook, WebhooksLook
+from jobs.reading.health.looks import EndedLook, PredictionsLook, QuietPool, ServerLook, TargetLook, WebhooksLook
 from jobs.reading.looking import Lane, Queue, Tenant, Worker
 from jobs.reading.standing import QueueStanding, StandingState, of_queues, of_tenants
 from jobs.reading.waits import PoolDemand
@@ -31,6 +31,7 @@ class Facts:
     blocked: the event loops that are blocked.
     blocks: the blocks of the last MINUTES that are over.
     targets: the queues with a wait target, and how often they kept it lately.
+    quiet: the full pools in which nothing has ended for a minute or more.
     """
 
     queues: Mapping[int, Queue]
@@ -47,6 +48,7 @@ class Facts:
     blocked: Sequence[BlockNow]
     blocks: Sequence[BlocksOfType]
     targets: Sequence[TargetLook]
+    quiet: Sequence[QuietPool]
 
     @cached_property
     def pools(self) -> list[PoolDemand]:
@@ -96,11 +98,12 @@ def look() -> Facts:
     cache_answers = _cache_answers()  # not in the transaction: it may take long
     with looking.looking(looks.TIMEOUT):
         queues = looking.look_queues()
+        lanes, workers = looking.look_lanes(), looking.look_workers()
         server = looks.look_server(tuple(looks.COUNTS_OF_A_MINUTE))
         return Facts(
             queues,
-            looking.look_lanes(),
-            looking.look_workers(),
+            lanes,
+            workers,
             server,
             looks.look_ended(MINUTES, server.now),
             list(Repair.objects.order_by("kind")),
@@ -112,6 +115,7 @@ def look() -> Facts:
             blocks.now(),
             blocks.lately(60.0 * MINUTES),
             looks.look_targets() if any(queue.wait_target for queue in queues.values()) else [],
+            looks.look_quiet(waits.pools(lanes, queues, workers)),
         )
 
 

@@ -42,6 +42,24 @@ SELECT
     (SELECT coalesce(json_object_agg(pool, age ORDER BY pool), '{}') FROM ages)::text,
     (SELECT seconds FROM recorded WHERE task = 'forecast')
 
+-- name: health_quiet
+-- Reads:  of these pools, those in which no attempt has begun for so long: the seconds since the last one has, and the job types
+--         that run there, each with its method. Who: health and metrics, if a pool is full. Locks: none. Index: jobs_one_job_per_slot.
+-- A job that is about to start counts as one that has just begun.
+WITH
+-- include shared/clock
+begun AS (
+    SELECT
+        q.pool, min(extract(epoch FROM clock.now - CASE WHEN j.status = 'running' THEN j.start_time ELSE clock.now END))::float8 AS seconds,
+        array_agg(DISTINCT ARRAY[j.source_type, j.source_method]) AS types
+    FROM jobs j JOIN queues q ON q.id = j.queue_id CROSS JOIN clock
+    WHERE j.slot IS NOT NULL
+      AND q.pool = ANY(%(pools)s::text[])  -- guard
+    GROUP BY q.pool
+)
+SELECT pool, seconds, types FROM begun
+WHERE seconds > %(quiet)s::float8  -- guard
+
 -- name: health_server
 -- Reads:  whether a clock leads; the seconds since the recorder last looked at these tasks (null: never); the seconds of the oldest
 --         transaction of this database; connections, and their tightest limit: the server's, the database's or the login role's;

@@ -101,11 +101,18 @@ WHERE j.slot IS NOT NULL
 -- name: running_here
 -- Reads:  the attempts that run in this worker, with their processes, and whether they were asked to stop and still run after
 --         the grace period. Who: its parent process, which compares them with what its processes hold; so this needs no
---         other process, and works in a draining worker.
--- Index:  jobs_one_job_per_slot.
+--         other process, and works in a draining worker. The last column: whether an operator waits for the stack of its body.
+-- Index:  jobs_one_job_per_slot, stacks_of_job.
 SELECT
     id, attempt, tenant_id, worker_pid,
-    coalesce(cancel_requested_at < coalesce(%(now)s::timestamptz, clock_timestamp()) - %(grace)s * interval '1 second', false)
+    coalesce(cancel_requested_at < coalesce(%(now)s::timestamptz, clock_timestamp()) - %(grace)s * interval '1 second', false),
+    EXISTS (
+        SELECT FROM stacks s
+        WHERE s.job_id = jobs.id
+          AND s.attempt = jobs.attempt  -- guard
+          AND s.answered_at IS NULL  -- guard
+          AND s.asked_at > coalesce(%(now)s::timestamptz, clock_timestamp()) - %(late)s * interval '1 second'  -- guard
+    )
 FROM jobs
 WHERE slot IS NOT NULL
   AND status = 'running'  -- guard I3

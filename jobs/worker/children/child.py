@@ -18,6 +18,7 @@ from jobs.engine.process.host import AttemptHost, ProcessHost
 from jobs.engine.process.runtime import Runtime
 from jobs.engine.upkeep.recover import SESSION_PATIENCE
 from jobs.store import Claimed
+from jobs.worker.children import stacks
 from jobs.worker.children.cores import waited_for_core
 from jobs.worker.children.entry import OwnEntry
 from jobs.worker.children.peak import Peak
@@ -129,6 +130,7 @@ class ChildSeat(AttemptHost):
         self._entry = entry
 
     def hold(self, job_id: int, attempt: int) -> None:
+        stacks.listen()  # again, for an earlier body may have taken the signal
         self._entry.hold(job_id, attempt)
 
     def let_go(self) -> None:

@@ -9,8 +9,8 @@ import math
 import time
 from dataclasses import dataclass
 
-WORDS = 6  # of an entry: version, pid, job, attempt, deadline, MiB
-_VERSION, PID, _JOB, _ATTEMPT, _DEADLINE, _MEMORY = range(WORDS)
+WORDS = 8  # of an entry: version, pid, job, attempt, deadline, MiB, silence, heard
+_VERSION, PID, _JOB, _ATTEMPT, _DEADLINE, _MEMORY, _SILENCE, _HEARD = range(WORDS)
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,8 @@ class Entry:
     attempt: the number of that attempt
     deadline: when its user code must end, by time.monotonic(), one clock for all processes; infinite if none runs
     memory: how many MiB it may use; 0: no limit
+    silence: for how many seconds its user code may tell nothing; 0: no limit
+    heard: when that has told something last, or began, by time.monotonic()
     """
 
     version: int
@@ -31,6 +33,8 @@ class Entry:
     attempt: int
     deadline: float
     memory: int
+    silence: float
+    heard: float
 
     @property
     def is_torn(self) -> bool:
@@ -62,13 +66,18 @@ class OwnEntry:
         """Write that this process holds no attempt any more."""
         self._write(0, 0, math.inf, 0)
 
-    def limit(self, seconds: float, memory: int) -> None:
+    def limit(self, seconds: float, memory: int, silence: float = 0.0) -> None:
         """Limit the user code that this process runs from now on, in the attempt that it holds.
 
         seconds: until its deadline
         memory: MiB; 0: no limit
+        silence: seconds that it may tell nothing; 0: no limit
         """
-        self._write(self._own(_JOB), self._own(_ATTEMPT), time.monotonic() + seconds, memory)
+        self._write(self._own(_JOB), self._own(_ATTEMPT), time.monotonic() + seconds, memory, silence)
+
+    def hear(self, moment: float) -> None:
+        """Write that the user code has told something, by time.monotonic(). Any thread may: it is one word."""
+        self._moments[self._place + _HEARD] = moment
 
     def lift_limit(self) -> None:
         """Lift the limits: the user code has ended."""
@@ -78,7 +87,7 @@ class OwnEntry:
         value: int = self._words[self._place + word]
         return value
 
-    def _write(self, job_id: int, attempt: int, deadline: float, memory: int) -> None:
+    def _write(self, job_id: int, attempt: int, deadline: float, memory: int, silence: float = 0.0) -> None:
         odd = self._own(_VERSION) | 1  # odd already if an exception, or a death, has ended the last write half-way
         self._words[self._place + _VERSION] = odd
         self._words[self._place + PID] = self._pid
@@ -86,6 +95,8 @@ class OwnEntry:
         self._words[self._place + _ATTEMPT] = attempt
         self._moments[self._place + _DEADLINE] = deadline
         self._words[self._place + _MEMORY] = memory
+        self._moments[self._place + _SILENCE] = silence
+        self._moments[self._place + _HEARD] = time.monotonic() if silence else 0.0
         self._words[self._place + _VERSION] = odd + 1
 
 
@@ -94,5 +105,6 @@ def read(words: "memoryview[int]", moments: "memoryview[float]", place: int) -> 
     version = words[place + _VERSION]
     pid, job_id, attempt = words[place + PID], words[place + _JOB], words[place + _ATTEMPT]
     deadline, memory = moments[place + _DEADLINE], words[place + _MEMORY]
+    silence, heard = moments[place + _SILENCE], moments[place + _HEARD]
     version |= words[place + _VERSION] != version
-    return Entry(version, pid, job_id, attempt, deadline, memory)
+    return Entry(version, pid, job_id, attempt, deadline, memory, silence, heard)

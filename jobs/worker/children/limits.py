@@ -16,6 +16,8 @@ from contextlib import suppress
 import psutil
 
 from jobs import telemetry
+from jobs.conf import settings
+from jobs.engine.process.user_code import silent_text
 from jobs.engine.upkeep.recover import Kill
 from jobs.store import Failure
 from jobs.worker.children import kills
@@ -78,11 +80,13 @@ class Limits:
             pass
         elif entry.deadline < time.monotonic():
             self._end(entry, None)
+        elif entry.silence and entry.heard + entry.silence + settings.JOBS_TIMEOUT_GRACE < time.monotonic():
+            self._end(entry, silent_text(entry.silence))
         elif entry.memory and (used := memory_of(entry.pid)) > entry.memory:
             error = f"used {used} MiB of memory; {entry.memory} MiB are allowed"
             self._end(entry, Failure("MemoryExceeded", error))
 
-    def _end(self, entry: Entry, reason: Failure | None) -> None:
+    def _end(self, entry: Entry, reason: Failure | str | None) -> None:
         """Kill at the second look that finds the same entry over its limit: a kill cannot be taken back."""
         if entry not in self._over_limit:
             self._over_limit.add(entry)
@@ -92,6 +96,8 @@ class Limits:
         facts = {"job": entry.job_id, "attempt": entry.attempt, "pid": entry.pid}
         if reason is None:
             telemetry.noticed("time limit enforced", **facts)
+        elif isinstance(reason, str):
+            telemetry.noticed("silence ended", **facts)
         else:
             telemetry.noticed("memory limit enforced", **facts)
         kills.kill(Kill(entry.pid, entry.job_id, entry.attempt, reason))

@@ -1,6 +1,7 @@
 """Reconcile: each second, compare the rows that say `running` in this worker with its running table.
 
 * A body that was asked to stop and still runs after JOBS_CANCEL_GRACE seconds is ended.
+* An operator who has asked for the stack of a body gets it.
 * A row that its process does not hold is taken back: PostgreSQL has lost the end that this process had recorded.
   That happens by a failover to a standby that lacked it, or by a restore, and nothing else would ever end that row.
 
@@ -16,7 +17,7 @@ from jobs.conf import settings
 from jobs.engine.upkeep import recover
 from jobs.engine.upkeep.recover import Kill
 from jobs.store import Failure, RunningHere, Seat
-from jobs.worker.children import kills
+from jobs.worker.children import kills, stacks
 from jobs.worker.children.entry import Entry
 from jobs.worker.children.kills import Pool
 from jobs.worker.children.running_table import RunningTable
@@ -65,13 +66,15 @@ class Reconciler:
         held = {(entry.pid, entry.job_id, entry.attempt): entry for entry in entries}
         alive = set(self._pool.pids())
         suspected = {}
-        for row, overdue in rows:
+        for row, overdue, asked in rows:
             entry = held.get((row.pid, row.id, row.attempt)) if row.pid in alive else None
             if entry is None:
                 other = next((entry for entry in entries if entry.pid == row.pid), None) if row.pid in alive else None
                 suspected[row] = self._suspect(row, other)
             elif overdue and entry.runs and not entry.is_torn:
                 self._stop_body(row)
+            elif asked:
+                self._tell_stack(entry)
         self._suspected = suspected
         for row, suspicion in suspected.items():
             if suspicion.looks >= CONFIRMING_LOOKS:
@@ -90,6 +93,15 @@ class Reconciler:
             recover.take_back_unheld(Seat(self._worker, row.pid), row.id, row.attempt)
         elif suspicion.looks == CONFIRMING_LOOKS:  # once: the reports repeat it
             kills.report(row.pid, row.id, row.attempt, "its process is gone")
+
+    def _tell_stack(self, entry: Entry) -> None:
+        """Answer an operator who waits for the stack of a body."""
+        text = stacks.ask(entry.pid) if entry.runs and not entry.is_torn else ""
+        ended = all(now.version != entry.version or now.pid != entry.pid for now in self._table.running())
+        if ended:  # the answer may be that of the next body
+            store.answer_stack(entry.job_id, entry.attempt, "", "Its body does not run: it begins, or has just ended.")
+        else:
+            store.answer_stack(entry.job_id, entry.attempt, text, "" if text else stacks.NO_ANSWER)
 
     @staticmethod
     def _stop_body(row: RunningHere) -> None:

@@ -3,6 +3,7 @@
 If a process ignores the signal, the parent ends it at the deadline in the running table.
 """
 
+import math
 import signal
 import threading
 import time
@@ -18,6 +19,7 @@ from jobs.engine.process.host import TimeLimit
 from jobs.store import Started
 from jobs.worker.children.entry import OwnEntry
 
+LEAST_TIMER = 1e-3  # seconds; 0 would stop it
 DEAF = 1.0  # seconds until a loop that has not begun to cancel its coroutine is taken for blocked
 
 
@@ -33,22 +35,31 @@ class Timer(TimeLimit):
     def __init__(self, entry: OwnEntry) -> None:
         """Make the timer of the seat with this entry."""
         self._entry = entry
-        self.overran = False
+        self.overran, self.silent_for = False, 0.0
         self._armed = False
         self._ends_at = 0.0
+        self._silence, self._heard = math.inf, 0.0
         self._deferred = 0
         self._late = False
         self._ask_to_cancel: Callable[[], object] | None = None
 
-    def arm(self, job: Started, seconds: float) -> None:
+    def arm(self, job: Started, seconds: float, silence: float | None = None) -> None:
         """Start the timer. Undo an earlier body's changes of the signal handler."""
         memory = settings.JOBS_DEFAULT_MEMORY if job.memory is None else job.memory
-        self._entry.limit(seconds + settings.JOBS_TIMEOUT_GRACE, memory)
+        self._entry.limit(seconds + settings.JOBS_TIMEOUT_GRACE, memory, silence or 0.0)
         signal.signal(signal.SIGALRM, self._interrupt)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGALRM])
-        self._armed, self._late, self.overran = True, False, False
-        self._ends_at = time.monotonic() + seconds
-        signal.setitimer(signal.ITIMER_REAL, seconds)
+        self._silence = math.inf if silence is None else silence
+        self._armed, self._late, self.overran, self.silent_for = True, False, False, 0.0
+        self._heard = time.monotonic()
+        self._ends_at = self._heard + seconds
+        signal.setitimer(signal.ITIMER_REAL, min(seconds, self._silence))
+
+    def hear(self) -> None:
+        """Note that the body has told something. What it tells once it was ended for its silence is too late."""
+        if self._armed and self._silence < math.inf and not self.silent_for:
+            self._heard = time.monotonic()
+            self._entry.hear(self._heard)
 
     def disarm(self) -> None:
         """Stop the timer: the body has ended, and a late signal must not lose its outcome.
@@ -57,7 +68,7 @@ class Timer(TimeLimit):
         """
         if self._armed:
             self._armed = False
-            self.overran = time.monotonic() >= self._ends_at
+            self.overran = time.monotonic() >= self._ends_at or self._is_silent()
         signal.setitimer(signal.ITIMER_REAL, 0)
         self._entry.lift_limit()
 
@@ -98,7 +109,18 @@ class Timer(TimeLimit):
         else:
             self._end_body()
 
+    def _is_silent(self) -> bool:
+        """Return whether the body has told nothing for too long, now or when it was ended for that."""
+        if not self.silent_for and self._heard + self._silence <= time.monotonic() < self._ends_at:
+            self.silent_for = self._silence
+        return self.silent_for > 0
+
     def _end_body(self) -> None:
+        if self._silence < math.inf and not self._is_silent():
+            left = min(self._ends_at, self._heard + self._silence) - time.monotonic()
+            if left > 0:  # the body has told something since the timer was set
+                signal.setitimer(signal.ITIMER_REAL, max(left, LEAST_TIMER))
+                return
         if self._ask_to_cancel is None:
             raise TimeIsUp
         ask, self._ask_to_cancel = self._ask_to_cancel, None

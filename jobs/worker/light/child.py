@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import selectors
 import signal
 import sys
 import threading
@@ -34,7 +35,7 @@ from jobs.worker.children.child import STOPS
 from jobs.worker.children.time_limit import TimeIsUp
 from jobs.worker.light import LightPool
 from jobs.worker.light.rounds import LATE
-from jobs.worker.light.wire import WireCut
+from jobs.worker.light.wire import Wire, WireCut
 from jobs.worker.message import WORKER_ID
 from jobs.worker.threads.wakeup import wakeup
 
@@ -131,18 +132,37 @@ class LightChild:
         """Tell the parent, on a wire of its own, which body blocks the loop, and where. It sees each block once."""
         wire, told = self._watch_wire, 0.0
         wire.send("watch", os.getpid(), self._index)
+        questions = selectors.DefaultSelector()
+        questions.register(wire, selectors.EVENT_READ)
         while True:
-            time.sleep(TICK)
+            if questions.select(TICK):
+                self._tell_stacks(wire)
             if (waited := self._database.waits.take_longest()) > 0:
                 wire.send("waited", waited)
             last = self._rounds.last(self._index)
-            if time.monotonic() - last < TICK + LATE or last == told:
+            if time.monotonic() - last < TICK + LATE:
                 continue
             attempt = self._seats.now_running()
-            place = _place(sys._current_frames().get(self._process.loop_thread))
-            if self._rounds.last(self._index) == last:  # else it went round meanwhile, and another one is there now
+            place = _place(sys._current_frames().get(self._process.loop_thread)) if last != told else ""
+            silent = "" if attempt is None else attempt.silent_beyond(settings.JOBS_TIMEOUT_GRACE)
+            if self._rounds.last(self._index) != last:  # it went round meanwhile, and another one is there now
+                continue
+            key = None if attempt is None else attempt.key
+            if last != told:
                 told = last
-                wire.send("blocked", last, None if attempt is None else attempt.key, place)
+                wire.send("blocked", last, key, place)
+            if silent:
+                wire.send("silent", key, silent)
+
+    def _tell_stacks(self, wire: Wire) -> None:
+        """Answer operators who wait for the stacks of bodies."""
+        try:
+            messages = wire.receive()
+        except WireCut:
+            os._exit(0)  # the parent is gone, and this process is about to follow
+        for _, keys in messages:
+            for key in keys:
+                wire.send("stack", key, *self._seats.stack_of(key))
 
 
 def _place(frame: FrameType | None) -> str:

@@ -38,6 +38,12 @@ class Departures:
         """Note that a process has ended. It is reported when its last ends are settled."""
         self._ended.append(process)
 
+    def end_at_once(self, process: RemoteProcess) -> None:
+        """End a process whose other seats stand still, too, because of one of them."""
+        if process.leaves is None:
+            process.leave()
+            self._end(process)
+
     def look(self, settles: Callable[[RemoteProcess], bool]) -> None:
         """End what has to end, and report what has ended.
 

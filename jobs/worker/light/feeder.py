@@ -128,6 +128,11 @@ class Feeder:
                 process.stuck[key] = why
             case ("blocked", since, key, place):
                 process.blocked = Blocked(since, key, place)
+            case ("silent", key, why):
+                process.stuck[key] = why
+                self._departures.end_at_once(process)
+            case ("stack", key, text, note):
+                self._lookout.note_stack(key, text, note)
             case ("waited", seconds):
                 self._database_wait = max(self._database_wait, seconds)
 
@@ -184,6 +189,8 @@ class Feeder:
             process.run(jobs, {})
         for process, keys in found.cancel.items():
             process.wire.send("cancel", keys)
+        for process, keys in found.asked.items():
+            process.ask_for_stacks(keys)
         for pid in found.dead:
             self._departures.report(pid, ())  # what a trip has started there has never begun
         self._suspects.note_in_hand()

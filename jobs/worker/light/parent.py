@@ -8,7 +8,7 @@ from celery import bootsteps
 from celery.worker import state
 
 from jobs.conf import settings
-from jobs.engine.light.coroutine import CANCEL
+from jobs.engine.light.coroutine import CANCEL, LIMIT
 from jobs.engine.upkeep.recover import Kill
 from jobs.store import Failure
 from jobs.worker import light
@@ -83,7 +83,7 @@ def wait_for_seats(seconds: float) -> None:
 def _end(process: RemoteProcess) -> None:
     """End a process, because of what does not end in it. Those that have ended meanwhile are named for the others."""
     for (job_id, attempt), why in process.stuck.items():
-        reason = None
+        reason: Failure | str | None = None if why == LIMIT else why
         if why == CANCEL:
             error = f"did not stop within {settings.JOBS_CANCEL_GRACE:.15g} s and was killed"
             reason = Failure("Cancelled", error)

@@ -45,6 +45,7 @@ class Blocked:
 class RemoteProcess:
     """A process, and what its seats hold: from the answer that started an attempt to the one that settled it.
 
+    watch: the wire of the thread that watches its loop; None: that has not called yet.
     blocked: what it has told last of a blocked loop, perhaps of one that goes round again; None: nothing.
     stuck: attempts that did not end although they were cancelled, or left what does not end; and why they were.
     is_blocked: whether its loop stands still, by the thread that watches it.
@@ -55,6 +56,7 @@ class RemoteProcess:
     pid: int
     index: int
     wire: Wire
+    watch: Wire | None = None
     held: dict[Key, HeldAttempt] = field(default_factory=dict)
     blocked: Blocked | None = None
     stuck: dict[Key, str] = field(default_factory=dict)
@@ -80,6 +82,11 @@ class RemoteProcess:
         for job in jobs:
             self.held[job.id, job.attempt] = HeldAttempt(job, now, follows.get((job.id, job.attempt), now))
         self.wire.send("run", jobs)
+
+    def ask_for_stacks(self, keys: list[Key]) -> None:
+        """Ask the thread that watches the loop, since the loop may be blocked. The next look asks again."""
+        if self.watch is not None:
+            self.watch.send("stacks", keys)
 
     def leave(self) -> None:
         """Give it no more jobs: it is ended when its seats are empty."""
@@ -146,6 +153,8 @@ class Processes:
                 caller.process = self.by_pid[pid] = RemoteProcess(pid, index, caller.wire)
             elif name == "watch":
                 caller.watches = said[0]
+                if (watched := self.by_pid.get(caller.watches)) is not None:
+                    watched.watch = caller.wire
             elif (process := caller.process or self.by_pid.get(caller.watches)) is not None:
                 self._heard.append((process, message))
 

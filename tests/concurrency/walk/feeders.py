@@ -61,7 +61,7 @@ def _light_workers() -> list[Worker]:
 def _held_by(worker: uuid.UUID) -> list[Started]:
     """What its seats hold, by the rows."""
     running = [
-        store.still_running(row.id, row.attempt, Seat(worker, row.pid)) for row, _ in store.running_here(worker, 0)
+        store.still_running(row.id, row.attempt, Seat(worker, row.pid)) for row, *_ in store.running_here(worker, 0)
     ]
     return [job for job in running if job is not None]
 

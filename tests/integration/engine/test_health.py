@@ -1,6 +1,7 @@
 """What a look sees: the facts of conditions and metrics, from real rows."""
 
 import uuid
+from bisect import bisect
 from datetime import timedelta
 
 import psycopg
@@ -14,11 +15,11 @@ from embedded.postgresql import ADMIN
 from jobs import store
 from jobs.lifecycle import Status
 from jobs.management.commands import check_health
-from jobs.models import JobMinute, Queue, Recorded, Worker
+from jobs.models import Job, JobMinute, Queue, Recorded, Total, Worker
 from jobs.reading import waits
-from jobs.reading.health import look, looks
+from jobs.reading.health import conditions, look, looks
 from jobs.reading.health.conditions import RULES
-from jobs.reading.statistics import BUCKETS
+from jobs.reading.statistics import BOUNDS, BUCKETS
 from jobs.store import partitions
 from tenants.models import TenantQueue
 from tests.clock import call_at
@@ -51,6 +52,67 @@ def ready(tenant, count=1, **fields):
     jobs = [make_job(tenant, Status.CREATED, **fields) for _ in range(count)]
     store.claim()
     return jobs
+
+
+class TestQuiet:
+    """Full pools in which nothing has ended for a minute or more."""
+
+    @pytest.fixture
+    def run(self, register, tenant):
+        """`run(ago, ...)`: jobs of a full pool that began so many seconds ago, one of a type each time it is given."""
+        worker, queue = register(concurrency=2, pool="mail"), QueueFactory(name="mail", pool="mail")
+
+        def run(*ago: float, **fields) -> list[Job]:
+            moments = [timezone.now() - timedelta(seconds=seconds) for seconds in ago]
+            place = {"queue": queue, "worker": worker}
+            return [make_job(tenant, Status.RUNNING, **place | {"start_time": at} | fields) for at in moments]
+
+        return run
+
+    @pytest.fixture(autouse=True)
+    def known(self):
+        """Of 20 successes of the usual type all took some 50 s; of another one 19 took 5 ms, and one an hour."""
+
+        def total(method: str, *times: float) -> None:
+            buckets = [0] * BUCKETS
+            for time in times:
+                buckets[bisect(BOUNDS, time)] += 1
+            same = {"source_type": "reports.datareport", "source_method": method, "run_seconds": 1, "attempts": 20}
+            waits = {"wait_buckets": buckets, "wait_seconds": 0, "process_wait_seconds": 0}
+            for outcome, seen in (("success", buckets), ("snooze", [9999] + [0] * (BUCKETS - 1))):
+                Total.objects.create(queue_id=1, outcome=outcome, run_buckets=seen, **same, **waits)
+
+        total("execute", *[50.0] * 20)
+        total("quick", *[0.001] * 19, 3600.0)
+        total("new", *[50.0] * 19)
+
+    def test_a_quiet_pool_is_known_since_when_and_with_what_is_usual_for_its_slowest_type(self, run):
+        run(900, source_method="quick")
+        run(700)
+        [quiet] = look().quiet
+        assert (quiet.pool.name, quiet.pool.processes) == ("mail", 2)
+        assert 700 <= quiet.seconds < 710
+        assert 40 < quiet.usual < 60
+        assert [one.code for one in conditions(look())].count("nothing_ends") == 1
+
+    @pytest.mark.parametrize("last", ["free", "young", "starts", "unknown", "hardly known"])
+    def test_a_pool_is_not_quiet(self, run, last):
+        others = {"young": {"ago": 20}, "unknown": {"source_method": "never"}, "hardly known": {"source_method": "new"}}
+        run(900)
+        if last == "starts":
+            (job,) = run(900)
+            Job.objects.filter(pk=job.pk).update(status=Status.QUEUED, worker=None, worker_pid=None, start_time=None)
+        elif last != "free":
+            what = others[last]
+            run(what.pop("ago", 900), **what)
+        assert look().quiet == []
+
+    def test_another_pool_is_judged_by_itself(self, run, register, tenant):
+        run(900, 900)
+        register(concurrency=2, pool="other")
+        busy = QueueFactory(name="other", pool="other")
+        make_job(TenantFactory(), Status.RUNNING, queue=busy, start_time=timezone.now() - timedelta(hours=1))
+        assert [one.pool.name for one in look().quiet] == ["mail"]
 
 
 class TestMayRun:

@@ -433,6 +433,14 @@ class TestTimeOut:
         assert [message.id for message in sent] == [waiting.pk]
         assert Lane.objects.get(tenant_id=tenant.pk).virtual_time > 1, "its tenant pays for another process"
 
+    def test_an_attempt_that_was_silent_for_too_long_is_an_error_that_says_so(self, tenant, register):
+        process = Seat(register(), 4711)
+        job = running(tenant, process.worker, worker_pid=4711)
+        kill = Kill(4711, job.pk, 1, "silent for 120 s")
+        assert recover.process_ended(process.worker, Death(4711, job.pk, 1, "killed", (kill,)))
+        assert now_is(job) == ("error", 1, 0)
+        assert job.last_error == "TimeoutError: silent for 120 s and was killed"
+
     def test_a_job_that_settled_in_the_last_moment_has_settled(self, tenant, register):
         job = running(tenant, register())
         store.succeed(job.pk, 1, {}, None)

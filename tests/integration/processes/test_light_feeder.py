@@ -7,8 +7,10 @@ import pytest
 from django.db import OperationalError, connection
 
 from jobs import store
+from jobs.engine.verbs.stack import ask_for_stack
 from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job, PausedJobType
+from jobs.reading import stacks
 from jobs.store import Trip
 from jobs.worker.light import LightPool, ends, feeder
 from jobs.worker.light.feeder import Feeder
@@ -64,7 +66,8 @@ class Fed:
         self.thread.join()
         for thread in [thread for thread in threading.enumerate() if thread.name == "alone"]:
             thread.join()
-        accepted = [process.wire for process in self.feeder.processes.by_pid.values()]
+        processes = self.feeder.processes.by_pid.values()
+        accepted = [wire for process in processes for wire in (process.wire, process.watch) if wire]
         for wire in self.wires + accepted:
             wire.close()
         self.pool.listener.close()
@@ -214,6 +217,37 @@ def test_a_process_whose_attempt_does_not_stop_is_ended_when_the_others_have_end
     assert fed.ended[0].stuck == {(stuck.id, stuck.attempt): "cancel"}
     assert (status(stuck.id), status(other.id)) == (Status.RUNNING, Status.SUCCESS)
     assert len(process.got(2)) == 2
+
+
+def test_a_process_whose_body_is_silent_on_the_loop_is_ended_at_once(fed):
+    process = LightProcess(fed, NO_PID)
+    submit(TenantFactory(queue__num_slots=2), 2)
+    silent, other = process.got(2)
+    process.wire.send("silent", (silent.id, silent.attempt), "silent for 60 s")
+    process.wire.send("silent", (silent.id, silent.attempt), "silent for 60 s")
+    wait_until(lambda: fed.ended, "it is ended, and its neighbour with it")
+    assert fed.ended[0].stuck == {(silent.id, silent.attempt): "silent for 60 s"}
+    submit(TenantFactory(), 1)
+    assert len(fed.ended) == 1
+    process.end(other)
+    wait_until(lambda: status(other.id) == Status.SUCCESS, "what has ended before is settled")
+    assert len(process.got(2)) == 2, "it gets no more jobs"
+
+
+def test_the_thread_that_watches_a_loop_is_asked_for_a_stack_and_an_operator_gets_it(fed):
+    process = LightProcess(fed, NO_PID)
+    submit(TenantFactory(queue__num_slots=2), 2)
+    mine, _ = process.got(2)
+    watch, asked = fed.pool.listener.call(), []
+    fed.wires.append(watch)
+    watch.send("watch", NO_PID, 0)
+    wait_until(lambda: fed.feeder.processes.by_pid[NO_PID].watch, "it is known")
+    number = ask_for_stack(mine.id)
+    wait_until(lambda: asked or asked.extend(watch.receive()), "it is asked")
+    assert asked == [("stacks", [(mine.id, mine.attempt)])]
+    watch.send("stack", (mine.id, mine.attempt), "in work", "")
+    wait_until(lambda: stacks.numbered(number).answered_at, "it is answered")
+    assert stacks.numbered(number).text == "in work"
 
 
 def test_a_draining_worker_is_idle_when_its_last_end_is_settled(fed, monkeypatch):

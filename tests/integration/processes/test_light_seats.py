@@ -4,7 +4,7 @@ import asyncio
 import logging
 import sys
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import Context, ContextVar
 from decimal import Decimal, getcontext
 from uuid import uuid4
@@ -160,6 +160,84 @@ class TestTheRest:
 
         runs(leave)
         assert value_of(runs(look)) == ""
+
+
+class TestSilence:
+    def test_a_coroutine_that_tells_nothing_for_so_long_is_cancelled_and_its_answer_does_not_count(self, runs):
+        async def swallow(self):
+            with suppress(asyncio.CancelledError):
+                await asyncio.sleep(60)
+            current_job().progress(0.9)
+            return "too late"
+
+        error = runs(swallow, silence=0.1).error
+        assert (type(error), str(error)) == (TimeoutError, "silent for 0.1 s")
+
+    def test_a_coroutine_that_tells_its_progress_goes_on_until_its_time_limit(self, runs):
+        async def tell(self, times):
+            for _ in range(times):
+                await asyncio.sleep(0.04)
+                current_job().progress(0.5)
+
+        assert value_of(runs(tell, 12, silence=0.3)) is None
+        error = runs(tell, 60, silence=0.3, timeout=0.4).error
+        assert str(error) == "timed out after 0.4 s"
+
+    def test_while_it_blocks_the_loop_another_thread_sees_how_long_it_has_been_silent(self, here, begin):
+        went, go_on = threading.Event(), threading.Event()
+
+        async def block(self):
+            went.set()
+            go_on.wait(10)
+            current_job().progress(0.5)
+            await asyncio.sleep(0)
+
+        (job_id,) = begin(block, silence=0.1)
+        went.wait(10)
+        attempt = here.seats.now_running()
+        wait_until(lambda: attempt.silent_beyond(0.1), "it is silent for too long")
+        assert (attempt.job.id, attempt.silent_beyond(0), attempt.silent_beyond(60)) == (job_id, "silent for 0.1 s", "")
+        go_on.set()
+        here.outcome(job_id)
+        assert attempt.silent_beyond(0) == "", "it is over"
+
+
+class TestTheStack:
+    def test_a_body_tells_where_it_waits_with_its_tasks_and_nothing_of_its_neighbour(self, here, begin):
+        async def look_up_prices():
+            await asyncio.sleep(60)
+
+        async def wait(self):
+            await asyncio.gather(look_up_prices(), asyncio.sleep(61))
+
+        async def be_beside(self):
+            await asyncio.sleep(62)
+
+        mine, other = begin(wait, be_beside)
+        wait_until(lambda: "look_up_prices" in here.seats.stack_of((mine, 1))[0], "its task waits")
+        told, note = here.seats.stack_of((mine, 1))
+        assert " in wait" in told
+        assert ("be_beside" in told, "engine/light" in told, note) == (False, False, "")
+        assert " in be_beside" in here.seats.stack_of((other, 1))[0]
+        text, note = here.seats.stack_of((mine, 2))
+        assert (text, note) == ("", "Its body does not run: it begins, or has just ended.")
+        here.on_loop(here.seats.cancel, [(mine, 1), (other, 1)])
+        here.outcome(mine), here.outcome(other)
+
+    def test_a_body_that_blocks_the_loop_tells_where(self, here, begin):
+        went, go_on = threading.Event(), threading.Event()
+
+        async def block(self):
+            went.set()
+            go_on.wait(10)
+
+        (job_id,) = begin(block)
+        went.wait(10)
+        told, _ = here.seats.stack_of((job_id, 1))
+        go_on.set()
+        here.outcome(job_id)
+        assert " in wait\n" in told
+        assert told.splitlines()[-1].endswith(" in echo"), "the fixture that has called it"
 
 
 class TestDatabaseCalls:

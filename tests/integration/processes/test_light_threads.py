@@ -271,6 +271,20 @@ class TestItsEnd:
         assert (type(error), str(error)) == (TimeoutError, "timed out after 0.1 s")
         assert seen == [error.__cause__]
 
+    def test_silent_for_too_long_it_is_interrupted_and_its_stack_is_that_of_its_thread(self, here, submit):
+        told = []
+
+        def go_on(self):
+            current_job().progress(0.5)
+            while True:
+                time.sleep(0.001)
+                told[:] = told or [here.seats.stack_of((current_job().id, 1))[0]]
+
+        job_id = submit(go_on, silence=SOON)
+        here.begin(job_id)
+        assert str(here.outcome(job_id).error) == "silent for 0.1 s"
+        assert told[0].splitlines()[-1].endswith(" in go_on")
+
     def test_asked_to_stop_it_is_cancelled_beside_the_others(self, here, submit):
         go_on, together = threading.Event(), threading.Barrier(3)
 

@@ -2,6 +2,7 @@
 
 import os
 import threading
+import time
 from collections.abc import Callable
 from types import SimpleNamespace as Object
 
@@ -14,6 +15,7 @@ from jobs.engine.upkeep.recover import Death, Kill
 from jobs.worker.children import kills, limits
 from jobs.worker.children.delivery import AttemptRequest
 from jobs.worker.children.limits import Limits, memory_of
+from tests.integration.processes.conftest import HOUR
 from tests.integration.processes.pool import is_gone
 from tests.waiting import wait_until
 
@@ -51,6 +53,20 @@ class TestTime:
         assert not is_gone(early)
         assert kills.kills_of(late) == (Kill(late, 7, 1, None),)
         assert kills.kills_of(early) == ()
+
+    def test_a_process_whose_body_was_silent_for_too_long_is_killed_and_one_that_has_told_something_lives(
+        self, start, table, look, settings
+    ):
+        silent, tells = start(), start()
+        for index, (pid, seconds) in enumerate([(silent, 61), (tells, 59)]):
+            entry = table.take_entry(index, pid)
+            entry.hold(7 + index, 1)
+            entry.limit(HOUR, 0, 60)
+            entry.hear(time.monotonic() - seconds - settings.JOBS_TIMEOUT_GRACE)
+        look(silent, tells)
+        wait_until(lambda: is_gone(silent), "the silent one is killed")
+        assert not is_gone(tells)
+        assert kills.kills_of(silent) == (Kill(silent, 7, 1, "silent for 60 s"),)
 
     def test_the_children_of_a_late_process_end_with_it(self, start, lay, look):
         late = start(below=1)

@@ -12,10 +12,11 @@ from django.utils import timezone
 from jobs import store
 from jobs.engine.door import repairs
 from jobs.engine.upkeep.recover import Death, Kill
+from jobs.engine.verbs.stack import ask_for_stack
 from jobs.lifecycle import Status
-from jobs.models import FailedAttempt, Job
+from jobs.models import FailedAttempt, Job, Stack
 from jobs.store import Failure
-from jobs.worker.children import kills, reconcile
+from jobs.worker.children import kills, reconcile, stacks
 from jobs.worker.children.reconcile import CONFIRMING_LOOKS, Reconciler
 from jobs.worker.threads.watchdog import Progress
 from tests.chaos.freezing import ROW, Held
@@ -57,6 +58,40 @@ def runs(worker) -> Callable[..., Job]:
 
 def status(job: Job) -> str:
     return Job.objects.get(pk=job.pk).status
+
+
+class TestAStack:
+    """An operator waits for the stack of a body."""
+
+    @pytest.fixture
+    def ask(self, monkeypatch) -> Callable[..., Stack]:
+        """Ask, and let the parent look, whose process says this; the answer."""
+
+        def ask(look, job: Job, says: Callable[[], str]) -> Stack:
+            monkeypatch.setattr(stacks, "ask", lambda pid: says() if pid == MINE else "of another process")
+            ask_for_stack(job.pk)
+            look(MINE, OTHER)
+            return Stack.objects.latest("pk")
+
+        return ask
+
+    def test_the_stack_is_that_of_the_process_that_runs_the_body(self, ask, lay, look, runs):
+        job, other = runs(MINE), runs(OTHER)
+        lay(0, MINE, job.pk)
+        lay(1, OTHER, other.pk)
+        assert ask(look, job, lambda: "in work").text == "in work"
+        silent = ask(look, job, lambda: "")
+        assert (silent.text, silent.note) == ("", "Its process gave no answer within 1 s.")
+        assert status(job) == Status.RUNNING
+
+    def test_a_body_that_has_not_begun_or_ends_meanwhile_has_none(self, ask, lay, look, runs):
+        job = runs(MINE)
+        lay(0, MINE, job.pk, seconds=None)
+        early = ask(look, job, lambda: "in the engine")
+        lay(0, MINE, job.pk)
+        late = ask(look, job, lambda: lay(0, MINE, job.pk + 1) or "of the next body")
+        for none in (early, late):
+            assert (none.text, none.note) == ("", "Its body does not run: it begins, or has just ended.")
 
 
 class TestARowThatNobodyHolds:

@@ -62,9 +62,9 @@ class TestACancellationThatWasRequested:
     def test_is_overdue_after_its_grace(self, asked):
         first = asked.cancel_requested_at
         here = RunningHere(asked.pk, 3, asked.tenant_id, asked.worker_pid)
-        assert call_at(first + timedelta(seconds=10), store.running_here, asked.worker, 10) == [(here, False)]
+        assert call_at(first + timedelta(seconds=10), store.running_here, asked.worker, 10) == [(here, False, False)]
         late = call_at(first + timedelta(seconds=10, microseconds=1), store.running_here, asked.worker, 10)
-        assert late == [(here, True)]
+        assert late == [(here, True, False)]
 
     def test_runs_in_its_worker_and_in_no_other(self, asked):
         assert call_at(LATER, store.running_here, uuid.uuid4(), 0) == []

@@ -84,6 +84,7 @@ class TestMarking:
         wrong: tuple[dict[str, object], ...] = (
             *({"retry": 3}, {"retry": Retry.exponential}, {"result_ttl": timedelta(hours=1)}),
             *({"dedup_key": "month"}, {"sequence": "account"}),
+            *({"silence": timedelta(minutes=2)}, {"silence": 0}, {"silence": -1}, {"silence": True}),
         )
         for option in wrong:
             with pytest.raises(TypeError, match=f"^@job: {next(iter(option))} is a"):
@@ -92,6 +93,11 @@ class TestMarking:
     def test_a_sequence_and_another_answer_to_identical_calls_exclude_each_other(self):
         with pytest.raises(TypeError, match=r"^@job: give either sequence, or identical"):
             job(sequence=lambda: "x", identical="replace")
+
+    def test_a_silence_beyond_the_time_limit_is_refused_since_it_would_never_end_a_body(self):
+        with pytest.raises(TypeError, match=r"^@job: silence \(600 s\) is longer than timeout \(60 s\)"):
+            job(silence=600, timeout=60)
+        assert job(silence=60, timeout=60)(lambda: None).job_spec.silence == 60
 
     def test_an_option_that_does_not_exist_is_refused(self):
         with pytest.raises(TypeError, match="prio"):

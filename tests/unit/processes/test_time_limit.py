@@ -114,6 +114,63 @@ def test_a_body_that_blocks_the_signal_has_overrun(timer):
     assert timer.overran
 
 
+class TestSilence:
+    def test_a_body_that_tells_nothing_for_so_long_is_interrupted_and_what_it_tells_then_is_too_late(self, timer):
+        with pytest.raises(SoftTimeLimitExceeded):
+            timer.arm(job(), LONG, OVER)
+            signal.pause()
+        timer.hear()
+        timer.disarm()
+        assert (timer.overran, timer.silent_for) == (True, OVER)
+        timer.arm(job(), LONG)
+        timer.disarm()
+        assert (timer.overran, timer.silent_for) == (False, 0)
+
+    def test_a_word_of_the_body_puts_it_off_but_not_the_time_limit(self, timer, monkeypatch):
+        now = 100.0
+        monkeypatch.setattr(time_limit, "time", SimpleNamespace(monotonic=lambda: now))
+        timer.arm(job(), 300, 60)
+        now += 59
+        timer.hear()
+        now += 59
+        ring()
+        assert 0 < signal.getitimer(signal.ITIMER_REAL)[0] <= 1
+        for _ in range(3):
+            timer.hear()
+            now += 59
+        ring()
+        timer.hear()
+        now += 10
+        with pytest.raises(SoftTimeLimitExceeded):
+            ring()
+        timer.disarm()
+        assert (timer.overran, timer.silent_for) == (True, 0)
+
+    def test_a_body_that_blocks_the_signal_has_been_silent(self, timer):
+        with suppress(SoftTimeLimitExceeded):  # it may come before the next line
+            timer.arm(job(), LONG, OVER)
+            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
+        timer.disarm()
+        signal.signal(signal.SIGALRM, signal.SIG_IGN)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGALRM])
+        assert (timer.overran, timer.silent_for) == (True, OVER)
+
+    def test_the_parent_reads_when_the_body_told_something_last(self, timer, table, entry):
+        entry.hold(7, 2)
+        timer.arm(job(), LONG, 60)
+        (begun,) = table.running()
+        thread = threading.Thread(target=timer.hear)  # any thread of the body may tell
+        thread.start()
+        thread.join()
+        (told,) = table.running()
+        assert begun.silence == told.silence == 60
+        assert told.heard > begun.heard
+        assert told.version == begun.version
+        timer.disarm()
+        timer.hear()
+        assert [one.heard for one in table.entries()] == [0]
+
+
 def test_while_the_engine_works_for_the_body_it_waits(timer):
     timer.arm(job(), LONG)
     steps = []

@@ -2,15 +2,18 @@
 
 from django.http import Http404, HttpRequest, HttpResponse
 
+from jobs.calls.registry import spec_of
 from jobs.conf import settings
 from jobs.console.ops.shared import live
-from jobs.console.ops.shared.access import page_for
+from jobs.console.ops.shared.access import action_for, page_for
+from jobs.console.ops.shared.answers import done, refused
 from jobs.console.remedies import remedy, switch_for
+from jobs.engine.verbs.stack import ask_for_stack
 from jobs.lifecycle import FINAL, Status
 from jobs.models import NEIGHBOUR_ENDED, AnyJob, JobRow, Worker
 from jobs.pages import job as job_page
 from jobs.pages.prediction_accuracy import keep
-from jobs.reading import blocks, listing, queries
+from jobs.reading import blocks, listing, queries, stacks
 from jobs.reading.explain.explanation import explain
 from jobs.store import EVERY_TENANT, results
 from jobs.telemetry import traces
@@ -51,20 +54,30 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
         "trace_url": trace and settings.JOBS_TRACE_URL.replace("{trace_id}", trace),
         "logs": queries.logs(job, MAX_LOGS),
         "blocks": blocks.of_job(pk),
+        "stacks": [(stack, stacks.said(stack, why.now)) for stack in stacks.of_job(pk)],
         "neighbour_ended": NEIGHBOUR_ENDED,
         "facts": _facts(job),
         "is_dead": job.status == Status.DEAD,
         "result": results.load(job) if is_kept and not is_large else None,
         "result_is_large": is_kept and is_large,
     }
-    regions = ("head", "why", "attempts", "facts", "failures", "logs")
+    regions = ("head", "why", "stacks", "attempts", "facts", "failures", "logs")
     every = live.REFRESH_SECONDS if context["may_cancel"] else 0
     return keep(live.page(request, "job", f"Job {pk}", regions, context, every=every), request, job, context["starts"])
+
+
+@action_for("jobs.change_job")
+def ask(request: HttpRequest, pk: int) -> HttpResponse:
+    """Ask the worker of a running job for the stack of its body."""
+    if ask_for_stack(pk) is None:
+        return refused(request, f"Job {pk} does not run; only a running job has a stack.")
+    return done(request, f"Asked for the stack of job {pk}. Its worker answers within a second or two.")
 
 
 def _facts(job: AnyJob) -> list[tuple[str, str]]:
     """Return the names and values of the facts that the job has."""
     worker = job.worker and Worker.objects.filter(pk=job.worker).values_list("name", flat=True).first()
+    spec = spec_of(job.source_type, job.source_method)
     most = "" if job.max_retries is None else f" of {job.max_retries}"
     found = {
         "Attempt": str(job.attempt),
@@ -73,6 +86,7 @@ def _facts(job: AnyJob) -> list[tuple[str, str]]:
         "Crashes": str(job.crashes),
         "Slot": job.slot and str(job.slot),
         "Timeout": job.timeout and duration(job.timeout),
+        "Silence": spec and spec.silence and duration(spec.silence),
         "Memory": job.memory and f"{job.memory:,} MiB",
         "Peak memory": job.peak_memory and f"{job.peak_memory:,} MiB",
         "Worker": worker,
