@@ -140,6 +140,8 @@ class ChildSeat(AttemptHost):
 def run_jobs_here(pid: int, index: int) -> None:
     """Make this process run the job of each message. It has an entry in the running table."""
     entry = running_table.take_entry(index, pid)
+    stacks.leave_to_main_thread()
     child = Child(WORKER_ID, pid, next(iter(celery_app().amqp.queues.consume_from), None))
+    stacks.listen()
     runtime.start(Runtime(carrier=child.hand_over, relay=wakeup.request, host=ChildSeat(child, entry)))
     signals.worker_process_shutdown.connect(lambda **_: child.send_messages(), weak=False)

@@ -19,6 +19,7 @@ from jobs.api import api
 from jobs.engine.schedules import change
 from jobs.engine.submitting.batches import open_batch
 from jobs.engine.verbs.pause import pause_job_type
+from jobs.engine.verbs.stack import ask_for_stack
 from jobs.insight import what_if_answer, what_if_process
 from jobs.lifecycle import Status
 from jobs.models import JobMemory, WebhookEndpoint
@@ -61,6 +62,11 @@ class World:
         if status is not None:
             make_job(self.tenant, status, batch_id=batch.id, **self.call)
         return {"path_parameters": {"batch_id": batch.id}}
+
+    def asked_for_stack(self) -> Asked:
+        asked = self.job(Status.RUNNING)
+        ask_for_stack(asked["path_parameters"]["job_id"])
+        return asked
 
     def memory(self) -> Asked:
         memory = JobMemory.objects.create(tenant=self.tenant, source_type="a", source_method="b", content={"n": 1})
@@ -152,6 +158,8 @@ def good(world: World, ask_what_if: Callable[..., Any]) -> dict[str, Callable[[]
         "read_any_job": partial(world.job, Status.ERROR),
         "cancel_any_job": world.job,
         "revive_any_job": dead,
+        "ask_for_a_stack": partial(world.job, Status.RUNNING),
+        "read_stacks": world.asked_for_stack,
         "list_all_batches": listing(world.batch),
         "read_any_batch": world.batch,
         "cancel_any_batch": partial(world.batch, Status.CREATED),

@@ -12,7 +12,7 @@ from django.utils import timezone
 from jobs.console.ops import urls
 from jobs.engine.submitting.batches import open_batch
 from jobs.lifecycle import Status
-from jobs.models import Batch, Job, PausedJobType, Queue, Schedule, WebhookEndpoint, WhatIf, Worker
+from jobs.models import Batch, Job, PausedJobType, Queue, Schedule, Stack, WebhookEndpoint, WhatIf, Worker
 from tenants.models import Change, TenantQueue
 from tests.callers import browser_of, staff
 from tests.factories import MemberFactory, QueueFactory, TenantFactory, make_job
@@ -54,6 +54,7 @@ ACTIONS = {
     "/ops/batches/{batch}/cancel": ("change_job", {}),
     "/ops/batches/{batch}/close": ("change_job", {}),
     "/ops/jobs/cancel": ("change_job", {"ids": "{job}"}),
+    "/ops/jobs/{running}/stack": ("change_job", {}),
     "/ops/jobs/submit": ("add_job", {"tenant": "acme", "call": "reports.datareport.refresh_all"}),
     "/ops/jobs/revive": ("change_job", {"ids": "{dead}"}),
     "/ops/jobs/discard": ("change_deadletter", {"ids": "{dead}"}),
@@ -86,7 +87,15 @@ def things() -> dict[str, Any]:
     worker = Worker.objects.create(pk=uuid.uuid4(), name="w@host", pid=1, pool="default", concurrency=2)
     batch = open_batch("nightly", "", tenant.pk).id
     make_job(tenant, batch_id=batch)
-    ids = {"job": make_job(tenant).pk, "dead": dead.pk, "schedule": schedule.pk, "worker": worker.pk, "run": run}
+    running = make_job(tenant, Status.RUNNING).pk
+    ids = {
+        "job": make_job(tenant).pk,
+        "running": running,
+        "dead": dead.pk,
+        "schedule": schedule.pk,
+        "worker": worker.pk,
+        "run": run,
+    }
     hook = {"tenant": tenant, "url": "https://example.com/", "salt": "s", "next_at": timezone.now()}
     hooks = [WebhookEndpoint.objects.create(**hook, off_at=off_at) for off_at in (None, timezone.now())]
     asked = WhatIf.objects.create(asked_by="ines", question=QUESTION, ended_at=timezone.now(), refused="no")
@@ -102,6 +111,7 @@ def state() -> tuple[object, ...]:
         list(Schedule.objects.values_list("paused")),
         list(Worker.objects.values_list("drain_requested_at")),
         WhatIf.objects.count(),
+        Stack.objects.count(),
         list(Batch.objects.values_list("closed_at")),
         list(WebhookEndpoint.objects.order_by("pk").values_list("url", "off_at", "next_at", "salt")),
     )

@@ -372,7 +372,7 @@ def test_health_shows_the_conditions_that_hold_and_counts_the_others(client, set
     page = text(client.get("/ops/health/"))
     assert "worker_silent</code>: 1 worker of pool other missed three heartbeats." in page
     assert "no_clock</code>: No clock leads" in page
-    assert "20 other checks" in page
+    assert "21 other checks" in page
     assert "docs/runbooks/worker_silent.md" in page
     assert "glossary" not in page
     settings.JOBS_DOCS_URL = "https://wiki.example/docs/"

@@ -13,6 +13,7 @@ from jobs.engine.verbs.stack import ask_for_stack
 from jobs.lifecycle import Status
 from jobs.models import Job, Stack
 from jobs.reading import stacks
+from jobs.reading.explain.explanation import explain
 from jobs.store import STACK_LATE
 from tenants.models import Change
 from tests.callers import caller_with_key, program_of, staff
@@ -130,6 +131,17 @@ def test_operators_ask_over_http_and_no_tenant_does(job):
     refused = operator.post(f"/api/v1/operator/jobs/{waits.pk}/stack")
     assert (refused.status_code, "only a running job" in refused.json()["detail"]) == (409, True)
     assert operator.post("/api/v1/operator/jobs/0/stack").status_code == 404
+
+
+def test_the_silence_of_its_type_is_told_by_explain_and_on_its_page(register, client):
+    what = {"source_type": "tests.sample.silent", "source_id": None, "source_method": "talk"}
+    job = make_job(TenantFactory(), Status.RUNNING, worker=register(), **what)
+    other = make_job(TenantFactory(), Status.RUNNING, worker=register())
+    why = [explain(pk, tenant_id=store.EVERY_TENANT).sentence for pk in (job.pk, other.pk)]
+    assert why[0].endswith(" It is ended once silent for 1.0 s.")
+    assert "silent" not in why[1]
+    client.force_login(staff("view_job"))
+    assert ["Silence" in text(client.get(f"/ops/jobs/{pk}/")) for pk in (job.pk, other.pk)] == [True, False]
 
 
 def test_a_button_on_its_page_asks_and_the_page_shows_the_answer(job, client):

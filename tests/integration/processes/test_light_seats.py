@@ -199,6 +199,7 @@ class TestSilence:
         assert (attempt.job.id, attempt.silent_beyond(0), attempt.silent_beyond(60)) == (job_id, "silent for 0.1 s", "")
         go_on.set()
         here.outcome(job_id)
+        attempt.host.heard -= 60
         assert attempt.silent_beyond(0) == "", "it is over"
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from jobs.engine.process.stacks import MOST, of_tasks, until_engine
 from jobs.worker.children import stacks
+from tests.integration.processes.pool import is_gone
 
 LONG = 3600.0  # seconds
 SECRET = "sesame-opens"
@@ -36,8 +37,14 @@ def keep_the_interpreter(began: Callable[[], object]) -> None:
     sum(range(10**15))
 
 
-def block_the_signal(began: Callable[[], object]) -> None:
+def take_the_signal(began: Callable[[], object]) -> None:
     signal.signal(stacks.SIGNAL, signal.SIG_DFL)
+    began()
+    time.sleep(LONG)
+
+
+def block_the_signal(began: Callable[[], object]) -> None:
+    signal.pthread_sigmask(signal.SIG_BLOCK, [stacks.SIGNAL])
     began()
     time.sleep(LONG)
 
@@ -71,6 +78,8 @@ def started():
         has_begun = forked.Event()
 
         def serve() -> None:
+            stacks.leave_to_main_thread()
+            threading.Thread(target=time.sleep, args=[LONG], daemon=True).start()
             stacks.listen()
             code(has_begun.set)
 
@@ -99,7 +108,7 @@ def test_a_body_that_hangs_in_c_tells_where_and_no_values(started, code):
     assert SECRET not in told
     assert "in sleep_in_c" in stacks.ask(second), "the next answer is of the next process alone"
     assert code is sleep_in_c or f"in {code.__name__}" not in stacks.ask(second)
-    os.kill(first, 0)  # it lives
+    assert not is_gone(first)
 
 
 def test_the_coroutines_of_a_loop_tell_what_they_wait_for(started):
@@ -107,11 +116,12 @@ def test_the_coroutines_of_a_loop_tell_what_they_wait_for(started):
     assert re.search(r"^Task part 0\n  File .* in sleep\n  File .* in ask_a_partner\nTask part 1\n", told, re.MULTILINE)
 
 
-def test_a_process_that_does_not_answer_lives_on(started, monkeypatch):
+@pytest.mark.parametrize("code", [take_the_signal, block_the_signal])
+def test_a_process_that_does_not_answer_lives_on_and_no_other_thread_of_it_answers(started, monkeypatch, code):
     monkeypatch.setattr(stacks, "PATIENCE", 0.1)
-    pid = started(block_the_signal)
+    pid = started(code)
     assert stacks.ask(pid) == ""
-    os.kill(pid, 0)
+    assert not is_gone(pid)
     assert stacks.ask(2**22 + 1) == "", "nor does one that is gone"
 
 

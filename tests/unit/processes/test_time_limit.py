@@ -115,11 +115,16 @@ def test_a_body_that_blocks_the_signal_has_overrun(timer):
 
 
 class TestSilence:
-    def test_a_body_that_tells_nothing_for_so_long_is_interrupted_and_what_it_tells_then_is_too_late(self, timer):
+    def test_a_body_that_tells_nothing_for_so_long_is_interrupted_and_what_it_tells_then_is_too_late(
+        self, timer, table, entry
+    ):
+        entry.hold(7, 2)
         with pytest.raises(SoftTimeLimitExceeded):
             timer.arm(job(), LONG, OVER)
             signal.pause()
+        before = table.running()
         timer.hear()
+        assert table.running() == before, "the parent may kill it"
         timer.disarm()
         assert (timer.overran, timer.silent_for) == (True, OVER)
         timer.arm(job(), LONG)
