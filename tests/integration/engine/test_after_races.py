@@ -1,5 +1,6 @@
 """Races about jobs that wait for others, from both sides: somebody's transaction decides, is open, and then ends."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -13,9 +14,11 @@ from jobs.engine.verbs.cancel import cancel
 from jobs.engine.verbs.revive import revive
 from jobs.lifecycle import Status
 from jobs.models import Job, JobEnd
+from jobs.sql import statement
 from jobs.store import EVERY_TENANT, Failure
 from tests.clock import call_at
 from tests.factories import TenantFactory, ThingFactory, make_job, status
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ENDED = "UPDATE jobs SET status = 'cancelled', ready_at = NULL, end_time = now() WHERE id = %s"
@@ -114,6 +117,24 @@ def test_a_follower_that_is_just_being_cancelled(thing, they, how):
     unblock()
     assert status(last) == ("cancelled" if they.commits or how == "error" else "created")
     assert not JobEnd.objects.exists()
+
+
+def test_a_follower_that_is_cancelled_while_the_reader_reads_stays_so(thing, onlooker, elsewhere, blocked, monkeypatch):
+    first = thing.async_(dedup=False).echo()
+    last = thing.async_(after_end=first).echo()
+    Job.objects.filter(pk=first).update(status="cancelled", ready_at=None, end_time=timezone.now())
+    paused = "FROM (SELECT *, pg_advisory_xact_lock(4713) FROM turning OFFSET 0) turning CROSS JOIN LATERAL"
+    slow = re.sub(r"FROM turning\s+CROSS JOIN LATERAL", paused, statement("read_ends"))
+    monkeypatch.setattr("jobs.store.awaiting.statement", lambda name: slow if name == "read_ends" else statement(name))
+    onlooker.execute("SELECT pg_advisory_lock(4713)")
+    reading = elsewhere(store.read_ends)
+    try:
+        wait_until(lambda: blocked() == 1, "the reader has its snapshot")
+        assert store.cancel([last], tenant_id=EVERY_TENANT)
+    finally:
+        onlooker.execute("SELECT pg_advisory_unlock(4713)")
+    assert not reading.result().moved
+    assert status(last) == "cancelled"
 
 
 def test_two_readers_take_turns_and_miss_no_end(thing, first, onlooker):

@@ -5,9 +5,11 @@ from datetime import timedelta
 import pytest
 
 from jobs import store
+from jobs.engine.door.dispatch import dispatch
 from jobs.models import Job
 from jobs.store.claiming import RULES
 from tests.clock import call_at
+from tests.conftest import request_for
 from tests.factories import QueueFactory, TenantFactory, make_job
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("exact_capacity")]
@@ -55,3 +57,17 @@ def test_only_a_job_that_has_waited_for_longer_than_the_bound_is_looked_at():
     assert call_at(job.ready_at + timedelta(seconds=60), store.heads, 60, 10) == []
     [(number, _)] = call_at(job.ready_at + timedelta(seconds=60, microseconds=1), store.heads, 60, 10)
     assert number == job.pk
+
+
+def test_a_lane_whose_jobs_are_all_locked_does_not_hold_up_one_that_has_more_in_use(register, onlooker):
+    """It comes first at each pass, which would find nothing again."""
+    register(concurrency=5)
+    busy, locked = (TenantFactory(queue__num_slots=5) for _ in range(2))
+    store.insert([request_for(busy, n) for n in range(3)])
+    assert dispatch() == 3
+    jobs = [answer.id for answer in store.insert([request_for(locked, n) for n in range(12)])]
+    store.insert([request_for(busy, 3)])
+    onlooker.execute("BEGIN")
+    onlooker.execute("SELECT FROM jobs WHERE id = ANY(%s) FOR UPDATE", [jobs])
+    assert dispatch() == 1
+    onlooker.execute("ROLLBACK")
