@@ -15,8 +15,9 @@ from jobs import store, telemetry
 from jobs.authoring.exceptions import Abandon, Cancelled, Later, RetryLater
 from jobs.authoring.groups import means
 from jobs.engine.attempt import holding
-from jobs.engine.attempt.body import Outcome, SourceGone, UnknownJobType
+from jobs.engine.attempt.body import SourceGone, UnknownJobType
 from jobs.engine.attempt.failures import as_failure, without_text
+from jobs.engine.attempt.outcome import Outcome
 from jobs.engine.attempt.policy import policy_of
 from jobs.engine.attempt.unknown import as_refusal, delay_until_known
 from jobs.engine.deaths.announce import announce

@@ -12,7 +12,7 @@ from django.db import connections
 
 from jobs import store
 from jobs.engine.attempt import captured_output
-from jobs.engine.attempt.body import Outcome
+from jobs.engine.attempt.outcome import Outcome
 from jobs.engine.light.coroutine import Attempt
 from jobs.engine.light.database import DatabaseThreads, send_all_rows
 from jobs.engine.light.host import LightProcess
