@@ -100,6 +100,8 @@ class OwnEnd:
         try:
             with self.host.process.own_session():
                 is_committed = patiently(lambda: store.has_succeeded(self.job))
+                if store.is_of_the_engine(store.session()):
+                    store.session().close()  # it may be that of a thread, which ends without it
         except Error:
             return False
         if is_committed:

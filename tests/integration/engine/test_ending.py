@@ -248,10 +248,10 @@ class TestWhatABodyDoesAfterItsEnd:
         afterwards = {
             raises: "rest=ValueError",
             remembers: "rest=StaleAttempt",
-            returns_another: 'rest="another result"',
+            returns_another: "rest=another result",
             returns_no_json: "rest=ResultRefused",
             raises_on_commit: "rest=ProgrammingError",
-            lingers: 's of work"',
+            lingers: "s of work",
         }
         for body, rest in afterwards.items():
             with subtests.test(body.__name__):

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 from django.db import OperationalError, connection, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
+from psycopg import pq
 
 from jobs import current_job, job, store
 from jobs.engine.attempt import session_reset
@@ -52,11 +53,12 @@ def rows(job_id: int) -> int:
 class TestTheConnection:
     @pytest.fixture
     def path(self) -> Iterator[Path]:
-        """Django's connection goes this way; the engine's own does not."""
+        """Django's connection goes this way; those that are there already, such as the engine's, do not."""
         connection.close()
         before, path = connection.settings_dict, Path(os.environ["DATABASE_URL"])
         port = urlsplit(path.url).port
-        connections["default"].settings_dict = {**before, "HOST": "127.0.0.1", "PORT": port}
+        options = {**before["OPTIONS"], "connect_timeout": 2}  # seconds, the least that libpq takes
+        connections["default"].settings_dict = {**before, "HOST": "127.0.0.1", "PORT": port, "OPTIONS": options}
         yield path
         connection.close()
         connections["default"].settings_dict = before
@@ -95,14 +97,14 @@ class TestTheConnection:
         assert (ended.status, ended.last_error.partition(":")[0], rows(ended.pk)) == ("error", "OperationalError", 0)
 
     @pytest.mark.parametrize("can_ask", [True, False])
-    def test_is_cut_before_the_answer_arrives(self, *, host, sent, path, onlooker, caplog, monkeypatch, can_ask):
+    def test_is_cut_before_the_answer_arrives(self, *, host, sent, onlooker, path, caplog, monkeypatch, can_ask):
         """If nothing can be asked, the body fails, and the fence decides: its failure finds nothing to settle."""
         threads = []
 
         def hold_back() -> None:
             path.cut(there=False)
             done = "SELECT FROM jobs WHERE status = 'success'"
-            threads.append(self.hang_up(lambda: onlooker.execute(done).fetchone() is not None))
+            threads.append(self.hang_up(lambda: onlooker.execute(done).fetchone() is not None, path.heal))
 
         def away(_) -> None:
             raise OperationalError("away")
@@ -117,7 +119,7 @@ class TestTheConnection:
         assert any("commit without an answer" in line for line in caplog.messages) == can_ask
         assert not any("a body goes on" in line for line in caplog.messages)
 
-    def test_is_cut_before_the_commit_arrives_which_it_does_late(self, host, sent, path, blocked):
+    def test_is_cut_before_the_commit_arrives_which_it_does_late(self, host, sent, blocked, path):
         threads = []
 
         def heal() -> None:
@@ -126,7 +128,8 @@ class TestTheConnection:
 
         def hold_back() -> None:
             path.cut(back=False)
-            threads.append(self.hang_up(lambda: True, heal))
+            raw = connection.connection.pgconn
+            threads.append(self.hang_up(lambda: raw.transaction_status == pq.TransactionStatus.ACTIVE, heal))
 
         ended = self.serve(host, hold_back)
         threads[0].join()
