@@ -1,14 +1,16 @@
 """`with current_job().ending():` the writes of the block and the end of the job are there together, or neither is."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, connection, connections, transaction
 
 from jobs import StaleAttempt, current_job, in_thread, job, store
 from jobs.engine.attempt import outcome
 from jobs.models import Attempt, FailedAttempt, Job
 from jobs.store import Failure, results
+from tests import attempts
 from tests.factories import TenantFactory, ThingFactory, statuses
 from tests.kinds import Ordinary, light_kind
 from tests.sample.models import Run, Thing
@@ -86,7 +88,7 @@ class TestTheEnd:
         assert Attempt.objects.filter(job_id=ended.pk).count() == 1
         assert store.recount_books() == []
 
-    def test_frees_the_slot_which_the_process_gives_to_the_next_job(self, ordinary, sent, monkeypatch):
+    def test_frees_the_slot_which_the_process_gives_to_the_next_job(self, ordinary, sent, monkeypatch, caplog):
         def body(self) -> None:
             with current_job().ending():
                 write()
@@ -98,6 +100,45 @@ class TestTheEnd:
         ordinary.serve()
         assert (statuses(), Run.objects.count()) == (["success"] * 3, 3)
         assert len(sent) == 1, "the others were kept, and need no message"
+        assert not [line for line in caplog.messages if "ignored" in line], "nothing is settled again"
+
+    def test_is_not_interrupted_by_the_time_limit_but_what_the_body_does_then_is(self, host, sent, monkeypatch):
+        class Watch(attempts.Limit):
+            is_deferred = False
+
+            @contextmanager
+            def deferred(self) -> Iterator[None]:
+                self.is_deferred = True
+                yield
+                self.is_deferred = False
+
+        def note(what: str) -> None:
+            seen.append((what, limit.is_deferred))
+
+        def watch(execute, statement, *rest) -> object:
+            if "succeed" in statement:
+                note("the end")
+            return execute(statement, *rest)
+
+        def commit() -> None:
+            note("the commit")
+            sent_commit()
+
+        def body(self) -> None:
+            with connection.execute_wrapper(watch), current_job().ending():
+                write()
+                note("the block")
+                transaction.on_commit(lambda: note("after the commit"))
+            note("the rest")
+
+        limit, seen, mine = Watch(), [], connections["default"]
+        sent_commit = mine._commit
+        monkeypatch.setattr(mine, "_commit", commit)
+        monkeypatch.setattr(Thing, "echo", job(dedup=False)(body))
+        ended = attempts.run(sent, ThingFactory().async_.echo(), limit=limit)
+        assert (ended.status, ended.last_error) == ("success", "")
+        ours = [("the block", False), ("the end", True), ("the commit", True), ("after the commit", False)]
+        assert [one for one in seen if one[0] != "the commit" or one[1]] == [*ours, ("the rest", False)]
 
     def test_of_a_block_that_raises_keeps_nothing_and_the_body_may_try_again(self, serve):
         def fail() -> None:
@@ -164,7 +205,7 @@ class TestAnAttemptThatCountsNoLonger:
 
 
 class TestThePlace:
-    def test_of_the_block_is_no_transaction_no_loop_and_comes_once(self, serve, subtests):
+    def test_of_the_block_is_no_transaction_no_loop_and_comes_once(self, serve, subtests, caplog):
         def inside() -> None:
             with transaction.atomic(), current_job().ending():
                 write()
@@ -193,6 +234,7 @@ class TestThePlace:
         with subtests.test("twice"):
             ended = serve(twice)
             assert (ended.status, written(ended), ended.last_error) == ("success", 1, "")
+            assert [line for line in caplog.messages if line.endswith("rest=RuntimeError")]
 
     def test_in_a_loop_names_the_remedy(self, serve_of_both):
         async def body(self) -> None:

@@ -4,6 +4,7 @@ import os
 import signal
 import socket
 import threading
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
@@ -23,7 +24,7 @@ from jobs.engine.process.host import AttemptHost, ProcessHost
 from jobs.engine.upkeep import recover
 from jobs.engine.upkeep.recover import Death
 from jobs.models import Job
-from jobs.store import OwnSession, results
+from jobs.store import OwnSession, Seat, results
 from tests.attempts import changed, run_when_due
 from tests.factories import TenantFactory, ThingFactory
 from tests.network import Path
@@ -119,7 +120,7 @@ class TestTheConnection:
         assert any("commit without an answer" in line for line in caplog.messages) == can_ask
         assert not any("a body goes on" in line for line in caplog.messages)
 
-    def test_is_cut_before_the_commit_arrives_which_it_does_late(self, host, sent, blocked, path):
+    def test_is_cut_before_the_commit_arrives_which_it_does_late(self, host, blocked, path, caplog):
         threads = []
 
         def heal() -> None:
@@ -134,6 +135,21 @@ class TestTheConnection:
         ended = self.serve(host, hold_back)
         threads[0].join()
         assert (ended.status, ended.last_error, rows(ended.pk)) == ("success", "", 1)
+        assert any("commit without an answer" in line for line in caplog.messages)
+
+
+def test_the_row_is_asked_for_this_attempt_of_this_process_alone(register, sent):
+    worker, job_id = register(), ThingFactory().async_.echo()
+    begun = store.start(job_id, 1, Seat(worker, 7))
+    assert not store.has_succeeded(begun)
+    assert store.succeed(job_id, 1, {}, None, by=begun.holder)
+    assert store.has_succeeded(begun)
+    for column, other in (("attempt", 2), ("worker_pid", 8), ("worker", uuid.uuid4())):
+        jobs = Job.objects.filter(pk=job_id)
+        [before] = jobs.values_list(column, flat=True)
+        jobs.update(**{column: other})
+        assert not store.has_succeeded(begun), column
+        jobs.update(**{column: before})
 
 
 class TestTheProcess:
