@@ -25,7 +25,7 @@ LOOK_AGAIN = 0.5  # seconds
 
 @dataclass
 class EndOfJob:
-    """What a body says at the end of its job.
+    """The values that a body gives at the end of its job.
 
     result: a JSON value, kept as a return value is.
     stats: JSON values, added to those of the job.

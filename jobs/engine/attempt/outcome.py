@@ -66,7 +66,7 @@ class Outcome:
             self.goes_on_with = "another result"
 
     def leave_out_the_rest(self, job: Started) -> None:
-        """If the body has ended its job itself: log what it has done since, which changes nothing."""
+        """Log what the body has done since it ended its job itself, and forget that: it changes nothing."""
         if self.ended_at is None:
             return
         seconds = monotonic() - self.ended_at

@@ -4,8 +4,8 @@ The statement that settles a success runs in the body's session, as the last one
 block and the end of the job commit together, or neither does.
 
 The answer to the commit may be lost. Then this asks the row, by a statement that waits for the lock which the commit
-gives back. If it is not told either, the body fails, and the fence of each statement that settles decides: it finds
-nothing to settle if the job has ended.
+gives back. If that has no answer either, the body fails, and the fence of the statement that settles its failure
+decides: it finds nothing if the job has ended.
 """
 
 import asyncio

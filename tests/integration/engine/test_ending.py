@@ -94,10 +94,13 @@ class TestTheEnd:
                 write()
 
         monkeypatch.setattr(Thing, "echo", job(dedup=False)(body))
+        kept, keep = [], results.keep
+        monkeypatch.setattr(results, "keep", lambda *result: kept.append(1) or keep(*result))
         thing = ThingFactory(tenant=TenantFactory(queue__num_slots=1))
         for _ in range(3):
             thing.async_.echo()
         ordinary.serve()
+        assert len(kept) == 3, "each result is kept once"
         assert (statuses(), Run.objects.count()) == (["success"] * 3, 3)
         assert len(sent) == 1, "the others were kept, and need no message"
         assert not [line for line in caplog.messages if "ignored" in line], "nothing is settled again"
@@ -140,7 +143,7 @@ class TestTheEnd:
         ours = [("the block", False), ("the end", True), ("the commit", True), ("after the commit", False)]
         assert [one for one in seen if one[0] != "the commit" or one[1]] == [*ours, ("the rest", False)]
 
-    def test_of_a_block_that_raises_keeps_nothing_and_the_body_may_try_again(self, serve):
+    def test_nothing_is_kept_of_a_block_that_raises_and_the_body_may_try_again(self, serve):
         def fail() -> None:
             with current_job().ending(result="no", stats={"no": 1}):
                 write()
@@ -158,7 +161,7 @@ class TestTheEnd:
         ended = serve(fail_and_try_again)
         assert (ended.status, ended.stats, written(ended)) == ("success", {}, 1)
 
-    def test_that_the_database_refuses_at_the_commit_is_a_failure(self, serve):
+    def test_a_commit_that_the_database_refuses_is_a_failure(self, serve):
         """A foreign key is checked there."""
 
         def body() -> None:
@@ -171,7 +174,7 @@ class TestTheEnd:
         assert FailedAttempt.objects.filter(job=ended).count() == 1
         assert results.load(ended) is None
 
-    def test_of_a_job_whose_result_cannot_be_kept_is_a_failure(self, serve):
+    def test_a_result_that_cannot_be_kept_is_a_failure(self, serve):
         def body() -> None:
             with current_job().ending(result=object()):
                 write()
@@ -205,7 +208,7 @@ class TestAnAttemptThatCountsNoLonger:
 
 
 class TestThePlace:
-    def test_of_the_block_is_no_transaction_no_loop_and_comes_once(self, serve, subtests, caplog):
+    def test_a_block_comes_once_and_not_inside_a_transaction(self, serve, subtests, caplog):
         def inside() -> None:
             with transaction.atomic(), current_job().ending():
                 write()
@@ -254,7 +257,7 @@ class TestThePlace:
         assert [run.job_id for run in Run.objects.all()] == [2]
 
 
-class TestWhatABodyDoesAfterItsEnd:
+class TestARestOfTheBody:
     def test_changes_nothing_and_is_logged(self, serve, subtests, caplog, monkeypatch):
         def ends() -> None:
             with current_job().ending(result=[1], stats={"n": 1}):
@@ -304,8 +307,9 @@ class TestWhatABodyDoesAfterItsEnd:
                 assert not FailedAttempt.objects.filter(job=ended).exists()
                 [told] = [line for line in caplog.messages if GOES_ON in line]
                 assert told.endswith(rest)
+                assert not [line for line in caplog.messages if "ignored" in line], "nothing is settled again"
 
-    def test_of_a_block_that_ended_well_is_not_logged(self, serve, caplog):
+    def test_a_body_that_returns_is_not_logged(self, serve, caplog):
         def body() -> list[int]:
             with current_job().ending(result=[1]):
                 write()

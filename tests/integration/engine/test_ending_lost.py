@@ -39,7 +39,11 @@ MOST_STEPS = 40
 def body(self) -> list[int]:
     with current_job().ending(result=[7]):
         Run.objects.create(job_id=current_job().id, attempt=current_job().attempt, pid=os.getpid())
+    went_on.append(current_job().id)
     return [7]
+
+
+went_on: list[int | None] = []  # the jobs of the bodies that went on after their blocks
 
 
 @pytest.fixture(autouse=True)
@@ -118,6 +122,7 @@ class TestTheConnection:
         assert (ended.status, ended.last_error, rows(ended.pk)) == ("success", "", 1)
         assert results.load(ended).value == [7]
         assert any("commit without an answer" in line for line in caplog.messages) == can_ask
+        assert (ended.pk in went_on) == can_ask
         assert not any("a body goes on" in line for line in caplog.messages)
 
     def test_is_cut_before_the_commit_arrives_which_it_does_late(self, host, blocked, path, caplog):
