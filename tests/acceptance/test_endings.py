@@ -14,9 +14,12 @@ from tests.sample.models import Run
 from tests.thorough import sized
 from tests.waiting import wait_until
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.long("a death between the steps that tests/integration/engine/test_ending_lost.py knows"),
+]
 
-JOBS = sized(300, thorough=10_000)
+JOBS = sized(200, thorough=10_000)
 SECONDS = sized(30, thorough=2) / 1000  # of a body
 METHODS = {"ordinary": "book", "light": "light_book"}
 KILLED_AFTER = 1.0  # seconds, again and again
