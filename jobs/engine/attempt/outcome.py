@@ -98,5 +98,8 @@ class Outcome:
 
     def as_ending(self, job: Started) -> Ending:
         """Return the success as an ending for the pipeline of the next pass. If it fails there, call `settle`."""
-        end: End = {"peak_memory": self.peak_memory, "by": job.holder}
-        return Ending(job, self.stats, self.result_ttl, self.result_bytes, **end)
+        return Ending(job, self.stats, self.result_ttl, self.result_bytes, **self.end_of(job))
+
+    def end_of(self, job: Started) -> End:
+        """Return the facts of the end of the attempt, for each statement that settles it."""
+        return {"peak_memory": self.peak_memory, "by": job.holder}

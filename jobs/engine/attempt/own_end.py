@@ -23,7 +23,7 @@ from jobs.calls.arguments import stats_as_json
 from jobs.engine.attempt.outcome import Outcome
 from jobs.engine.process.host import AttemptHost
 from jobs.engine.process.patience import patiently
-from jobs.store import End, Started, results
+from jobs.store import Started, results
 
 IN_A_LOOP = (
     "ending() in an event loop, which has no transactions. Put the block into a function, and await it: "
@@ -85,9 +85,8 @@ class OwnEnd:
 
     def _succeed(self, ended: Outcome) -> None:
         """Settle the success in the session of the body. Raises StaleAttempt if there is nothing to settle."""
-        job = self.job
-        facts: End = {"peak_memory": ended.peak_memory, "by": job.holder}
-        if not store.succeed(job.id, job.attempt, ended.stats, ended.result_ttl, ended.result_bytes, **facts):
+        job, facts = self.job, (ended.stats, ended.result_ttl, ended.result_bytes)
+        if not store.succeed(job.id, job.attempt, *facts, **ended.end_of(job)):
             raise StaleAttempt(f"attempt {job.attempt} of job {job.id} does not run any more: its block is rolled back")
 
     def _note(self, ended: Outcome, deferral: ExitStack) -> None:

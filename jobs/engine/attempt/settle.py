@@ -166,7 +166,7 @@ def _follow_up(verb: str, job: Started, ask: Ask) -> None:
 
 def _succeed(job: Started, outcome: Outcome, *, follow: bool) -> Started | None:
     call = (job.id, job.attempt, outcome.stats, outcome.result_ttl, outcome.result_bytes)
-    end: End = {"peak_memory": outcome.peak_memory, "by": job.holder}
+    end = outcome.end_of(job)
     following = None
 
     def succeed() -> tuple[bool, Started | None]:
