@@ -60,7 +60,11 @@ class Light:
     def _settle(self, running: dict[Key, Started]) -> None:
         """Settle what has ended."""
         ended = [(running.pop(one.key), one.outcome) for one in [*self._here.ended] if one.key in running]
-        facts = [(job, end.stats, end.result_ttl, end.result_bytes) for job, end in ended if end.error is None]
+        facts = [
+            (job, end.stats, end.result_ttl, end.result_bytes)
+            for job, end in ended
+            if end.error is end.ended_at is None
+        ]
         trip(self._here.worker, ended=[Success(*pickle.loads(pickle.dumps(end))) for end in facts])
 
 
@@ -71,8 +75,8 @@ def run_when_due(kind: Ordinary | Light, job_id: int) -> Job:
     return Job.objects.get(pk=job_id)
 
 
-def light_kind(register: Callable[..., uuid.UUID]) -> Iterator[Light]:
-    here = SeatsHere(register(concurrency=SEATS, kind=Pool.Kind.LIGHT, seats=SEATS))
+def light_kind(register: Callable[..., uuid.UUID], *, threads: bool = False) -> Iterator[Light]:
+    here = SeatsHere(register(concurrency=SEATS, kind=Pool.Kind.LIGHT, seats=SEATS), threads=threads)
     with listened_by_context():
         yield Light(here)
     here.close()

@@ -3,9 +3,10 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from docs.model import crew, feeding, slicing
+from docs.model import crew, ending, feeding, slicing
 from docs.model.batch import Batch
 from docs.model.door import CLOCK_PASS, PASS, Door
+from docs.model.ending import Ending
 from docs.model.explorer import Model, Verdict
 from docs.model.fence import Fence
 from docs.model.job import Left, Rules
@@ -48,6 +49,7 @@ LOW = Door(capacity=2, books=Books(), held=1, index=True)
 CLOCK_COUNTS = (*RECOUNT, *CLOCK_PASS)
 PAIR = Seats(workers=2, processes=1, jobs=2)  # of light workers
 FOUR = replace(ROOMY, owners="AAAA", sessions=2)
+MISHAPS = ending.Left(deaths=1, cuts=1, losses=1, errors=1)
 
 PROTOCOL = (
     Case("door: 4 sessions, capacity 1", Door(owners="AABB", sessions=4)),
@@ -146,6 +148,9 @@ PROTOCOL = (
     Case("seats: a lost answer, a retry", Seats(left=feeding.Left(cuts=1, retries=1))),
     Case("seats: 2 workers of one seat, a lost one, a lost answer", replace(PAIR, left=feeding.Left(0, 1, 1), seats=1)),
     Case("seats: a standby promoted, a lost answer", Seats(left=feeding.Left(cuts=1, standbys=1), jobs=2)),
+    Case("ending: a death, a cut, a lost worker, an error", Ending(left=MISHAPS)),
+    Case("ending: nothing can be asked", Ending(ending.Rules(asks=False), MISHAPS)),
+    Case("ending: the row is asked without a lock", Ending(ending.Rules(asks_with_lock=False), MISHAPS)),
 )
 
 FAULTS = (
@@ -459,5 +464,25 @@ FAULTS = (
     Case(
         "seats: a death takes back what runs in the whole worker",
         Seats(feeding.Rules(report_names_process=False), feeding.Left(deaths=1)), "I3: worker 1 is alive",
+    ),
+    Case(
+        "ending: the effect is committed before the end, as without it",
+        Ending(ending.Rules(one_commit=False), ending.Left(deaths=1)), "the effect is there 1 times",
+    ),
+    Case(
+        "ending: the end is not fenced",
+        Ending(ending.Rules(end_fenced=False), ending.Left(losses=1)), "the effect is there 2 times",
+    ),
+    Case(
+        "ending: the failure is not fenced, and nothing is asked",
+        Ending(ending.Rules(failure_fenced=False, asks=False), ending.Left(cuts=1)), "the effect is there 1 times",
+    ),
+    Case(
+        "ending: a stale block commits",
+        Ending(ending.Rules(rolls_back=False), ending.Left(losses=1)), "the effect is there 1 times",
+    ),
+    Case(
+        "ending: a lost answer is taken for a commit",
+        Ending(ending.Rules(guesses=True), ending.Left(cuts=1)), "the effect is there 0 times",
     ),
 )  # fmt: skip

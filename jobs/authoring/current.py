@@ -5,12 +5,14 @@ What asks the database holds up an event loop meanwhile; its twin for coroutines
 
 import math
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
+
+from django.db import transaction
 
 from jobs.authoring.exceptions import Cancelled, ResultGone
 from jobs.authoring.in_thread import in_thread
@@ -19,6 +21,25 @@ from plumbing.text import storable
 from tenants.models import Tenant
 
 LOOK_AGAIN = 0.5  # seconds
+
+
+@dataclass
+class EndOfJob:
+    """The values that a body gives at the end of its job.
+
+    result: a JSON value, kept as a return value is.
+    stats: JSON values, added to those of the job.
+    """
+
+    result: Any = None
+    stats: dict[str, Any] = field(default_factory=dict)
+
+
+@contextmanager
+def _in_a_transaction(end: EndOfJob) -> Iterator[EndOfJob]:
+    """Open the block of `ending()` outside a job, where it is a transaction and ends nothing."""
+    with transaction.atomic():
+        yield end
 
 
 @dataclass
@@ -44,6 +65,7 @@ class CurrentJob:
     ask_cancelled: Callable[[], bool] = lambda: False
     find_batch: Callable[[], Any] = lambda: None
     find_results: Callable[[], dict[int, Any]] = dict
+    end_in_block: Callable[[EndOfJob], AbstractContextManager[EndOfJob]] = _in_a_transaction
     _asked_at: float = -math.inf
     _cancelled: bool = False
 
@@ -65,6 +87,19 @@ class CurrentJob:
     def _load_tenant(self) -> Tenant | None:
         _ = self.tenant and self.tenant.pk  # it is lazy
         return self.tenant
+
+    def ending(self, *, result: Any = None, stats: Mapping[str, Any] | None = None) -> AbstractContextManager[EndOfJob]:
+        """Open the last block of a body. What it writes in `default` and the job's success commit together.
+
+        `with run.ending() as end:` lets the block set `end.result`, and add to `end.stats`. After the block the body
+        must return: what it does then changes nothing, and is logged. Outside a job the block is a transaction.
+
+        result: a JSON value. The body may return the same value, for those who call it outside a job.
+        stats: JSON values, added to `stats`.
+        Raises RuntimeError in an event loop, in another transaction, and after an end; the text names the remedy.
+        The end of the block raises StaleAttempt if the attempt does not run any more, and then nothing of it is kept.
+        """
+        return self.end_in_block(EndOfJob(result, dict(stats or {})))
 
     @contextmanager
     def here(self) -> Iterator[None]:

@@ -86,4 +86,4 @@ class ResultGone(Exception):
 
 
 class StaleAttempt(Exception):
-    """This attempt was taken back and counts no longer, so its memory refuses to be written. Do not catch it."""
+    """This attempt was taken back and counts no longer, so it cannot write its memory, nor its end. Do not catch it."""

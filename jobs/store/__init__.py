@@ -6,6 +6,7 @@ Each function reports what it applied. What is imported here is for all of `jobs
 from jobs.store import clock
 from jobs.store.attempts import (
     cancel_requested,
+    has_succeeded,
     keep_log,
     progress,
     put_off,

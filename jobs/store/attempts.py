@@ -113,6 +113,12 @@ def turn_away(job_id: int, attempt: int) -> bool:
     return bool(moved("turn_away", rows("turn_away", id=job_id, attempt=attempt), reason=EXPIRED))
 
 
+def has_succeeded(job: Started) -> bool:
+    """Return whether the attempt has ended as a success. Waits for a transaction that is about to end it."""
+    answer = rows("has_succeeded", id=job.id, attempt=job.attempt, **job.holder.fence())
+    return bool(answer and answer[0][0])
+
+
 def progress(job_id: int, attempt: int, seat: Seat, fraction: float, note: str) -> bool:
     """Store the progress (0 to 1) of an attempt that runs in this process.
 

@@ -78,6 +78,7 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     **dict.fromkeys(("running_in", "start_kept"), (*SLICES, EXPIRES)),
     **dict.fromkeys(("succeed_many", "start_many", "is_suspect", "note_in_hand"), TRIPS),
     **dict.fromkeys(("fenced", "retry", "stop"), (*VERBS, *SLICES, NEWEST)),
+    "has_succeeded": ("tests/integration/engine/test_ending_lost.py",),
     **dict.fromkeys(("left_behind", "end_sessions"), RECOVER),
     "take_back": (
         *VERBS,

@@ -16,6 +16,7 @@ from tests.thorough import sized
 CASES = [case for _, part in PARTS for case in part]
 README = Path(cases.__file__).with_name("README.md").read_text()
 LARGEST = sized(10_000, thorough=100_000)  # states
+SMALL = 1_000  # states, of cases that are explored in one test
 
 
 def told(case: cases.Case) -> tuple[int, int]:
@@ -24,8 +25,22 @@ def told(case: cases.Case) -> tuple[int, int]:
     return (int(row[1].replace(",", "")), int(row[2])) if row else (0, 0)
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if told(case)[0] <= LARGEST], ids=lambda case: case.name)
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if SMALL < told(case)[0] <= LARGEST], ids=lambda case: case.name
+)
 def test_case(case):
+    check(case)
+
+
+def test_small_cases(subtests):
+    for case in CASES:
+        if told(case)[0] <= SMALL:
+            with subtests.test(case.name):
+                check(case)
+
+
+def check(case: cases.Case) -> None:
+    """Explore it: the verdict is the expected one, and the table of README.md has its figures."""
     verdict = explore(case.model)
     assert case.as_expected(verdict), verdict
     assert told(case) == (verdict.states, verdict.depth), "as in the table of README.md"

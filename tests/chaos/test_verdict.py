@@ -69,6 +69,14 @@ def test_stats_of_another_job_are_found(job, evidence):
     assert judge(evidence, {job.pk: 1.0}, []) == [f"job {job.pk}, [7, 2]: stats of [0, 2]"]
 
 
+def test_a_row_of_an_end_that_did_not_come_and_an_end_without_its_row_are_found(job, evidence):
+    Job.objects.filter(pk=job.pk).update(source_method="light_book")
+    for rows in (0, 1, 2):
+        wrong = [] if rows == 1 else [f"job {job.pk} ended as success, and has {rows} rows of its end"]
+        assert judge(evidence, {job.pk: 1.0}, [], lost=[(8.0, 9.0)]) == wrong
+        Run.objects.create(job_id=job.pk, attempt=2, pid=101)
+
+
 def test_leaks_between_bodies_and_rows_that_were_rolled_back_are_found(job, evidence):
     evidence.write_text(f"{evidence.read_text()}{job.pk} 2 101 2.1 ['a stranger', 0, None, False]\n")
     Job.objects.filter(pk=job.pk).update(source_method="go_astray")

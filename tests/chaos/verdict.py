@@ -96,6 +96,7 @@ def judge(
         *(f"job {job_id} is there {times} times" for job_id, times in ids.items() if times > 1),
         *leaks,
         *(() if lost else _missing_rows()),
+        *_wrong_bookings(),
         *_wrong_bills(),
         *_wrong_flows(),
         *_wrong_callbacks(callbacks or {}, revived),
@@ -116,6 +117,17 @@ def _missing_rows() -> Iterator[str]:
     for job in AnyJob.objects.filter(status=Status.SUCCESS, source_method__endswith="go_astray").order_by("id"):
         if (job.pk, job.attempt) not in written:
             yield f"job {job.pk} succeeded in attempt {job.attempt}, and the row that it wrote is not there"
+
+
+def _wrong_bookings() -> Iterator[str]:
+    """Jobs that write a row in the transaction of their end, and whose rows are not one for a success, else none.
+
+    Whatever a standby lacked: it lacks both or neither.
+    """
+    rows = Counter(Run.objects.values_list("job_id", flat=True))
+    for job in of_customers().filter(source_method__endswith="book"):
+        if rows[job.pk] != (job.status == Status.SUCCESS):
+            yield f"job {job.pk} ended as {job.status}, and has {rows[job.pk]} rows of its end"
 
 
 def _wrong_bills() -> Iterator[str]:

@@ -83,6 +83,13 @@ def third_time_lucky(context: TaskContext) -> list[Any]:
 
 
 @task
+def end_in_a_transaction(value: Any) -> Any:
+    with current_job().ending(result=value):
+        pass
+    return value
+
+
+@task
 def enqueue_another() -> str:
     return add.enqueue(1).id
 

@@ -11,7 +11,7 @@ from asgiref.sync import ThreadSensitiveContext, sync_to_async
 from django.db import connection
 
 from jobs import Retry, RetryLater, current_job, in_thread, job
-from tests.sample.evidence import leave_evidence, meet
+from tests.sample.evidence import book, leave_evidence, meet
 from tests.sample.litter import LITTER
 
 QUEUE = "light"
@@ -103,6 +103,12 @@ class LightLoad:
     async def light_fail(self, number: int, *, seconds: float) -> None:
         """Ends badly."""
         raise ValueError(f"never, as {await labour(number, seconds)}")
+
+    @job(queue=QUEUE, dedup=False)
+    async def light_book(self, number: int, *, seconds: float) -> tuple[int, int]:
+        """Ends well, with a row that there is once, whatever dies."""
+        evidence: tuple[int, int] = await in_thread(book, await labour(number, seconds))
+        return evidence
 
     @job(queue=QUEUE)
     async def light_litter(self, number: int, *, kind: str, seconds: float = 0) -> tuple[int, int]:

@@ -21,7 +21,7 @@ from django.utils.functional import SimpleLazyObject
 from jobs import Asynchronous, Retry, RetryLater, current_job, job
 from tenants.conf import TENANT_MODEL
 from tenants.models import Tenant
-from tests.sample.evidence import labour, leave_evidence, meet
+from tests.sample.evidence import book, labour, leave_evidence, meet
 from tests.sample.light_load import LightLoad
 from tests.sample.litter import LITTER
 from tests.sample.ways import WAYS
@@ -370,6 +370,11 @@ class Thing(LightLoad, Asynchronous, models.Model):
     def fail(self, number: int, *, seconds: float) -> None:
         """Ends badly."""
         raise ValueError(f"never, as {labour(number, seconds)}")
+
+    @job(dedup=False)
+    def book(self, number: int, *, seconds: float) -> tuple[int, int]:
+        """Ends well, with a row that there is once, whatever dies."""
+        return book(labour(number, seconds))
 
     @job
     def litter(self, number: int, *, kind: str, seconds: float = 0) -> tuple[int, int]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import connections
+from django.db import DatabaseError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg import pq
 
@@ -11,7 +11,8 @@ from jobs import store
 from jobs.contrib.testing.failures import planned
 from jobs.contrib.testing.patched import refuse_patched
 from jobs.engine.attempt import body
-from jobs.engine.attempt.body import Outcome, UnknownJobType
+from jobs.engine.attempt.body import UnknownJobType
+from jobs.engine.attempt.outcome import Outcome
 from jobs.engine.attempt.settle import settle
 from jobs.engine.attempt.unknown import as_refusal
 from jobs.engine.process import user_code
@@ -19,6 +20,8 @@ from jobs.engine.process.host import AttemptHost
 from jobs.lifecycle import Status
 from jobs.reading import queries
 from jobs.store import Claimed
+
+UNDONE = "an error of PostgreSQL after its ending() has undone that, too, since a TestCase is one transaction"
 
 
 @dataclass(frozen=True)
@@ -57,8 +60,9 @@ def execute(message: Claimed, host: AttemptHost) -> Attempt | None:
         if isinstance(outcome.error, UnknownJobType):  # in a test no other worker can know it
             outcome.error = as_refusal(outcome.error)
         savepoints.commit(outcome)
-    outcome.keep_result(job)
-    settle(job, outcome, user_code.Here(job, host))
+    if not outcome.has_ended:
+        outcome.keep_result(job)
+        settle(job, outcome, user_code.Here(job, host))
     status = queries.status(job.tenant_id, job.id) or Status.DEAD
     return Attempt(job.id, job.attempt, status, outcome.value, outcome.error)
 
@@ -84,6 +88,8 @@ class _Savepoints:
             if _is_broken(connection):
                 connection.needs_rollback = False
                 connection.savepoint_rollback(savepoint)
+                if outcome.has_ended:
+                    outcome.ended_at, outcome.error = None, DatabaseError(UNDONE)
                 continue
             connection.savepoint_commit(savepoint)
             for _, function, robust in called:

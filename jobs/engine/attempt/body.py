@@ -1,8 +1,7 @@
-"""Run the body of one attempt: find the method or function, call it on the tenant's object, and record the outcome."""
+"""Run the body of one attempt: find the method or function, and call it on the tenant's object."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -11,7 +10,7 @@ from django.db.models import Manager, Model
 from django.utils.functional import SimpleLazyObject
 from django.utils.module_loading import import_string
 
-from jobs import store, telemetry
+from jobs import store
 from jobs.authoring import current
 from jobs.authoring.decorator import FAILED
 from jobs.authoring.memory import MISSING
@@ -22,8 +21,10 @@ from jobs.calls.refusals import InvalidRequest, UnknownTarget
 from jobs.calls.registry import Target
 from jobs.conf import settings
 from jobs.engine.attempt import coroutines, process_state
-from jobs.engine.attempt.captured_output import Tail, listening
+from jobs.engine.attempt.captured_output import listening
 from jobs.engine.attempt.memory import Remembering, StoredMemory
+from jobs.engine.attempt.outcome import Outcome
+from jobs.engine.attempt.own_end import OwnEnd
 from jobs.engine.process import user_code
 from jobs.engine.process.ask import ask
 from jobs.engine.process.host import AttemptHost
@@ -31,7 +32,7 @@ from jobs.engine.process.patience import DATABASE_PATIENCE, patiently
 from jobs.engine.submitting.batches import batch_of
 from jobs.lifecycle import Status
 from jobs.models import AnyJob, Batch, Job
-from jobs.store import End, Ending, Started, results
+from jobs.store import Started, results
 from plumbing.connections import drop_cut_connections
 from tenants.tenant_model import all_tenants
 
@@ -44,55 +45,6 @@ class SourceGone(Exception):
 
 class UnknownJobType(InvalidRequest):
     """This worker does not know the job's type, so its body has not begun; another worker may know it."""
-
-
-@dataclass
-class Outcome:
-    """The end of a body: a value or an error.
-
-    text: the value as JSON; None for None.
-    result_ttl: seconds to keep the result, None: JOBS_RESULT_TTL; after `keep_result` None means that it was not kept.
-    result_bytes: the size of the kept result.
-    peak_memory: the most MiB that this process used during the body; None: not known.
-    log: what the body logged and printed; None: its job type does not ask for that.
-    refusals: the errors of changes to this process that could not be put back.
-    left: the names of tasks that the body has started, and that did not end.
-    tell: calls the failure hook of the author with the verb that settled a failed attempt; None: there is no hook.
-    """
-
-    value: Any = None
-    text: str | None = None
-    error: BaseException | None = None
-    stats: dict[str, Any] = field(default_factory=dict)
-    result_ttl: float | None = None
-    result_bytes: int | None = None
-    peak_memory: int | None = None
-    log: Tail | None = None
-    refusals: list[Exception] = field(default_factory=list)
-    left: list[str] = field(default_factory=list)
-    tell: Callable[[str], None] | None = None
-
-    def keep_log(self, job: Started) -> None:
-        """Store what the body logged and printed, if its job type asks for that. A database error is only logged."""
-        text = "" if self.log is None else self.log.text()
-        if text:
-            try:
-                store.keep_log(job, text)
-            except Error as error:
-                telemetry.noticed("log not kept", job=job.id, error=type(error).__name__)
-
-    def keep_result(self, job: Started) -> None:
-        """Store the result before settling, so that a successful job always has it."""
-        if self.error is not None:
-            return
-        ttl = settings.JOBS_RESULT_TTL if self.result_ttl is None else self.result_ttl
-        self.result_bytes = results.keep(job, self.text, ttl)
-        self.result_ttl = None if self.result_bytes is None else ttl
-
-    def as_ending(self, job: Started) -> Ending:
-        """Return the success as an ending for the pipeline of the next pass. If it fails there, call `settle`."""
-        end: End = {"peak_memory": self.peak_memory, "by": job.holder}
-        return Ending(job, self.stats, self.result_ttl, self.result_bytes, **end)
 
 
 class StillAway(Exception):
@@ -118,7 +70,9 @@ def run(job: Started, host: AttemptHost) -> Outcome:
             outcome.error = ask.within(job.timeout, call, silence=silence).error
     if outcome.error is not None:  # stats that are not JSON must not hide the error
         outcome.stats = ask(partial(stats_as_json, outcome.stats)).value or {}
-    outcome.peak_memory = host.process.peak_memory()
+    if not outcome.has_ended:
+        outcome.peak_memory = host.process.peak_memory()
+    outcome.leave_out_the_rest(job)
     return outcome
 
 
@@ -193,6 +147,7 @@ def _enter(job: Started, target: Target, outcome: Outcome, host: AttemptHost) ->
         note_told=host.hear,
         find_batch=partial(ask, partial(batch_of, job.id)),
         find_results=partial(ask, partial(_results_of, job.id)),
+        end_in_block=OwnEnd(job, outcome, host),
         ask_cancelled=partial(host.aside, store.cancel_requested, *held),
     )
     current.enter(running)
@@ -205,11 +160,8 @@ def _call(job: Started, outcome: Outcome, host: AttemptHost, found: Found) -> No
     listened = listening() if target.spec.log else nullcontext()
     with running.here(), listened as outcome.log, around(running), host.process.of_a_body():
         returned = target.on(instance)(**job.args)
-        outcome.value = coroutines.run(returned, job.id, host, outcome.left) if target.is_async else returned
-        # Here, inside the time limit and with the body's sessions: both may contain lazy values, which run its author's
-        # code.
-        outcome.stats = stats_as_json(outcome.stats)
-        outcome.text = results.as_text(outcome.value)
+        value = coroutines.run(returned, job.id, host, outcome.left) if target.is_async else returned
+        outcome.write_down(value)  # here, inside the time limit and with the body's sessions
 
 
 def take_options(job: Started, outcome: Outcome, running: current.CurrentJob, target: Target) -> None:

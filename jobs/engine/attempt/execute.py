@@ -21,7 +21,7 @@ from django.db import DatabaseError, InterfaceError
 
 from jobs import store, telemetry
 from jobs.engine.attempt import body, process_state, session_reset
-from jobs.engine.attempt.body import Outcome
+from jobs.engine.attempt.outcome import Outcome
 from jobs.engine.attempt.settle import settle
 from jobs.engine.attempt.slices import Slice
 from jobs.engine.door.dispatch import dispatch, dispatch_and_keep
@@ -90,6 +90,8 @@ def _run_slice(job: Started, host: AttemptHost) -> _Last:
             if outcome.error is not None:
                 traces.failed(span, outcome.error)
                 return _Last(job, _fail(job, outcome, host))
+            if outcome.has_ended:
+                return _Last(job, clean)
             has_room, goes_on = time_slice.has_room(), clean and _keeper(host) is not None
             if goes_on and not has_room:
                 return _Last(job, clean, outcome)

@@ -15,8 +15,9 @@ from jobs import store, telemetry
 from jobs.authoring.exceptions import Abandon, Cancelled, Later, RetryLater
 from jobs.authoring.groups import means
 from jobs.engine.attempt import holding
-from jobs.engine.attempt.body import Outcome, SourceGone, UnknownJobType
+from jobs.engine.attempt.body import SourceGone, UnknownJobType
 from jobs.engine.attempt.failures import as_failure, without_text
+from jobs.engine.attempt.outcome import Outcome
 from jobs.engine.attempt.policy import policy_of
 from jobs.engine.attempt.unknown import as_refusal, delay_until_known
 from jobs.engine.deaths.announce import announce
@@ -165,7 +166,7 @@ def _follow_up(verb: str, job: Started, ask: Ask) -> None:
 
 def _succeed(job: Started, outcome: Outcome, *, follow: bool) -> Started | None:
     call = (job.id, job.attempt, outcome.stats, outcome.result_ttl, outcome.result_bytes)
-    end: End = {"peak_memory": outcome.peak_memory, "by": job.holder}
+    end = outcome.end_of(job)
     following = None
 
     def succeed() -> tuple[bool, Started | None]:

@@ -27,14 +27,15 @@ from jobs.calls.registry import Target
 from jobs.calls.together import Call, makers_of
 from jobs.conf import settings
 from jobs.engine.attempt import body
-from jobs.engine.attempt.body import Outcome, StillAway
+from jobs.engine.attempt.body import StillAway
 from jobs.engine.attempt.captured_output import listening_here
 from jobs.engine.attempt.coroutines import awaited
+from jobs.engine.attempt.outcome import Outcome
 from jobs.engine.light.database import Lane
 from jobs.engine.light.host import LightSeat
 from jobs.engine.light.threads import BodyThreads, ThreadedBody
 from jobs.engine.process.user_code import end_copy_of, silent_text, to_the_end
-from jobs.store import Started, results, speak_as_the_caller
+from jobs.store import Started, speak_as_the_caller
 
 LIMIT, CANCEL = "limit", "cancel"  # why the engine cancels a body; for its silence: the text of its error
 
@@ -208,6 +209,7 @@ async def run(attempt: Attempt, end_rest: Callable[[Attempt], Awaitable[None]]) 
             outcome.stats = stats_as_json(outcome.stats)
         except Exception:
             outcome.stats = {}
+    outcome.leave_out_the_rest(attempt.job)
     attempt.is_over = True
 
 
@@ -220,11 +222,11 @@ async def _call(attempt: Attempt, running: CurrentJob, target: Target, instance:
         if threads is not None and not target.is_async:
             await _in_its_thread(attempt, threads, partial(_call_plain, attempt, running, target, instance))
             return
-        outcome.value = await awaited(target.on(instance)(**job.args))
+        value = await awaited(target.on(instance)(**job.args))
     try:
-        _write_down(outcome)
+        outcome.write_down(value)
     except SynchronousOnlyOperation:  # lazy values, which ask the database
-        await in_thread(_write_down, outcome)
+        await in_thread(outcome.write_down, value)
 
 
 async def _in_its_thread(attempt: Attempt, threads: BodyThreads, call: Callable[[], None]) -> None:
@@ -237,10 +239,4 @@ async def _in_its_thread(attempt: Attempt, threads: BodyThreads, call: Callable[
 
 def _call_plain(attempt: Attempt, running: CurrentJob, target: Target, instance: Model | None) -> None:
     with body.around(running):
-        attempt.outcome.value = target.on(instance)(**attempt.job.args)
-        _write_down(attempt.outcome)  # here: lazy values may ask the database
-
-
-def _write_down(outcome: Outcome) -> None:
-    outcome.stats = stats_as_json(outcome.stats)
-    outcome.text = results.as_text(outcome.value)
+        attempt.outcome.write_down(target.on(instance)(**attempt.job.args))  # here: lazy values may ask the database

@@ -38,7 +38,7 @@ class Seats:
     """The seats of this process.
 
     tick: called each TICK seconds.
-    ended: gets the attempts that have ended: a success is still to be settled, all others are.
+    ended: gets the attempts that have ended: a success is still to be settled, unless its body has; all others are.
     stuck: called with an attempt that did not end although it was cancelled, or that has left what does not end.
     """
 
@@ -116,7 +116,9 @@ class Seats:
         error = asyncio.CancelledError() if task.cancelled() else task.exception()
         if not attempt.is_over:
             outcome.error = error
-        if outcome.error is not None or outcome.text is not None or outcome.log is not None:
+            outcome.leave_out_the_rest(attempt.job)
+        is_kept = outcome.text is None or outcome.has_ended
+        if outcome.error is not None or not is_kept or outcome.log is not None:
             ending = self._loop.create_task(self._end(attempt))
             self._ending.add(ending)  # the loop itself would not keep it
             ending.add_done_callback(self._ending.discard)

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from jobs import store, telemetry
 from jobs.conf import settings
-from jobs.engine.attempt.body import Outcome
+from jobs.engine.attempt.outcome import Outcome
 from jobs.engine.attempt.settle import settle
 from jobs.engine.deaths.announce import announce
 from jobs.engine.door import dispatch, repairs

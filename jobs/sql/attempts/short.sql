@@ -22,6 +22,18 @@ WHERE j.id = %(id)s
       -- include shared/held_by
   ))  -- guard I3
 
+-- name: has_succeeded
+-- Reads:  whether an attempt has ended as a success. Who: the process that ran it, if the answer to the commit of its end is lost;
+--         fenced. Index: primary key.
+-- Locks:  the row, to wait for that commit: the server may still be at it.
+SELECT status = 'success' FROM jobs
+WHERE id = %(id)s
+  AND attempt = %(attempt)s  -- guard I3
+  AND (
+      -- include shared/held_by
+  )  -- guard I3
+FOR SHARE
+
 -- name: keep_log
 -- Change: keep what an attempt logged and printed. Who: the process that ran it, before it settles, and only if there is
 --         something. Locks: its row. Index: job_logs_once.

@@ -13,7 +13,7 @@ from functools import partial
 from django.db import DatabaseError, InterfaceError
 
 from jobs import store, telemetry
-from jobs.engine.attempt.body import Outcome
+from jobs.engine.attempt.outcome import Outcome
 from jobs.engine.attempt.settle import settle
 from jobs.engine.process.patience import patiently
 from jobs.engine.process.user_code import in_a_thread

@@ -110,7 +110,7 @@ class LightChild:
 
     def _note_end(self, attempt: Attempt) -> None:
         outcome = attempt.outcome
-        settled = outcome.error is not None
+        settled = outcome.error is not None or outcome.has_ended
         facts = None if settled else (outcome.stats, outcome.result_ttl, outcome.result_bytes)
         if not self._ended:
             self._loop.call_soon(self._tell_ends)

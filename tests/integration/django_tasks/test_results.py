@@ -46,6 +46,13 @@ class TestFailures:
         assert result.errors[0].exception_class is ValueError
         assert 'ValueError(ValueError("This task failed"))' in result.errors[0].traceback
 
+    def test_a_task_may_end_in_its_own_transaction(self, caplog):
+        result = later.end_in_a_transaction.enqueue([1, "two"])
+        drain()
+        result.refresh()
+        assert (result.status, result.return_value) == (SUCCESSFUL, [1, "two"])
+        assert not any("goes on" in line for line in caplog.messages)
+
     def test_a_value_that_is_not_json_fails_the_task(self):
         result = later.complex_return_value.enqueue()
         drain(raising=False)

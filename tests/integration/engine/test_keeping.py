@@ -6,9 +6,9 @@ import pytest
 from django.db import DatabaseError, OperationalError
 
 from jobs import store
-from jobs.engine.attempt import body as engine_body
 from jobs.engine.attempt import slices
 from jobs.engine.attempt.execute import execute
+from jobs.engine.attempt.outcome import Outcome
 from jobs.engine.door.dispatch import dispatch, dispatch_and_keep
 from jobs.engine.process.host import AttemptHost, ProcessHost
 from jobs.models import Job, PausedJobType, Worker
@@ -221,7 +221,7 @@ class TestTheSuccess:
         def keep(outcome, job):
             outcome.result_ttl = 1e300 if job.id == two[0] else None
 
-        monkeypatch.setattr(engine_body.Outcome, "keep_result", keep)
+        monkeypatch.setattr(Outcome, "keep_result", keep)
         execute(two[0], 1, host)
         assert statuses() == ["error", "success"]
         assert "DataError" in Job.objects.get(pk=two[0]).last_error

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from jobs import job
-from jobs.engine.attempt.body import Outcome
+from jobs.engine.attempt.outcome import Outcome
 from jobs.engine.light import rest
 from jobs.worker.children import kills
 from jobs.worker.children.limits import MIB

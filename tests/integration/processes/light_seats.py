@@ -8,11 +8,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
+import pytest
 from django.db import connections
 
 from jobs import store
 from jobs.engine.attempt import captured_output
-from jobs.engine.attempt.body import Outcome
+from jobs.engine.attempt.outcome import Outcome
+from jobs.engine.light import threads
 from jobs.engine.light.coroutine import Attempt
 from jobs.engine.light.database import DatabaseThreads, send_all_rows
 from jobs.engine.light.host import LightProcess
@@ -87,8 +89,10 @@ class SeatsHere:
         return attempt.outcome
 
     def close(self) -> None:
-        for threads in (self.database._pool, self.others, self.seats._keepers, self.seats._settlers, self.reporter):
-            self._close(threads)
+        if self.process.bodies is not None:
+            end_threads(self.process.bodies)
+        for pool in (self.database._pool, self.others, self.seats._keepers, self.seats._settlers, self.reporter):
+            self._close(pool)
         self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join()
         self.loop.close()
@@ -117,6 +121,19 @@ class SeatsHere:
         for done in [ThreadPoolExecutor.submit(threads, close) for _ in range(number)]:
             done.result(10)
         threads.shutdown()
+
+
+def end_threads(bodies: BodyThreads) -> None:
+    """End the threads that wait for a body, with their sessions."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(threads, "KEPT", 0)
+        while bodies._idle:
+            bodies.run(threads.ThreadedBody(lambda: None))
+        wait_until(lambda: not of_bodies(), "their threads have ended")
+
+
+def of_bodies() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == "body"]
 
 
 def answer(here: SeatsHere, job_id: int) -> Any:

@@ -23,7 +23,7 @@ from jobs.authoring.exceptions import Cancelled
 from jobs.engine.light import threads
 from jobs.engine.light.coroutine import NotACoroutine
 from jobs.models import Job
-from tests.integration.processes.light_seats import SeatsHere, listened_by_context, value_of
+from tests.integration.processes.light_seats import SeatsHere, end_threads, listened_by_context, of_bodies, value_of
 from tests.sample.models import Thing
 from tests.sql import sql, value
 from tests.waiting import wait_until
@@ -43,21 +43,7 @@ def in_scope(running):
 def here(register):
     here = SeatsHere(register(), threads=True)
     yield here
-    end_threads(here.process.bodies)
     here.close()
-
-
-def end_threads(bodies) -> None:
-    """End the threads that wait for a body, with their sessions."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(threads, "KEPT", 0)
-        while bodies._idle:
-            bodies.run(threads.ThreadedBody(lambda: None))
-        wait_until(lambda: not of_bodies(), "their threads have ended")
-
-
-def of_bodies() -> list[threading.Thread]:
-    return [thread for thread in threading.enumerate() if thread.name == "body"]
 
 
 def pid_of_session() -> int:

@@ -27,6 +27,32 @@ class TestDrain:
         ]
         assert Run.objects.count() == 2
 
+    def test_a_body_ends_its_job_in_its_own_transaction(self, thing, body):
+        def end(self, value=None):
+            with current_job().ending() as end:
+                Run.objects.create(job_id=current_job().id, attempt=1, pid=0)
+                end.result = {"rows": Run.objects.count()}
+                if value == "raises":
+                    raise ValueError(value)
+                transaction.on_commit(lambda: said.append(value))
+            if value == "goes on":
+                Run.objects.create()  # refused by the database
+            return end.result
+
+        said: list[str] = []
+        body(end)
+        jobs = {value: thing.async_.echo(value) for value in ("returns", "raises", "goes on")}
+        made = {attempt.job_id: attempt for attempt in drain(raising=False)}
+        assert (made[jobs["returns"]].status, made[jobs["returns"]].value) == ("success", {"rows": 1})
+        assert (made[jobs["raises"]].status, type(made[jobs["raises"]].error)) == ("error", ValueError)
+        rows = [run.job_id for run in Run.objects.order_by("pk")]
+        if connection.in_atomic_block:  # one transaction, which the error has undone
+            assert (rows, made[jobs["goes on"]].status) == ([jobs["returns"]], "error")
+            assert "a TestCase is one transaction" in str(made[jobs["goes on"]].error)
+        else:
+            assert (rows, made[jobs["goes on"]].status) == ([jobs["returns"], jobs["goes on"]], "success")
+        assert said[0] == "returns"
+
     def test_nothing_submitted_is_nothing_run(self, thing):
         assert drain() == []
 
