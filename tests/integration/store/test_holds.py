@@ -9,6 +9,7 @@ import pytest
 from jobs import store
 from jobs.authoring.exceptions import Later
 from jobs.models import Hold, Job, Lane, QueueTurn, Worker
+from jobs.reading import looking, waits
 from jobs.store import Holder
 from tenants.models import TenantQueue
 from tests.clock import call_at
@@ -268,6 +269,36 @@ class TestQueue:
         assert [Job.objects.get(pk=one).tenant_id for one in claim(31)] == [stranger.pk]
         promote(92)
         assert claim(92) == [first, second]
+
+    def test_a_queue_opens_though_the_tenant_that_held_it_is_gone(self, mails, acme, stranger):
+        [first] = submit(acme, 0, 1)
+        assert claim(0) == [first]
+        hold(first, 1, 61, "queue")
+        [other] = submit(stranger, 2, 1)
+        assert claim(2) == []
+        Job.objects.filter(tenant=acme).delete()
+        store.forget_lanes([acme.pk])
+        promote(60)
+        assert claim(60) == []
+        promote(61)
+        assert claim(61) == [other]
+
+    def test_no_look_counts_a_job_of_a_held_line_as_one_that_could_run(self, mails, acme, stranger):
+        first, _, *_ = submit(acme, 0, 4)
+        assert first in claim(0)
+        submit(stranger, 1, 2)
+        hold(first, 1, 61)
+        queues = call_at(at(2), looking.look_queues)
+        lanes = {one.tenant_id: one for one in call_at(at(2), looking.look_lanes)}
+        assert (lanes[acme.pk].gate, lanes[acme.pk].passing) == ("lane_held", 0)
+        assert (lanes[stranger.pk].gate, lanes[stranger.pk].passing) == (None, 1)
+        assert sum(waits.may_run(lanes.values(), queues).values()) == 1
+        [strangers] = claim(2)
+        hold(strangers, 3, 61, "queue")
+        assert claim(4) == []
+        queues = call_at(at(4), looking.look_queues)
+        assert queues[mails.pk].held
+        assert not waits.may_run(call_at(at(4), looking.look_lanes), queues)
 
     @pytest.mark.parametrize("what", ["tenant", "queue"])
     def test_a_hold_counts_as_no_wait_for_a_process(self, mails, acme, what):
