@@ -16,6 +16,7 @@ from tests.waiting import wait_until
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
+    pytest.mark.timeout(1800),
     pytest.mark.long("a death between the steps that tests/integration/engine/test_ending_lost.py knows"),
 ]
 

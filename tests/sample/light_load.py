@@ -104,7 +104,7 @@ class LightLoad:
         """Ends badly."""
         raise ValueError(f"never, as {await labour(number, seconds)}")
 
-    @job(queue=QUEUE, dedup=False)
+    @job(queue=QUEUE)
     async def light_book(self, number: int, *, seconds: float) -> tuple[int, int]:
         """Ends well, with a row that there is once, whatever dies."""
         evidence: tuple[int, int] = await in_thread(book, await labour(number, seconds))

@@ -371,7 +371,7 @@ class Thing(LightLoad, Asynchronous, models.Model):
         """Ends badly."""
         raise ValueError(f"never, as {labour(number, seconds)}")
 
-    @job(dedup=False)
+    @job
     def book(self, number: int, *, seconds: float) -> tuple[int, int]:
         """Ends well, with a row that there is once, whatever dies."""
         return book(labour(number, seconds))
