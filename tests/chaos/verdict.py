@@ -64,10 +64,12 @@ def judge(
     lost: Sequence[tuple[float, float]] = (),
     *,
     callbacks: Mapping[int, int] | None = None,
+    calls: Mapping[int, int] | None = None,
     revived: Collection[int] = (),
     killed: Collection[int] = (),
 ) -> list[str]:
     """Everything that went wrong, in words. exceeded: what the auditor saw. callbacks: by batch, the job after its end.
+    calls: the job that has gathered each.
     killed: the workers of which a process was killed.
 
     accepted: the jobs that must be there, and when that was said. lost: the moments, from and to, whose commits a
@@ -96,6 +98,7 @@ def judge(
         *(f"job {job_id} is there {times} times" for job_id, times in ids.items() if times > 1),
         *leaks,
         *(() if lost else _missing_rows()),
+        *(() if lost else _missing_calls(calls or {})),
         *_wrong_bills(),
         *_wrong_flows(),
         *_wrong_callbacks(callbacks or {}, revived),
@@ -116,6 +119,14 @@ def _missing_rows() -> Iterator[str]:
     for job in AnyJob.objects.filter(status=Status.SUCCESS, source_method__endswith="go_astray").order_by("id"):
         if (job.pk, job.attempt) not in written:
             yield f"job {job.pk} succeeded in attempt {job.attempt}, and the row that it wrote is not there"
+
+
+def _missing_calls(calls: Mapping[int, int]) -> Iterator[str]:
+    """Calls that were accepted, and that their job has not gathered."""
+    found = dict(AnyJob.objects.filter(pk__in=set(calls.values())).values_list("pk", "args"))
+    for call, job_id in sorted(calls.items()):
+        if call not in found.get(job_id, {}).get("calls", ()):
+            yield f"job {job_id} has not gathered call {call}"
 
 
 def _wrong_bills() -> Iterator[str]:
