@@ -6,6 +6,7 @@ Each function reports what it applied. What is imported here is for all of `jobs
 from jobs.store import clock
 from jobs.store.attempts import (
     cancel_requested,
+    checkpoint,
     keep_log,
     progress,
     put_off,
@@ -52,7 +53,19 @@ from jobs.store.schedules import (
     take_due_times,
 )
 from jobs.store.session import OwnSession, is_of_the_engine, session, speak_as_the_caller
-from jobs.store.settling import End, Ending, Failure, fail, retry, snooze, stop, succeed, succeed_and_follow, take_back
+from jobs.store.settling import (
+    End,
+    Ending,
+    Failure,
+    fail,
+    hand_back,
+    retry,
+    snooze,
+    stop,
+    succeed,
+    succeed_and_follow,
+    take_back,
+)
 from jobs.store.stacks import STACK_LATE, answer_stack, ask_stack
 from jobs.store.submitting import (
     Answer,

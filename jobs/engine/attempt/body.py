@@ -23,6 +23,7 @@ from jobs.calls.registry import Target
 from jobs.conf import settings
 from jobs.engine.attempt import coroutines, process_state
 from jobs.engine.attempt.captured_output import Tail, listening
+from jobs.engine.attempt.checkpoints import StoredCheckpoints
 from jobs.engine.attempt.memory import Remembering, StoredMemory
 from jobs.engine.process import user_code
 from jobs.engine.process.ask import ask
@@ -57,6 +58,7 @@ class Outcome:
     log: what the body logged and printed; None: its job type does not ask for that.
     refusals: the errors of changes to this process that could not be put back.
     left: the names of tasks that the body has started, and that did not end.
+    checkpoints: those of the body; None: it has not begun.
     tell: calls the failure hook of the author with the verb that settled a failed attempt; None: there is no hook.
     """
 
@@ -70,7 +72,13 @@ class Outcome:
     log: Tail | None = None
     refusals: list[Exception] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
+    checkpoints: StoredCheckpoints | None = None
     tell: Callable[[str], None] | None = None
+
+    @property
+    def cursor(self) -> str | None:
+        """The cursor that the body has told last, as JSON; None: none."""
+        return None if self.checkpoints is None else self.checkpoints.told
 
     def keep_log(self, job: Started) -> None:
         """Store what the body logged and printed, if its job type asks for that. A database error is only logged."""
@@ -180,7 +188,7 @@ def around(running: current.CurrentJob) -> AbstractContextManager[object]:
 def _enter(job: Started, target: Target, outcome: Outcome, host: AttemptHost) -> current.CurrentJob:
     """Make this job the `current_job()` from now on, and return it."""
     held = (job.id, job.attempt, job.holder)
-    memory = StoredMemory(Remembering(*held))
+    memory, outcome.checkpoints = StoredMemory(Remembering(*held)), StoredCheckpoints(job, host)
     running = current.CurrentJob(
         id=job.id,
         attempt=job.attempt,
@@ -189,6 +197,7 @@ def _enter(job: Started, target: Target, outcome: Outcome, host: AttemptHost) ->
         stats=outcome.stats,
         memory=memory,
         object_memory=memory if target.class_level else StoredMemory(Remembering(*held, of_object=True)),
+        checkpoints=outcome.checkpoints,
         report_progress=partial(host.aside, store.progress, *held),
         note_told=host.hear,
         find_batch=partial(ask, partial(batch_of, job.id)),

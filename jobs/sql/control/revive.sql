@@ -21,6 +21,7 @@ revived AS (
         barred = false,
         retries = 0,
         crashes = 0,
+        handed_back = 0,
         progress = NULL,
         progress_note = ''
     FROM briefly

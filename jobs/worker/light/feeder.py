@@ -117,6 +117,8 @@ class Feeder:
             self._passes.ask()
         self._alone.put_off(self._suspects.add(self._alone.suspects()))
         self._suspects.keep_process()
+        if self._drains():
+            self.processes.tell_to_drain()
 
     def _take(self, process: RemoteProcess, message: Sent) -> None:
         match message:
@@ -144,6 +146,8 @@ class Feeder:
         if success is None:
             del process.held[key]
             self._passes.ask()
+            if self._drains():
+                dispatch.request()  # others may start the job, and have its slot
         else:
             self._ends.note(process, held, *success)
 

@@ -51,6 +51,7 @@ class RemoteProcess:
     is_blocked: whether its loop stands still, by the thread that watches it.
     leaves: since when it gets no more jobs, by time.monotonic(); None: it does.
     is_apart: whether it is kept for suspects, one at a time.
+    drains: whether it was told that its worker stops.
     """
 
     pid: int
@@ -63,6 +64,7 @@ class RemoteProcess:
     is_blocked: bool = False
     leaves: float | None = None
     is_apart: bool = False
+    drains: bool = False
 
     @property
     def is_open(self) -> bool:
@@ -112,6 +114,13 @@ class Processes:
         """End a wait, from another thread."""
         with suppress(OSError):  # it is full, so the wait ends anyway
             os.write(self._wake_end, b"!")
+
+    def tell_to_drain(self) -> None:
+        """Tell each process, once, that the worker stops: bodies that make checkpoints give their slots back."""
+        for process in self.by_pid.values():
+            if not process.drains:
+                process.drains = True
+                process.wire.send("drain", True)
 
     def hear(self, seconds: float, bell: int | None) -> list[tuple[RemoteProcess, Sent | None]]:
         """Wait at most so long; return the messages that have arrived, each with its process. None: it has ended.

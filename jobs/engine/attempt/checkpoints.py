@@ -1,0 +1,59 @@
+"""The checkpoints of a running attempt: what its body has told, and what is stored of it."""
+
+import json
+import math
+import time
+from typing import Any
+
+from jobs import store
+from jobs.authoring.checkpoints import Checkpoints
+from jobs.calls.arguments import as_json
+from jobs.calls.refusals import InvalidRequest
+from jobs.engine.process.host import AttemptHost
+from jobs.lifecycle import HandBack
+from jobs.store import Started
+
+MAX_BYTES = 16 * 1024  # of a cursor, as JSON
+STORE_AGAIN = 1.0  # seconds
+
+
+class StoredCheckpoints(Checkpoints):
+    """A body may reach thousands of checkpoints a second: each asks the process alone, and few are stored.
+
+    told: the cursor that the body has told last, as JSON; None: it has told none.
+    handed_back: why it was told to give its slot back; None: it was not.
+    """
+
+    def __init__(self, job: Started, host: AttemptHost) -> None:
+        super().__init__(job.cursor)
+        self._held, self._host = (job.id, job.attempt, job.holder), host
+        self._stored_at = -math.inf  # the first one at once: who asks for slots back looks for jobs that have a cursor
+        self.told: str | None = None
+        self.handed_back: HandBack | None = None
+
+    def note(self, cursor: Any) -> bool:
+        self.text = self.told = checked(cursor)
+        return time.monotonic() - self._stored_at >= STORE_AGAIN
+
+    def store(self) -> bool:
+        self._stored_at = time.monotonic()
+        return self._host.aside(store.checkpoint, *self._held, self.told)
+
+    def why_back(self) -> str:
+        why = self._host.asked_back()
+        self.handed_back = why or self.handed_back
+        return why or ""
+
+
+def checked(cursor: Any) -> str:
+    """Return a cursor as JSON. Raises TypeError, naming the place, if it is none, and ValueError if it is too large."""
+    try:
+        text = json.dumps(as_json(cursor, "cursor"))
+    except InvalidRequest as refused:
+        raise TypeError(f"checkpoint(): {refused}") from None
+    if len(text) > MAX_BYTES:
+        raise ValueError(
+            f"checkpoint(): cursor takes {len(text):,} bytes as JSON; at most {MAX_BYTES:,} bytes are allowed. "
+            "Keep large values in your own tables, and their key in the cursor"
+        )
+    return text
