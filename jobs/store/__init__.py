@@ -86,6 +86,7 @@ from jobs.store.worker_sessions import keep_sessions, name_sessions, session_nam
 from jobs.store.workers import (
     LIVE_BEATS,
     RunningHere,
+    Stoppable,
     another_reaches_broker,
     bar_worker,
     beat,
@@ -99,4 +100,5 @@ from jobs.store.workers import (
     left_behind,
     orphans,
     running_here,
+    wanted_back,
 )

@@ -84,8 +84,8 @@ class Seats:
             if attempt := self._attempts.get(key):
                 attempt.cancel(CANCEL, settings.JOBS_CANCEL_GRACE)
 
-    def ask_back(self, wanted: Mapping[tuple[int, int], HandBack]) -> None:
-        """Ask these attempts to give their slots back, each at its next checkpoint."""
+    def ask_back(self, wanted: Mapping[tuple[int, int], HandBack | None]) -> None:
+        """Ask these attempts to give their slots back, each at its next checkpoint; or no longer (None)."""
         for key, why in wanted.items():
             if attempt := self._attempts.get(key):
                 attempt.host.back = why

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from jobs.allocation.gates import Gate
-from jobs.lifecycle import WAITING, Status
+from jobs.lifecycle import HOLDING, WAITING, Status
 from jobs.reading.explain import statuses
 from jobs.reading.explain.gates import Blocker, as_text, closed
 from jobs.reading.explain.reads import (
@@ -17,10 +17,12 @@ from jobs.reading.explain.reads import (
     predecessors,
 )
 from jobs.reading.explain.sequences import in_sequence, stops
+from jobs.reading.handed_back import in_words
 from jobs.store import TenantId
 from plumbing.bounds import is_id
 
 __all__ = ["Explanation", "Gate", "explain"]
+GOES_ON = {Status.CREATED, *HOLDING}
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ def explain(job_id: int, *, tenant_id: TenantId) -> Explanation | None:
         id=job.id,
         status=Status(job.status),
         gate=blockers[0].gate,
-        sentence=blockers[0].sentence + _until(job),
+        sentence=blockers[0].sentence + _handed_back(job) + _until(job),
         now=job.now,
         used=blockers[0].used,
         limit=blockers[0].limit,
@@ -91,6 +93,12 @@ def _until(job: JobFacts) -> str:
     if job.expires_at is None or Status(job.status) not in WAITING:
         return ""
     return f" It is cancelled if it has not started by {as_text(job.expires_at)}."
+
+
+def _handed_back(job: JobFacts) -> str:
+    """Return the sentence about a job that gave its slot back, and goes on from there; empty for others."""
+    why = in_words(job)
+    return f" Handed back: {why}." if why and Status(job.status) in GOES_ON else ""
 
 
 def _since(job: JobFacts) -> datetime | None:

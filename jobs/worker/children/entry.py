@@ -109,8 +109,8 @@ class OwnEntry:
         self._words[self._place + _VERSION] = odd + 1
 
 
-def ask_back(words: "memoryview[int]", place: int, entry: Entry, why: HandBack) -> None:
-    """Ask the body that this entry names for its slot, in the parent.
+def ask_back(words: "memoryview[int]", place: int, entry: Entry, why: HandBack | None) -> None:
+    """Ask the body that this entry names for its slot, or no longer (None), in the parent.
 
     The only word that the process does not write; it is stored whole, and names the version that it is meant for. So
     it says nothing to the body of another attempt.

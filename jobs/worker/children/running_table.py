@@ -69,12 +69,11 @@ class RunningTable:
         return [read(self._words, self._moments, place) for place in places if self._words[place + PID]]
 
     def ask_back(self, wanted: Mapping[tuple[int, int, int], HandBack]) -> None:
-        """Ask the bodies of these attempts, each by its process, job and number, to give their slots back."""
-        for place in range(_HEADER, _HEADER + self._processes * WORDS, WORDS) if wanted else ():
+        """Ask for the slots of these attempts, each by its process, job and number, and for no others any more."""
+        for place in range(_HEADER, _HEADER + self._processes * WORDS, WORDS):
             entry = read(self._words, self._moments, place)
-            why = wanted.get((entry.pid, entry.job_id, entry.attempt))
-            if why is not None and entry.runs and not entry.is_torn:
-                ask_back(self._words, place, entry, why)
+            if entry.job_id and entry.runs and not entry.is_torn:
+                ask_back(self._words, place, entry, wanted.get((entry.pid, entry.job_id, entry.attempt)))
 
     def running(self) -> list[Entry]:
         """Return the entries whose user code runs now. A torn entry is left out until the next look."""

@@ -195,6 +195,8 @@ class Feeder:
             process.wire.send("cancel", keys)
         for process, keys in found.asked.items():
             process.ask_for_stacks(keys)
+        for process in self.processes.by_pid.values():
+            process.ask_back(found.back.get(process.pid, {}))
         for pid in found.dead:
             self._departures.report(pid, ())  # what a trip has started there has never begun
         self._suspects.note_in_hand()

@@ -11,7 +11,7 @@ from jobs.engine.process.host import AttemptHost
 from jobs.engine.verbs.revive import revive
 from jobs.lifecycle import HandBack
 from jobs.models import Attempt, FailedAttempt, Job
-from jobs.store import EVERY_TENANT
+from tests import attempts
 from tests.clock import call_at
 from tests.factories import TenantFactory, ThingFactory
 from tests.kinds import run_when_due
@@ -181,24 +181,6 @@ class TestTheCursor:
         assert seen == [None, {"unit": 499}]
         assert 2 <= len(stored) <= 10
 
-    def test_a_crash_goes_on_from_what_was_stored_last(self, kind, body, thing):
-        seen = []
-
-        async def echo(self):
-            run = current_job()
-            seen.append(run.cursor)
-            await run.acheckpoint("page 7")
-
-        body(echo)
-        job_id = thing.async_.echo()
-        [claimed] = store.claim()
-        seat = store.Seat.here(kind.worker)
-        held = store.start(claimed.id, claimed.attempt, seat)
-        assert store.checkpoint(job_id, 1, seat, '"page 6"')
-        assert store.take_back(held.id, 1, store.Failure("ProcessDied", "killed"), 3) == "scheduled"
-        assert run_when_due(kind, job_id).status == "success"
-        assert seen == ["page 6"]
-
     def test_a_person_who_revives_a_job_lets_it_go_on_and_one_who_runs_it_again_does_not(self, kind, body, thing):
         seen = []
 
@@ -253,6 +235,17 @@ class TestTheCursor:
         assert Job.objects.get(pk=job_id).status == "success"
 
 
+def test_a_crash_goes_on_from_what_was_stored_last(sent, thing, body, register):
+    seat, seen = store.Seat.here(register()), []
+    body(lambda self: seen.append(current_job().cursor))
+    job_id = thing.async_.echo()
+    assert store.start(job_id, 1, seat).cursor is None
+    assert store.checkpoint(job_id, 1, seat, '"page 6"')
+    assert store.take_back(job_id, 1, store.Failure("ProcessDied", "killed"), 3) == "scheduled"
+    assert attempts.run_when_due(sent, job_id).status == "success"
+    assert seen == ["page 6"]
+
+
 def test_a_plain_function_and_its_stand_in_use_the_same_words(sent, thing, body, asked, register):
     register()
 
@@ -263,8 +256,6 @@ def test_a_plain_function_and_its_stand_in_use_the_same_words(sent, thing, body,
                 asked.append(HandBack.SLOTS)
             run.checkpoint(unit + 1)
 
-    from tests import attempts
-
     body(echo)
     thing.echo()  # here and now: nobody asks for anything
     assert current_job().cursor is None
@@ -272,5 +263,4 @@ def test_a_plain_function_and_its_stand_in_use_the_same_words(sent, thing, body,
     waiting = attempts.run(sent, job_id)
     assert (waiting.status, waiting.cursor, waiting.handed_back_why) == ("created", 2, "slots")
     asked.clear()
-    assert revive(job_id, tenant_id=EVERY_TENANT) != "revived"
     assert call_at(waiting.ready_at, store.claim)[0].id == job_id
