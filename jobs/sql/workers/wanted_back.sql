@@ -46,7 +46,7 @@ SELECT
         WHEN m.paused THEN 'queue_paused'
         WHEN h.paused THEN 'tenant_paused'
         WHEN h.nth <= h.n - h.most THEN 'slots'
-        WHEN h.of_pool <= least(h.n - h.num_slots, l.jobs) THEN 'borrowed'
+        WHEN h.of_pool <= least(h.n - h.num_slots, coalesce(l.jobs, 0)) THEN 'borrowed'
     END AS why,
     CASE WHEN l.jobs > 0 AND EXISTS (
         SELECT FROM queues q CROSS JOIN LATERAL (

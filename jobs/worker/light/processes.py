@@ -130,7 +130,7 @@ class Processes:
         for process in self.by_pid.values():
             if not process.drains:
                 process.drains = True
-                process.wire.send("drain", True)
+                process.wire.send("drain", ())
 
     def hear(self, seconds: float, bell: int | None) -> list[tuple[RemoteProcess, Sent | None]]:
         """Wait at most so long; return the messages that have arrived, each with its process. None: it has ended.
