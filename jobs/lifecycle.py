@@ -17,7 +17,7 @@ class Status(StrEnum):
 
 
 class HandBack(StrEnum):
-    """Why a body is asked to give its slot back at its next checkpoint."""
+    """A reason to ask a body for its slot, which it gives back at its next checkpoint."""
 
     DRAIN = "drain"  # its worker stops
     SLOTS = "slots"  # its tenant has fewer slots than it holds

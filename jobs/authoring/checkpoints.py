@@ -5,7 +5,7 @@ from typing import Any
 
 
 class Checkpoints:
-    """The stand-in outside a job: it keeps the cursor as long as it lives, and asks nobody to give anything back."""
+    """The stand-in outside a job: it keeps the cursor as long as it lives, and never asks for a slot."""
 
     def __init__(self, cursor: str | None = None) -> None:
         """Begin with the cursor of the last attempt, as JSON; None: there is none."""

@@ -21,7 +21,7 @@ class StoredCheckpoints(Checkpoints):
     """A body may reach thousands of checkpoints a second: each asks the process alone, and few are stored.
 
     told: the cursor that the body has told last, as JSON; None: it has told none.
-    handed_back: why it was told to give its slot back; None: it was not.
+    handed_back: why a checkpoint has asked it for its slot; None: none has.
     """
 
     def __init__(self, job: Started, host: AttemptHost) -> None:

@@ -100,7 +100,7 @@ def _end(job: Started, verdict: Verdict, outcome: Outcome, ask: Ask) -> None:
 def _hand_back(outcome: Outcome, error: BaseException) -> Verdict | None:
     """Return the decision to hand the attempt back; None: its body has not ended for that.
 
-    A body that was not told to raises a HandedBack of its own: that is a failure, or it could come back for ever.
+    A HandedBack that no checkpoint has raised is a failure: the job could come back for ever.
     """
     why = None if outcome.checkpoints is None else outcome.checkpoints.handed_back
     return Verdict("hand_back", outcome.stats, error=error, why=why) if why and means(error, HandedBack) else None

@@ -1,4 +1,4 @@
-"""Which bodies of a worker are asked to give their slots back. Both kinds of workers look each second.
+"""Find the bodies of a worker that are to give their slots back. Both kinds of workers look each second.
 
 Only rows with a cursor are looked at: a body without checkpoints could not stop. So where none makes any, this costs
 nothing.

@@ -53,7 +53,7 @@ class RemoteProcess:
     leaves: since when it gets no more jobs, by time.monotonic(); None: it does.
     is_apart: whether it is kept for suspects, one at a time.
     asked: the attempts whose slots it was asked for, and why.
-    drains: whether it was told that its worker stops.
+    drains: whether it knows that its worker stops.
     """
 
     pid: int

@@ -70,7 +70,7 @@ def units(body, asked) -> list[tuple[int, int]]:
 
 
 class TestHandedBack:
-    def test_it_goes_on_from_its_cursor_and_nothing_is_counted_but_the_attempt(self, kind, units, thing, stranger):
+    def test_the_job_goes_on_from_its_cursor_and_only_the_attempt_is_counted(self, kind, units, thing, stranger):
         ids = {one: one.async_.echo() for one in (thing, stranger)}
         kind.serve()
         for one, job_id in ids.items():
@@ -82,13 +82,13 @@ class TestHandedBack:
             assert [(one.attempt, one.outcome) for one in billed] == [(1, "hand_back"), (2, "success")]
         assert not FailedAttempt.objects.exists()
 
-    def test_it_takes_its_old_place_before_those_that_came_later(self, kind, units, thing):
+    def test_a_job_takes_its_old_place_before_those_that_came_later(self, kind, units, thing):
         ids = [thing.async_.echo() for _ in range(3)]
         kind.serve()
         order = Attempt.objects.order_by("start_time").values_list("job_id", "attempt")
         assert list(order) == [(one, attempt) for one in ids for attempt in (1, 2)]
 
-    def test_it_had_started_in_time_so_it_does_not_expire(self, kind, units, thing):
+    def test_a_job_that_had_started_in_time_does_not_expire(self, kind, units, thing):
         job_id = thing.async_(expires=3600).echo()
         kind.serve()
         assert Job.objects.get(pk=job_id).expires_at is None
@@ -134,7 +134,7 @@ class TestHandedBack:
         assert (Job.objects.get(pk=job_id).status, Job.objects.get(pk=job_id).attempt) == ("success", 1)
 
     @pytest.mark.parametrize("change", ["cancel_requested_at", "replaced_by"])
-    def test_who_is_to_end_is_not_handed_back(self, change, kind, body, asked, thing):
+    def test_a_job_that_is_to_end_is_not_handed_back(self, change, kind, body, asked, thing):
         async def echo(self):
             run, value = current_job(), {"cancel_requested_at": "2026-01-01T00:00Z", "replaced_by": 7}[change]
             await run.acheckpoint(1)  # stored: the next one asks the process alone
@@ -198,7 +198,7 @@ class TestTheCursor:
         kind.serve()
         assert seen == [None, 1, None]
 
-    def test_what_is_no_cursor_is_refused_and_named(self, kind, body, thing):
+    def test_a_value_that_is_no_cursor_is_refused_and_named(self, kind, body, thing):
         errors = []
 
         async def echo(self):

@@ -115,7 +115,7 @@ class TestBorrowedSlots:
         here.look(16, 21)
         assert here.wanted(22) == {job.pk: HandBack.BORROWED for job in borrowed[1:]}
 
-    def test_who_got_a_process_since_the_look_waits_no_more_and_an_old_look_says_nothing(self, here, borrowed):
+    def test_a_job_that_got_a_process_since_the_look_waits_no_more_and_an_old_look_says_nothing(self, here, borrowed):
         entitled = TenantFactory(queue__num_slots=2)
         make_job(entitled)
         here.look(0, 6)
@@ -181,7 +181,7 @@ class TestAnOrdinaryWorker:
         parent.look()
         assert entry.asked_back() is None
 
-    def test_what_it_asks_says_nothing_to_the_next_body(self, here, table):
+    def test_a_question_to_one_body_says_nothing_to_the_next(self, here, table):
         mine = here.runs(TenantFactory(queue__num_slots=0))
         entry = table.take_entry(0, mine.worker_pid)
         entry.hold(mine.pk, 1)
