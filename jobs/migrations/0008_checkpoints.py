@@ -9,7 +9,7 @@ from plumbing.names import named
 class Migration(migrations.Migration):
 
     dependencies = [
-        (named('jobs'), '0005_tenant_slots'),
+        (named('jobs'), '0007_wait_targets'),
     ]
 
     operations = with_columns(

@@ -22,6 +22,7 @@ revived AS (
         retries = 0,
         crashes = 0,
         handed_back = 0,
+        handed_back_why = '',
         progress = NULL,
         progress_note = ''
     FROM briefly
