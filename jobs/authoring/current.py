@@ -116,7 +116,7 @@ class CurrentJob:
         cursor: JSON of at most 16 KiB. It is stored at most once a second, and whenever the job ends without success.
 
         Raises HandedBack where the job is to give its slot back, and Cancelled if it was asked to stop. Raises
-        TypeError for a cursor that is not JSON, and ValueError for one that is too large.
+        TypeError for a cursor that is not JSON, ValueError for one that is too large, RuntimeError inside `atomic()`.
         """
         if self.checkpoints.note(cursor) and not self.checkpoints.store():
             self.check_cancelled()

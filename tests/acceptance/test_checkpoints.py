@@ -58,8 +58,9 @@ def test_a_deploy_under_load_loses_no_unit_of_work_and_repeats_none(work, tmp_pa
     assert set(Job.objects.exclude(handed_back=0).values_list("handed_back_why", flat=True)) == {"drain"}
 
 
+@pytest.mark.parametrize("work", ["ordinary"], indirect=True)
 def test_a_killed_process_goes_on_from_its_cursor_and_a_tenant_gives_back_what_it_may_not_hold(work, tmp_path):
-    worker = work.start_worker(processes=JOBS if work.kind.seats == 1 else 1)
+    worker = work.start_worker(processes=JOBS)
     ids = of_the_work(work, tmp_path)
     go_on(JOBS, 30)
     wait_until(lambda: not Job.objects.filter(cursor=None).exists(), "each has stored a cursor")

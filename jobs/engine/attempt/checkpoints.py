@@ -5,9 +5,11 @@ import math
 import time
 from typing import Any
 
+from django.db import connections
+
 from jobs import store
 from jobs.authoring.checkpoints import Checkpoints
-from jobs.calls.arguments import as_json
+from jobs.calls.arguments import as_json, size_of
 from jobs.calls.refusals import InvalidRequest
 from jobs.engine.process.host import AttemptHost
 from jobs.lifecycle import HandBack
@@ -32,6 +34,7 @@ class StoredCheckpoints(Checkpoints):
         self.handed_back: HandBack | None = None
 
     def note(self, cursor: Any) -> bool:
+        _refuse_inside_a_block()
         self.text = self.told = checked(cursor)
         return time.monotonic() - self._stored_at >= STORE_AGAIN
 
@@ -45,15 +48,25 @@ class StoredCheckpoints(Checkpoints):
         return why or ""
 
 
+def _refuse_inside_a_block() -> None:
+    """Raise RuntimeError inside `atomic()`: the block may be rolled back, and the cursor would say that it is done."""
+    for connection in connections.all(initialized_only=True):
+        of_a_test = connection.in_atomic_block and getattr(connection.atomic_blocks[-1], "_from_testcase", False)
+        if connection.in_atomic_block and not of_a_test:
+            raise RuntimeError("checkpoint() inside atomic(): call it after the block, when what it wrote is committed")
+
+
 def checked(cursor: Any) -> str:
     """Return a cursor as JSON. Raises TypeError, naming the place, if it is none, and ValueError if it is too large."""
     try:
-        text = json.dumps(as_json(cursor, "cursor"))
+        value = as_json(cursor, "cursor")
     except InvalidRequest as refused:
         raise TypeError(f"checkpoint(): {refused}") from None
-    if len(text) > MAX_BYTES:
+    text = json.dumps(value)
+    size = size_of(value, text)
+    if size > MAX_BYTES:
         raise ValueError(
-            f"checkpoint(): cursor takes {len(text):,} bytes as JSON; at most {MAX_BYTES:,} bytes are allowed. "
+            f"checkpoint(): cursor takes {size:,} bytes as JSON; at most {MAX_BYTES:,} bytes are allowed. "
             "Keep large values in your own tables, and their key in the cursor"
         )
     return text

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from django.db import transaction
 
-from jobs import HandedBack, Retry, current_job, job, store
+from jobs import HandedBack, Retry, current_job, in_thread, job, store
 from jobs.authoring.decorator import FAILED
 from jobs.engine.process.host import AttemptHost
 from jobs.engine.verbs.revive import revive
@@ -217,21 +217,36 @@ class TestTheCursor:
         assert "16,386 bytes" in str(errors[1])
         assert "16,384 bytes" in str(errors[1])
 
-    def test_a_checkpoint_waits_for_nobody_who_has_locked_the_job(self, kind, body, thing):
-        @transaction.atomic
-        def locked() -> None:
-            Job.objects.select_for_update().get(pk=current_job().id)
-            current_job().checkpoint(1)
-
+    def test_a_checkpoint_waits_for_nobody_who_has_locked_the_job(self, kind, body, thing, onlooker):
         async def echo(self):
-            from jobs import in_thread
-
-            await in_thread(locked)
+            run = current_job()
+            onlooker.execute("BEGIN")
+            onlooker.execute("SELECT FROM jobs WHERE id = %s FOR UPDATE", [run.id])
+            await run.acheckpoint(1)
+            onlooker.execute("ROLLBACK")
 
         body(echo)
         job_id = thing.async_.echo()
         kind.serve()
         assert Job.objects.get(pk=job_id).status == "success"
+
+    def test_a_checkpoint_inside_a_transaction_is_refused(self, kind, body, thing, asked):
+        """It would say that what is rolled back is done."""
+
+        @transaction.atomic
+        def one_unit() -> None:
+            asked.append(HandBack.DRAIN)
+            current_job().checkpoint(1)
+
+        async def echo(self):
+            await in_thread(one_unit)
+
+        body(echo)
+        job_id = thing.async_.echo()
+        kind.serve()
+        ended = Job.objects.get(pk=job_id)
+        assert (ended.status, ended.cursor) == ("error", None)
+        assert "checkpoint() inside atomic(): call it after the block" in ended.last_error
 
 
 def test_a_crash_goes_on_from_what_was_stored_last(sent, thing, body, register):
