@@ -8,6 +8,7 @@ from django.db import transaction
 from jobs import HandedBack, Retry, current_job, in_thread, job, store
 from jobs.authoring.decorator import FAILED
 from jobs.engine.process.host import AttemptHost
+from jobs.engine.verbs import pause
 from jobs.engine.verbs.revive import revive
 from jobs.lifecycle import HandBack
 from jobs.models import Attempt, FailedAttempt, Job
@@ -278,3 +279,25 @@ def test_a_plain_function_and_its_stand_in_use_the_same_words(sent, thing, body,
     assert (again.status, again.attempt, again.cursor, again.handed_back_why) == ("queued", 2, 2, "slots")
     asked.clear()
     assert attempts.run(sent, job_id).status == "success"
+
+
+def test_a_job_of_a_type_that_was_paused_is_held_and_goes_on_when_it_is_resumed(sent, thing, body, asked, register):
+    register()
+    seen = []
+
+    def echo(self):
+        run = current_job()
+        seen.append(run.cursor)
+        if run.attempt == 1:
+            pause.pause_job_type("sample.thing", "echo")
+            asked.append(HandBack.TYPE)
+        run.checkpoint("half")
+
+    body(echo)
+    job_id = thing.async_.echo()
+    attempts.run(sent, job_id)
+    asked.clear()
+    assert attempts.run(sent, job_id).is_held
+    pause.resume_job_type("sample.thing", "echo")
+    assert attempts.run(sent, job_id).status == "success"
+    assert seen == [None, "half"]
