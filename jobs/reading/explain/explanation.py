@@ -38,6 +38,7 @@ class Explanation:
     place: in its lane, from 1; MAX_COUNTED_PLACE + 1 stands for all places beyond.
     reason: why the job was cancelled without a request.
     stops: the sentence about the jobs that a dead one holds up in its sequence; empty if it stops none.
+    goes_on: whether it has given its slot back, and goes on from its checkpoint.
     tenants, queues: the first few that wait for the same workers; for operators only, as a tenant learns of no other.
     """
 
@@ -54,6 +55,7 @@ class Explanation:
     place: int | None
     reason: str | None
     stops: str
+    goes_on: bool
     tenants: tuple[str, ...]
     queues: tuple[str, ...]
 
@@ -67,13 +69,13 @@ def explain(job_id: int, *, tenant_id: TenantId) -> Explanation | None:
     if job is None:
         return None
     standing = line(job_id) if job.status == Status.CREATED else None
-    stopped = _stopped(job)
+    stopped, back = _stopped(job), _handed_back(job)
     blockers = _blockers(job, standing, stopped)
     return Explanation(
         id=job.id,
         status=Status(job.status),
         gate=blockers[0].gate,
-        sentence=blockers[0].sentence + _handed_back(job) + _until(job),
+        sentence=blockers[0].sentence + back + _until(job),
         now=job.now,
         used=blockers[0].used,
         limit=blockers[0].limit,
@@ -83,6 +85,7 @@ def explain(job_id: int, *, tenant_id: TenantId) -> Explanation | None:
         place=standing.place if standing else None,
         reason=job.reason,
         stops=stopped,
+        goes_on=bool(back),
         tenants=tuple(standing.tenants) if standing else (),
         queues=tuple(standing.queues) if standing else (),
     )
