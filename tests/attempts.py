@@ -27,7 +27,7 @@ class Limit(TimeLimit):
     def __init__(self) -> None:
         self.calls: list[str] = []
 
-    def arm(self, job: Started, seconds: float) -> None:
+    def arm(self, job: Started, seconds: float, silence: float | None = None) -> None:
         self.calls.append(f"arm {job.id}")
 
     def disarm(self) -> None:

@@ -142,7 +142,8 @@ def job(function: Any = None, **options: Any) -> Any:
     queue: the name of the queue.
     priority: 0 (first) to 10 (last).
     timeout: seconds that the job may run.
-    silence: seconds that the body may run without telling its progress; after them it ends as one over its timeout.
+    silence: seconds that the body may run without telling its progress or reaching a checkpoint; after them it ends
+        as one over its timeout.
     turn: seconds after which it gives its slot back at a checkpoint, if a job of another lane lacks its process.
     expires: seconds from when the job may start; after them no attempt starts, and the job is cancelled.
     dedup: True: return an identical unfinished job instead of storing a second one.

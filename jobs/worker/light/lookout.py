@@ -11,7 +11,7 @@ The feeder's thread looks, between two trips, so both are known exactly:
 """
 
 import uuid
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import monotonic
@@ -20,7 +20,7 @@ from jobs import store
 from jobs.engine.upkeep import recover
 from jobs.engine.upkeep.wanted_back import wanted_back
 from jobs.lifecycle import HandBack
-from jobs.store import Seat, Started
+from jobs.store import RunningHere, Seat, Started
 from jobs.worker.light.processes import Key, Processes, RemoteProcess
 
 ENDS_SESSION_WITHIN = 1.0  # seconds
@@ -89,8 +89,7 @@ class Lookout:
         if self.lost:
             begun = {(job.id, job.attempt): job for job in store.running_in_all(self._worker, [*by_pid], self._latest)}
         running = store.running_here(self._worker, 0)
-        for (pid, job_id, attempt), why in wanted_back(self._worker, [row for row, *_ in running]).items():
-            found.back.setdefault(pid, {})[job_id, attempt] = why
+        found.back = self._wanted_back([row for row, *_ in running])
         for row, stop, asked in running:
             process, key = by_pid.get(row.pid), (row.id, row.attempt)
             if process is None:
@@ -106,6 +105,13 @@ class Lookout:
         self._looked, self.lost = monotonic(), False
         self.note([*begun.values()])
         return found
+
+    def _wanted_back(self, running: Sequence[RunningHere]) -> dict[int, dict[Key, HandBack]]:
+        """Return the attempts whose slots are wanted back, and why, by pid."""
+        back: dict[int, dict[Key, HandBack]] = {}
+        for (pid, job_id, attempt), why in wanted_back(self._worker, running).items():
+            back.setdefault(pid, {})[job_id, attempt] = why
+        return back
 
     def _answer(self) -> None:
         """Give operators the stacks for which they wait."""

@@ -7,11 +7,13 @@ from django.db import transaction
 
 from jobs import HandedBack, Retry, current_job, in_thread, job, store
 from jobs.authoring.decorator import FAILED
+from jobs.engine.light.host import LightSeat
 from jobs.engine.process.host import AttemptHost
 from jobs.engine.verbs import pause
 from jobs.engine.verbs.revive import revive
 from jobs.lifecycle import HandBack
 from jobs.models import Attempt, FailedAttempt, Job
+from jobs.store import results
 from tests import attempts
 from tests.factories import TenantFactory, ThingFactory
 from tests.kinds import run_when_due
@@ -180,6 +182,23 @@ class TestTheCursor:
         assert run_when_due(kind, job_id).status == "success"
         assert seen == [None, {"unit": 499}]
         assert 2 <= len(stored) <= 10
+
+    def test_a_checkpoint_breaks_the_silence(self, kind, body, thing, monkeypatch):
+        heard = []
+        for seat in (AttemptHost, LightSeat):
+            hear = seat.hear
+            monkeypatch.setattr(seat, "hear", lambda host, hear=hear: (heard.append(1), hear(host)))
+
+        async def echo(self):
+            before = len(heard)
+            await current_job().acheckpoint(1)
+            await current_job().acheckpoint(2)
+            return len(heard) - before
+
+        body(echo)
+        job_id = thing.async_.echo()
+        kind.serve()
+        assert results.load(Job.objects.get(pk=job_id)).value == 2
 
     def test_a_person_who_revives_a_job_lets_it_go_on_and_one_who_runs_it_again_does_not(self, kind, body, thing):
         seen = []

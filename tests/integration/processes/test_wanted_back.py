@@ -41,7 +41,7 @@ class Here:
             call_at(LATER + timedelta(seconds=second), self._recorder.look)
 
     def wanted(self, second: float = 6.0) -> dict[int, HandBack]:
-        running = [row for row, _ in store.running_here(self.worker, 0)]
+        running = [row for row, *_ in store.running_here(self.worker, 0)]
         found = call_at(LATER + timedelta(seconds=second), wanted_back, self.worker, running)
         assert all(Job.objects.get(pk=pk).worker_pid == pid for pid, pk, _ in found)
         return {job_id: why for (_, job_id, _), why in found.items()}
@@ -73,7 +73,7 @@ class TestPauses:
         mine, ended = here.runs(owner), here.runs(owner)
         here.runs(owner, cursor=None)
         moved = here.runs(owner)
-        running = [row for row, _ in store.running_here(here.worker, 0)]
+        running = [row for row, *_ in store.running_here(here.worker, 0)]
         Job.objects.filter(pk=ended.pk).update(status=Status.QUEUED)
         Job.objects.filter(pk=moved.pk).update(worker=register())
         assert {job_id for _, job_id, _ in wanted_back(here.worker, running)} == {mine.pk}
