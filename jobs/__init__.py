@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from jobs.authoring.current import current_job
     from jobs.authoring.decorator import job
-    from jobs.authoring.exceptions import Abandon, Cancelled, ResultGone, RetryLater, StaleAttempt, TenantError
+    from jobs.authoring.exceptions import (
+        Abandon,
+        Cancelled,
+        HandedBack,
+        ResultGone,
+        RetryLater,
+        StaleAttempt,
+        TenantError,
+    )
     from jobs.authoring.in_thread import in_thread
     from jobs.authoring.memory import MISSING
     from jobs.authoring.retry import Retry
@@ -28,6 +36,7 @@ __all__ = [
     "Abandon",
     "Asynchronous",
     "Cancelled",
+    "HandedBack",
     "InvalidRequest",
     "ResultGone",
     "Retry",
@@ -56,7 +65,9 @@ __all__ = [
 _NAMES = {
     "jobs.authoring.current": ("current_job",),
     "jobs.authoring.decorator": ("job",),
-    "jobs.authoring.exceptions": ("Abandon", "Cancelled", "ResultGone", "RetryLater", "StaleAttempt", "TenantError"),
+    "jobs.authoring.exceptions": (
+        *("Abandon", "Cancelled", "HandedBack", "ResultGone", "RetryLater", "StaleAttempt", "TenantError"),
+    ),
     "jobs.authoring.memory": ("MISSING",),
     "jobs.authoring.retry": ("Retry",),
     "jobs.authoring.in_thread": ("in_thread",),

@@ -16,6 +16,18 @@ class Status(StrEnum):
     CANCELLED = "cancelled"  # stopped on request, or it came too late; a person moves it on (revive, rejoin, restore)
 
 
+class HandBack(StrEnum):
+    """A reason to ask a body for its slot, which it gives back at its next checkpoint."""
+
+    DRAIN = "drain"  # its worker stops
+    SLOTS = "slots"  # its tenant has fewer slots than it holds
+    BORROWED = "borrowed"  # its slot is borrowed, and a job that is entitled to the process waits
+    QUEUE = "queue_paused"
+    TENANT = "tenant_paused"
+    TYPE = "type_paused"
+    TURN = "turn"  # its turn is over, and a job of another lane waits
+
+
 WAITING = frozenset({Status.BLOCKED, Status.SCHEDULED, Status.CREATED})
 HOLDING = frozenset({Status.QUEUED, Status.RUNNING})  # these hold a slot of their tenant
 FINAL = frozenset({Status.SUCCESS, Status.ERROR, Status.DEAD, Status.CANCELLED})
@@ -60,6 +72,7 @@ ARROWS = (
     _arrow("bury", Status.RUNNING, to=Status.DEAD, by=("fail", "take_back"), fenced=True),
     _arrow("retry", Status.RUNNING, to=Status.SCHEDULED, fenced=True),
     _arrow("snooze", Status.RUNNING, to=Status.SCHEDULED, by=("retry",), fenced=True),
+    _arrow("hand_back", Status.RUNNING, to=Status.CREATED, fenced=True),
     _arrow("stop", Status.RUNNING, to=Status.CANCELLED, by=("stop", "take_back"), fenced=True),
     _arrow("take_back", *HOLDING, to=Status.SCHEDULED, fenced=True),
     _arrow("put_off", Status.QUEUED, to=Status.SCHEDULED, fenced=True),

@@ -30,6 +30,12 @@ def count_of_jobs(count: int) -> str:
     return "1 job" if count == 1 else f"{count:,} jobs"
 
 
+def ordinal(number: int) -> str:
+    """Return a number as a place: "1st", "12th", "1,203rd"."""
+    ending = "th" if number // 10 % 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number:,}{ending}"
+
+
 def about(number: int, is_about: bool) -> str:
     """Return a number as text: "1,204", or "about 1,204" if it is not exact."""
     return f"{'about ' if is_about else ''}{number:,}"

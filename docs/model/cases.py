@@ -304,6 +304,10 @@ FAULTS = (
         "cancel, request, cancel: once each",
         Fence(Rules(cancel_repeats=False), Left(1, 0, 0, 0, 1, 0)), "too late",
     ),
+    Case(
+        "hand back in spite of a cancel",
+        Fence(Rules(hand_back_minds_cancel=False), Left(0, 0, 0, 1, 1, 0)), "forgotten",
+    ),
     Case("a snooze gives its number back", Fence(Rules(attempt_only_grows=False), Left(0, 0, 0, 1, 0, 0)), "I3"),
     Case("cancel frees the slot of running code", Fence(Rules(cancel_waits=False), Left(0, 0, 0, 0, 1, 0)), "I3"),
     Case("retry in spite of a cancel", Fence(Rules(retry_minds_cancel=False), Left(0, 0, 0, 1, 1, 0)), "forgotten"),

@@ -55,19 +55,22 @@ def _body(rules: Rules, state: State, me: int) -> Iterator[tuple[str, State]]:
     if state.left.retries:
         yield _settle(rules, state.spend("retries"), me, "retry")
         yield _settle(rules, state.spend("retries"), me, "snooze")
+        yield _settle(rules, state.spend("retries"), me, "hand_back")  # it was asked to, at a checkpoint
     if state.row.cancel and state.row.status == "running" and state.row.attempt == process.attempt:
         yield _settle(rules, state, me, "stop")  # it has seen that it is to stop
 
 
-ENDS = {"succeed": "success", "retry": "scheduled", "snooze": "scheduled", "stop": "cancelled", "fail": "error"}
-REFUSED = {"retry": "stop", "snooze": "stop", "stop": "fail"}  # what settle.py tries next
+ENDS = {"succeed": "success", "stop": "cancelled", "fail": "error", "hand_back": "created"}
+ENDS |= dict.fromkeys(("retry", "snooze"), "scheduled")
+REFUSED = {"retry": "stop", "snooze": "stop", "hand_back": "stop", "stop": "fail"}  # what settle.py tries next
 
 
 def _settle(rules: Rules, state: State, me: int, verb: str) -> tuple[str, State]:
     """Try one of the statements that end an attempt."""
     process, row = state.processes[me], state.row
     fits = not rules.settle_fenced or (row.status == "running" and row.attempt == process.attempt)
-    if verb in {"retry", "snooze"} and rules.retry_minds_cancel:
+    minds = rules.hand_back_minds_cancel if verb == "hand_back" else rules.retry_minds_cancel
+    if verb in {"retry", "snooze", "hand_back"} and minds:
         fits = fits and not row.cancel
     if verb == "stop":
         fits = fits and row.cancel

@@ -14,7 +14,8 @@ from typing import Any
 
 from django.db import transaction
 
-from jobs.authoring.exceptions import Cancelled, ResultGone
+from jobs.authoring.checkpoints import Checkpoints
+from jobs.authoring.exceptions import Cancelled, HandedBack, ResultGone
 from jobs.authoring.in_thread import in_thread
 from jobs.authoring.memory import MISSING, Memory
 from plumbing.text import storable
@@ -59,6 +60,7 @@ class CurrentJob:
     stats: dict[str, Any] = field(default_factory=dict)
     memory: Memory = field(default_factory=Memory)
     object_memory: Memory = field(default_factory=Memory)
+    checkpoints: Checkpoints = field(default_factory=Checkpoints)
     # Defaults for code outside a job: progress is discarded, no stop is requested, no batch, no predecessors.
     report_progress: Callable[[float, str], object] = lambda fraction, note: None
     note_told: Callable[[], object] = lambda: None  # the body has told how far it is, so its silence begins anew
@@ -137,6 +139,35 @@ class CurrentJob:
     async def aresults(self, **default: Any) -> dict[int, Any]:
         """Return the results of the jobs that this job waited for, as `results`, to a coroutine."""
         return await in_thread(self.results, **default)
+
+    @property
+    def cursor(self) -> Any:
+        """The cursor of the last checkpoint, of this attempt or of one before; None: there was none."""
+        return self.checkpoints.cursor
+
+    def checkpoint(self, cursor: Any) -> None:
+        """Note how far the work is, at a point from which another attempt can go on.
+
+        cursor: JSON of at most 16 KiB. It is stored at most once a second, and whenever the job ends without success.
+
+        Raises HandedBack where the job is to give its slot back, and Cancelled if it was asked to stop. Raises
+        TypeError for a cursor that is not JSON, ValueError for one that is too large, RuntimeError inside `atomic()`.
+        """
+        self.note_told()
+        if self.checkpoints.note(cursor) and not self.checkpoints.store():
+            self.check_cancelled()
+        self._hand_back()
+
+    async def acheckpoint(self, cursor: Any) -> None:
+        """Note how far the work is, as `checkpoint`, from a coroutine."""
+        self.note_told()
+        if self.checkpoints.note(cursor) and not await in_thread(self.checkpoints.store):
+            await self.acheck_cancelled()
+        self._hand_back()
+
+    def _hand_back(self) -> None:
+        if why := self.checkpoints.why_back():
+            raise HandedBack(why)
 
     @property
     def cancel_requested(self) -> bool:

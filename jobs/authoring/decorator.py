@@ -32,6 +32,7 @@ class Spec:
     priority: int = 5
     timeout: float | None = None  # seconds
     silence: float | None = None  # seconds
+    turn: float | None = None  # seconds
     expires: float | None = None  # seconds
     dedup: bool = True
     dedup_key: Callable[..., Any] | None = None
@@ -74,6 +75,8 @@ class Spec:
             raise TypeError(f"@job: retry is a policy such as Retry.exponential(max_retries=5), not {self.retry!r}")
         if self.result_ttl is not None and not is_number(self.result_ttl):
             raise TypeError(f"@job: result_ttl is a number of seconds, not {self.result_ttl!r}")
+        if self.turn is not None and not is_number(self.turn, 0, MAX_SECONDS):
+            raise TypeError(f"@job: turn is a number of seconds from 0 to {MAX_SECONDS:.0f}, not {self.turn!r}")
         if isinstance(self.override, str) or not OVERRIDABLE.issuperset(self.override):
             raise TypeError(f"@job: override may contain {', '.join(sorted(OVERRIDABLE))}, not {self.override!r}")
 
@@ -117,6 +120,7 @@ def job(
     priority: int = ...,
     timeout: float | None = ...,
     silence: float | None = ...,
+    turn: float | None = ...,
     expires: float | None = ...,
     dedup: bool = ...,
     dedup_key: Callable[..., Any] | None = ...,
@@ -149,7 +153,9 @@ def job(function: Any = None, **options: Any) -> Any:
     queue: the name of the queue.
     priority: 0 (first) to 10 (last).
     timeout: seconds that the job may run.
-    silence: seconds that the body may run without telling its progress; after them it ends as one over its timeout.
+    silence: seconds that the body may run without telling its progress or reaching a checkpoint; after them it ends
+        as one over its timeout.
+    turn: seconds after which it gives its slot back at a checkpoint, if a job of another lane lacks its process.
     expires: seconds from when the job may start; after them no attempt starts, and the job is cancelled.
     dedup: True: return an identical unfinished job instead of storing a second one.
     dedup_key: a function of the bound arguments; jobs with equal return values (JSON) are identical.

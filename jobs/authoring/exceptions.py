@@ -73,6 +73,17 @@ class Cancelled(Exception):
     """`check_cancelled()` raises it in a job that was asked to stop; do not catch it."""
 
 
+class HandedBack(Exception):
+    """`checkpoint()` raises it where the job gives its slot back: it goes on later, from its cursor. Do not catch it.
+
+    why: the reason, one of `jobs.lifecycle.HandBack`.
+    """
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+        super().__init__(f"handed back: {why}")
+
+
 class ResultGone(Exception):
     """`current_job().results()` raises it: a job that this one waited for has no result, or the cache has lost it.
 

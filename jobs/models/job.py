@@ -96,6 +96,9 @@ class JobRow(models.Model):
     peak_memory = models.IntegerField(null=True)  # MiB of its process during the last attempt, where measured
     trace_parent = models.CharField(max_length=55, null=True)  # noqa: DJ001 - null: no sampled trace submitted it
     result_bytes = models.IntegerField(null=True)  # size in the cache; 0: the method returned None
+    cursor = models.JSONField(null=True)  # of its last checkpoint: the next attempt goes on from there
+    handed_back = models.IntegerField(default=0, db_default=0)  # attempts of this series that gave their slot back
+    handed_back_why = models.CharField(max_length=20, default="", db_default="", blank=True)  # the last: a HandBack
 
     class Meta:
         abstract = True

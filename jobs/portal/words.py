@@ -19,6 +19,7 @@ FIRST = "Nothing holds it up: it starts next."
 BEHIND = "Nothing holds it up: the jobs before it in line go first."
 TOO_LATE = "It was cancelled: it had not started in time."
 REPLACED = "It was cancelled, {reason}."
+GOES_ON = "It goes on from where it stopped."
 BUSY = "Every worker is busy."
 SCHEDULES = {
     "on": "On",
@@ -52,6 +53,10 @@ REASONS = {  # by gate; `reason` has the sentences of the other gates
 
 def reason(why: Explanation) -> str:
     """Return what the job waits for, or does, or how it ended, in a sentence."""
+    return f"{_reason(why)} {GOES_ON}" if why.goes_on else _reason(why)
+
+
+def _reason(why: Explanation) -> str:
     match why.gate:
         case Gate.BLOCKED:
             return "It waits for another job." if why.used == 1 else f"It waits for {count_of_jobs(why.used or 0)}."

@@ -13,7 +13,8 @@ from typing import Self
 
 BOUNDS = tuple(0.005 * 1.5**n for n in range(40))  # seconds; bucket n holds BOUNDS[n - 1] <= time < BOUNDS[n]
 BUCKETS = len(BOUNDS) + 1
-OUTCOMES = ("success", "error", "dead", "cancelled", "retry", "snooze", "crash", "stopped")  # of an attempt
+ENDS = ("success", "error", "dead", "cancelled")
+OUTCOMES = (*ENDS, "retry", "snooze", "hand_back", "crash", "stopped")  # of an attempt
 
 
 def percentile(buckets: Sequence[int], share: float) -> float | None:

@@ -6,6 +6,7 @@ Each function reports what it applied. What is imported here is for all of `jobs
 from jobs.store import clock
 from jobs.store.attempts import (
     cancel_requested,
+    checkpoint,
     has_succeeded,
     keep_log,
     progress,
@@ -53,7 +54,19 @@ from jobs.store.schedules import (
     take_due_times,
 )
 from jobs.store.session import OwnSession, is_of_the_engine, session, speak_as_the_caller
-from jobs.store.settling import End, Ending, Failure, fail, retry, snooze, stop, succeed, succeed_and_follow, take_back
+from jobs.store.settling import (
+    End,
+    Ending,
+    Failure,
+    fail,
+    hand_back,
+    retry,
+    snooze,
+    stop,
+    succeed,
+    succeed_and_follow,
+    take_back,
+)
 from jobs.store.stacks import STACK_LATE, answer_stack, ask_stack
 from jobs.store.submitting import (
     Answer,
@@ -75,6 +88,7 @@ from jobs.store.worker_sessions import keep_sessions, name_sessions, session_nam
 from jobs.store.workers import (
     LIVE_BEATS,
     RunningHere,
+    Stoppable,
     another_reaches_broker,
     bar_worker,
     beat,
@@ -88,4 +102,5 @@ from jobs.store.workers import (
     left_behind,
     orphans,
     running_here,
+    wanted_back,
 )

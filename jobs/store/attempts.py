@@ -127,6 +127,14 @@ def progress(job_id: int, attempt: int, seat: Seat, fraction: float, note: str) 
     return bool(rows("progress", id=job_id, attempt=attempt, fraction=fraction, note=note, **seat.fence()))
 
 
+def checkpoint(job_id: int, attempt: int, seat: Seat, cursor: str) -> bool:
+    """Store the cursor (JSON) of an attempt that runs in this process; return whether it may go on.
+
+    False: it was asked to stop, or it does not run here, or another transaction has locked the job.
+    """
+    return rows("checkpoint", id=job_id, attempt=attempt, cursor=cursor, **seat.fence()) == [(False,)]
+
+
 def keep_log(job: Started, text: str) -> None:
     """Keep what an attempt logged and printed, until the history forgets the job, or it is erased."""
     rows("keep_log", tenant_id=job.tenant_id, job_id=job.id, attempt=job.attempt, text=text)

@@ -114,6 +114,7 @@ class Started:
     source_id: str | None
     source_method: str
     args: dict[str, Any]
+    cursor: str | None  # of the last checkpoint, as JSON; None: there was none
     retries: int
     max_retries: int | None
     default_max_retries: int | None  # of its queue

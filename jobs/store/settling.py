@@ -7,7 +7,7 @@ from typing import Any, TypedDict, Unpack
 
 from jobs import telemetry
 from jobs.authoring.exceptions import Later
-from jobs.lifecycle import Status
+from jobs.lifecycle import HandBack, Status
 from jobs.sql import statement
 from jobs.store import clock
 from jobs.store.attempts import default_timeout, started
@@ -48,9 +48,11 @@ class End(TypedDict, total=False):
 
     peak_memory: the most MiB that the process used during the attempt; None: not known.
     by: the holder that ends it.
+    cursor: that of the body's last checkpoint, as JSON, of an attempt that did not succeed; None: as it is stored.
     """
 
     peak_memory: int | None
+    cursor: str | None
     by: Holder
 
 
@@ -177,6 +179,15 @@ def snooze(
     )
 
 
+def hand_back(job_id: int, attempt: int, why: HandBack, stats: Stats | None = None, **end: Unpack[End]) -> bool:
+    """running -> created, at its old place in its lane; not if a stop was requested."""
+    facts = {"why": why, "stats": None if stats is None else json.dumps(stats), "cursor": end.get("cursor")}
+    ended = rows("hand_back", id=job_id, attempt=attempt, **facts, **_parameters(end))
+    for _, _, times in ended:
+        log("hand_back", job_id, attempt, why=str(why), times=times)
+    return bool(ended)
+
+
 def stop(
     job_id: int, attempt: int, stats: Stats | None = None, failure: Failure | None = None, **end: Unpack[End]
 ) -> bool:
@@ -198,7 +209,7 @@ def _end(verb: str, job_id: int, attempt: int, end: End, *, by: str, **facts: An
 
     by: the name of the statement.
     """
-    applied = bool(rows(by, id=job_id, attempt=attempt, **facts, **_parameters(end)))
+    applied = bool(rows(by, id=job_id, attempt=attempt, cursor=end.get("cursor"), **facts, **_parameters(end)))
     if applied:
         error = facts.get("error_class")
         log(verb, job_id, attempt, **({"error": error} if error else {}))

@@ -3,7 +3,7 @@
 import math
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from django.db.models.functions import Now
@@ -104,6 +104,7 @@ class RunningHere(Applied):
     """An attempt that runs in a process of this worker, by its row."""
 
     pid: int
+    stops: bool = field(default=False, compare=False)  # it makes checkpoints
 
 
 def running_here(worker: uuid.UUID, grace: float) -> list[tuple[RunningHere, bool, bool]]:
@@ -113,7 +114,36 @@ def running_here(worker: uuid.UUID, grace: float) -> list[tuple[RunningHere, boo
     stack.
     """
     found = rows("running_here", worker=worker, grace=grace, late=STACK_LATE)
-    return [(RunningHere(*row[:4]), row[4], row[5]) for row in found]
+    return [
+        (RunningHere(job_id, attempt, tenant, pid, stops), overdue, asked)
+        for job_id, attempt, tenant, pid, overdue, asked, stops in found
+    ]
+
+
+@dataclass(frozen=True)
+class Stoppable:
+    """An attempt that makes checkpoints.
+
+    pool: of its queue.
+    seconds: since its start.
+    why: why it is to give its slot back, whatever its turn is; None: it keeps it.
+    others: for how many jobs of other lanes its pool lacks processes.
+    """
+
+    id: int
+    attempt: int
+    pid: int
+    source_type: str
+    source_method: str
+    pool: str
+    seconds: float
+    why: str | None
+    others: int
+
+
+def wanted_back(worker: uuid.UUID, ids: Sequence[int]) -> list[Stoppable]:
+    """Return these attempts of a worker, as far as they still run, and which are to give their slots back."""
+    return objects(Stoppable, "wanted_back", worker=worker, ids=list(ids))
 
 
 @dataclass(frozen=True)

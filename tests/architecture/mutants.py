@@ -110,6 +110,8 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     **dict.fromkeys(("usage", "unbilled", "close_day", "record_hours"), USAGE),
     **dict.fromkeys(("ended_since", "open_predictions"), FORECASTS),
     **dict.fromkeys(("starts_of", "starts_of_tenant"), ("tests/integration/forecasting/test_interfaces.py",)),
+    "hand_back": (*VERBS, "tests/integration/engine/test_checkpoints.py"),
+    "wanted_back": ("tests/integration/processes/test_wanted_back.py",),
     "running_here": ("tests/integration/processes/test_reconcile.py", STACKS),
     **dict.fromkeys(("ask_stack", "answer_stack"), (STACKS,)),
     "notice_server": ("tests/integration/engine/test_numbers.py",),

@@ -1,6 +1,7 @@
 """The load: jobs of many tenants, with retries, delays, snoozes, cancels, revivals, identical ones, litter, flows; some
-that expire, some that the newest call replaces, some that gather calls, some whose ORM code leaves the thread of the
-body, and some that end in a transaction of their own. About half are coroutines, most of them in the light pool.
+that expire, some that the newest call replaces, some that gather calls, some that make checkpoints, some whose ORM code
+leaves the thread of the body, and some that end in a transaction of their own. About half are coroutines, most of them
+in the light pool.
 """
 
 import random
@@ -149,9 +150,10 @@ class Load:
             options["delay"] = chance.uniform(0.1, 1)
             number = chance.randrange(3)
         calls = chance.choice(self._things).async_(**options)
-        method = chance.choices(["work", "stumble", "fail", "litter", "go_astray", "book"], [14, 4, 1, 2, 2, 3])[0]
-        # Most do next to nothing; a few are long enough to be cancelled, or stopped, in the middle.
-        dice = chance.random()
+        methods = ["work", "stumble", "fail", "litter", "go_astray", "book", "toil"]
+        method = chance.choices(methods, [14, 4, 1, 2, 2, 3, 2])[0]
+        # Most do next to nothing; a few are long enough to be cancelled, stopped or handed back in the middle.
+        dice = chance.random() * (0.1 if method == "toil" else 1)
         seconds = chance.uniform(1, 4) if dice < 0.02 else chance.expovariate(1 / 0.05) if dice < 0.3 else 0.0
         arguments = {"kind": chance.choice(list(LIGHT_LITTER if light else LITTER))} if method == "litter" else {}
         if method == "go_astray":

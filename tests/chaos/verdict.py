@@ -241,7 +241,8 @@ def _foreign(job: AnyJob, started: set[int]) -> Iterator[str]:
 
 def table(title: str, counts: dict[str, Counter[str]]) -> Table:
     """What happened, in figures: those given, and what PostgreSQL holds."""
-    sums = AnyJob.objects.aggregate(retries=Sum("retries"), crashes=Sum("crashes"), attempts=Sum("attempt"))
+    columns = ("retries", "crashes", "handed_back")
+    sums = AnyJob.objects.aggregate(attempts=Sum("attempt"), **{name: Sum(name) for name in columns})
     crashes = AnyFailedAttempt.objects.filter(
         error_class__in=["ProcessDied", "SharedDeath", "WorkerGone", "WorkerStopped"]
     )

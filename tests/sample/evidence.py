@@ -9,6 +9,8 @@ from jobs import current_job
 from tests.sample.ways import NOTHING, look
 from tests.sample.ways import leave as leave_there
 
+UNITS = 10  # of a body that makes checkpoints
+
 
 def tell_evidence(line: str) -> None:
     evidence = os.open(os.environ["CHAOS_EVIDENCE"], os.O_WRONLY | os.O_APPEND)

@@ -11,7 +11,7 @@ from asgiref.sync import ThreadSensitiveContext, sync_to_async
 from django.db import connection
 
 from jobs import Retry, RetryLater, current_job, in_thread, job
-from tests.sample.evidence import book, leave_evidence, meet
+from tests.sample.evidence import UNITS, book, leave_evidence, meet
 from tests.sample.litter import LITTER
 
 QUEUE = "light"
@@ -98,6 +98,14 @@ class LightLoad:
         if attempt % 3 == 2:
             raise RetryLater(0.2, hold=(None, "tenant")[number % 2])
         return result
+
+    @job(queue=QUEUE)
+    async def light_toil(self, number: int, *, seconds: float) -> tuple[int, int]:
+        evidence, run = leave_evidence(number), current_job()
+        for unit in range(run.cursor or 0, UNITS):
+            await asyncio.sleep(seconds / UNITS)
+            await run.acheckpoint(unit + 1)
+        return evidence
 
     @job(queue=QUEUE)
     async def light_fail(self, number: int, *, seconds: float) -> None:

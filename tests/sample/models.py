@@ -21,7 +21,7 @@ from django.utils.functional import SimpleLazyObject
 from jobs import Asynchronous, Retry, RetryLater, current_job, job
 from tenants.conf import TENANT_MODEL
 from tenants.models import Tenant
-from tests.sample.evidence import book, labour, leave_evidence, meet
+from tests.sample.evidence import UNITS, book, labour, leave_evidence, meet
 from tests.sample.light_load import LightLoad
 from tests.sample.litter import LITTER
 from tests.sample.ways import WAYS
@@ -380,6 +380,15 @@ class Thing(LightLoad, Asynchronous, models.Model):
     def book(self, number: int, *, seconds: float) -> tuple[int, int]:
         """Ends well, with a row that there is once, whatever dies."""
         return book(labour(number, seconds))
+
+    @job
+    def toil(self, number: int, *, seconds: float) -> tuple[int, int]:
+        """Works in units, and makes a checkpoint after each."""
+        evidence, run = leave_evidence(number), current_job()
+        for unit in range(run.cursor or 0, UNITS):
+            time.sleep(seconds / UNITS)
+            run.checkpoint(unit + 1)
+        return evidence
 
     @job
     def litter(self, number: int, *, kind: str, seconds: float = 0) -> tuple[int, int]:

@@ -11,7 +11,7 @@ from jobs.reading import listing
 
 PLAIN = (
     *("id", "status", "source_type", "source_id", "source_method", "args", "priority", "timeout"),
-    *("attempt", "retries", "max_retries", "crashes", "sequence"),
+    *("attempt", "retries", "max_retries", "crashes", "handed_back", "handed_back_why", "sequence"),
     *("created_at", "ready_at", "expires_at", "queued_at", "start_time", "end_time", "cancel_requested_at"),
     *("progress", "progress_note", "stats", "last_error", "reason"),
 )

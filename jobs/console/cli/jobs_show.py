@@ -15,6 +15,7 @@ from jobs.pages.prediction_accuracy import accuracy_for
 from jobs.reading import blocks, listing, queries
 from jobs.reading.explain.explanation import Explanation, explain
 from jobs.reading.explain.reads import MAX_COUNTED_PLACE
+from jobs.reading.handed_back import in_words
 from jobs.reading.predictor import starts
 from jobs.reading.starts import Starts
 from jobs.store import EVERY_TENANT, results
@@ -77,6 +78,8 @@ def _facts(job: AnyJob) -> dict[str, object]:
         "user": job.user_key,
         "sequence": job.sequence,
         "attempt": f"{job.attempt}, retries {job.retries}, crashes {job.crashes}",
+        "handed back": in_words(job) or None,
+        "checkpoint": None if job.cursor is None else "the next attempt goes on from there",
         "submitted": job.created_at,
         "due": job_view.due_at(job),
         "queued": job.queued_at,

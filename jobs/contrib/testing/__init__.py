@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from jobs.contrib.testing.attempt import Attempt
     from jobs.contrib.testing.cases import JobAssertions
     from jobs.contrib.testing.failures import fail_next
+    from jobs.contrib.testing.hand_backs import hand_back_next
     from jobs.contrib.testing.running import drain, run
     from jobs.contrib.testing.time import FrozenTime, freeze_time
     from jobs.contrib.testing.webhooks import webhook_messages
@@ -26,6 +27,7 @@ __all__ = [
     "drain",
     "fail_next",
     "freeze_time",
+    "hand_back_next",
     "run",
     "submitted",
     "webhook_messages",
@@ -36,6 +38,7 @@ _NAMES = {
     "jobs.contrib.testing.attempt": ("Attempt",),
     "jobs.contrib.testing.cases": ("JobAssertions",),
     "jobs.contrib.testing.failures": ("fail_next",),
+    "jobs.contrib.testing.hand_backs": ("hand_back_next",),
     "jobs.contrib.testing.running": ("drain", "run"),
     "jobs.contrib.testing.time": ("FrozenTime", "freeze_time"),
     "jobs.contrib.testing.webhooks": ("webhook_messages",),

@@ -9,6 +9,7 @@ from psycopg import pq
 
 from jobs import store
 from jobs.contrib.testing.failures import planned
+from jobs.contrib.testing.hand_backs import SeatOfTest
 from jobs.contrib.testing.patched import refuse_patched
 from jobs.engine.attempt import body
 from jobs.engine.attempt.body import UnknownJobType
@@ -16,7 +17,6 @@ from jobs.engine.attempt.outcome import Outcome
 from jobs.engine.attempt.settle import settle
 from jobs.engine.attempt.unknown import as_refusal
 from jobs.engine.process import user_code
-from jobs.engine.process.host import AttemptHost
 from jobs.lifecycle import Status
 from jobs.reading import queries
 from jobs.store import Claimed
@@ -46,12 +46,13 @@ class Attempt:
         return self.status in (Status.ERROR, Status.DEAD)
 
 
-def execute(message: Claimed, host: AttemptHost) -> Attempt | None:
+def execute(message: Claimed, host: SeatOfTest) -> Attempt | None:
     """Start, run and settle an attempt; None if it was cancelled or paused, or expired, before it began."""
     job = store.start(message.id, message.attempt, host.seat)
     if job is None:
         _ = store.put_off(message.id, message.attempt) or store.turn_away(message.id, message.attempt)
         return None
+    host.begin(job)
     outcome = Outcome(error=planned(job))
     if outcome.error is None:
         refuse_patched(job)

@@ -2,6 +2,7 @@
 
 from jobs.contrib.testing.assertions import assert_not_submitted, assert_submitted, submitted
 from jobs.contrib.testing.failures import fail_next
+from jobs.contrib.testing.hand_backs import hand_back_next
 from jobs.contrib.testing.running import drain, run
 from jobs.contrib.testing.time import following, freeze_time
 
@@ -23,4 +24,5 @@ class JobAssertions:
     assertSubmitted = staticmethod(assert_submitted)
     assertNotSubmitted = staticmethod(assert_not_submitted)
     fail_next = staticmethod(fail_next)
+    hand_back_next = staticmethod(hand_back_next)
     freeze_time = staticmethod(freeze_time)

@@ -14,14 +14,16 @@ from jobs import store
 from jobs.allocation.order import MAX_PASSES
 from jobs.contrib.testing.assertions import checked
 from jobs.contrib.testing.attempt import Attempt, execute
+from jobs.contrib.testing.hand_backs import SeatOfTest
 from jobs.contrib.testing.time import FrozenTime, following, freeze_time
 from jobs.engine.attempt.sync_thread import sync_thread
 from jobs.engine.door.unblock import unblock
 from jobs.engine.process import runtime
-from jobs.engine.process.host import AttemptHost, ProcessHost
+from jobs.engine.process.host import ProcessHost
 from jobs.engine.schedules.declared import declare
 from jobs.engine.schedules.run import run_due
 from jobs.engine.submitting.proxy import Call
+from jobs.lifecycle import Status
 from jobs.models import Queue
 from jobs.reading.explain.explanation import explain
 from jobs.store import EVERY_TENANT, Claimed
@@ -63,7 +65,8 @@ def run(call: Call[...], /, *args: Any, **kwargs: Any) -> Any:
     last: Attempt | None = None
     with _worker() as worker:
         while last is None and (attempt := worker.step()):
-            last = attempt if attempt.job_id == job_id else None
+            goes_on = attempt.status == Status.CREATED  # it has given its slot back
+            last = attempt if attempt.job_id == job_id and not goes_on else None
         worker.finish()
     if last is None:
         held = explain(job_id, tenant_id=EVERY_TENANT)
@@ -88,7 +91,7 @@ class _Worker:
     def __init__(self) -> None:
         self.waits = 0
         pools = Queue.objects.values_list("pool", flat=True).distinct()
-        self._hosts = {pool: AttemptHost(ProcessHost(uuid.uuid4())) for pool in pools}
+        self._hosts = {pool: SeatOfTest(ProcessHost(uuid.uuid4())) for pool in pools}
         self._claimed: list[Claimed] = []
         self._beat()
 

@@ -22,6 +22,7 @@ from jobs.calls.registry import Target
 from jobs.conf import settings
 from jobs.engine.attempt import coroutines, process_state
 from jobs.engine.attempt.captured_output import listening
+from jobs.engine.attempt.checkpoints import StoredCheckpoints
 from jobs.engine.attempt.memory import Remembering, StoredMemory
 from jobs.engine.attempt.outcome import Outcome
 from jobs.engine.attempt.own_end import OwnEnd
@@ -134,7 +135,7 @@ def around(running: current.CurrentJob) -> AbstractContextManager[object]:
 def _enter(job: Started, target: Target, outcome: Outcome, host: AttemptHost) -> current.CurrentJob:
     """Make this job the `current_job()` from now on, and return it."""
     held = (job.id, job.attempt, job.holder)
-    memory = StoredMemory(Remembering(*held))
+    memory, outcome.checkpoints = StoredMemory(Remembering(*held)), StoredCheckpoints(job, host)
     running = current.CurrentJob(
         id=job.id,
         attempt=job.attempt,
@@ -143,6 +144,7 @@ def _enter(job: Started, target: Target, outcome: Outcome, host: AttemptHost) ->
         stats=outcome.stats,
         memory=memory,
         object_memory=memory if target.class_level else StoredMemory(Remembering(*held, of_object=True)),
+        checkpoints=outcome.checkpoints,
         report_progress=partial(host.aside, store.progress, *held),
         note_told=host.hear,
         find_batch=partial(ask, partial(batch_of, job.id)),

@@ -11,6 +11,7 @@ from jobs import store, telemetry
 from jobs.calls.arguments import stats_as_json
 from jobs.conf import settings
 from jobs.engine.attempt.captured_output import Tail
+from jobs.engine.attempt.checkpoints import StoredCheckpoints
 from jobs.store import End, Ending, Started, results
 
 LINGERS = 1.0  # seconds that a body may take after its own end before that is logged
@@ -27,6 +28,7 @@ class Outcome:
     log: what the body logged and printed; None: its job type does not ask for that.
     refusals: the errors of changes to this process that could not be put back.
     left: the names of tasks that the body has started, and that did not end.
+    checkpoints: those of the body; None: it has not begun.
     tell: calls the failure hook of the author with the verb that settled a failed attempt; None: there is no hook.
     ended_at: when the body has ended its job by `ending()`, by time.monotonic(); None: the attempt is to be settled.
     goes_on_with: what the body has done after that, in words; "": nothing.
@@ -42,9 +44,15 @@ class Outcome:
     log: Tail | None = None
     refusals: list[Exception] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
+    checkpoints: StoredCheckpoints | None = None
     tell: Callable[[str], None] | None = None
     ended_at: float | None = None
     goes_on_with: str = ""
+
+    @property
+    def cursor(self) -> str | None:
+        """The cursor that the body has told last, as JSON; None: none."""
+        return None if self.checkpoints is None else self.checkpoints.told
 
     @property
     def has_ended(self) -> bool:

@@ -1,7 +1,7 @@
 """Settle: turn the outcome of an attempt into the next status of its job.
 
 The policy decides; one guarded statement applies the decision. A verdict has a list of verbs to try in order: `stop`
-replaces a retry or a snooze if the job was asked to stop; `fail` replaces `stop` if it was not.
+replaces a retry, a snooze or a hand back if the job was asked to stop; `fail` replaces `stop` if it was not.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from typing import Any
 from django.db import DataError
 
 from jobs import store, telemetry
-from jobs.authoring.exceptions import Abandon, Cancelled, Later, RetryLater
+from jobs.authoring.exceptions import Abandon, Cancelled, HandedBack, Later, RetryLater
 from jobs.authoring.groups import means
 from jobs.engine.attempt import holding
 from jobs.engine.attempt.body import SourceGone, UnknownJobType
@@ -23,6 +23,7 @@ from jobs.engine.attempt.unknown import as_refusal, delay_until_known
 from jobs.engine.deaths.announce import announce
 from jobs.engine.process.patience import patiently
 from jobs.engine.process.user_code import Ask
+from jobs.lifecycle import HandBack
 from jobs.store import End, Failure, Started
 
 UNASKED = "raised Cancelled, but was not asked to stop"
@@ -32,6 +33,7 @@ TRIES: Mapping[str, tuple[str, ...]] = {
     "bury": ("bury",),
     "retry": ("retry", "stop"),
     "snooze": ("snooze", "stop"),
+    "hand_back": ("hand_back", "stop"),
     "stop": ("stop", "fail"),
 }
 
@@ -43,6 +45,8 @@ class Verdict:
     verb: a key of TRIES.
     error: the error for the log; None: it cannot be read.
     delay: seconds until the next try.
+    why: why the attempt was handed back.
+    cursor: that of the body's last checkpoint, as JSON; None: as it is stored.
     later: what the body asked for: it may hold its line; None: it did not ask.
     """
 
@@ -52,6 +56,8 @@ class Verdict:
     error: BaseException | None = None
     delay: float = 0
     queue: str | None = None
+    why: HandBack | None = None
+    cursor: str | None = None
     peak_memory: int | None = None
     later: Later | None = None
 
@@ -70,8 +76,8 @@ def settle(job: Started, outcome: Outcome, ask: Ask, *, follow: bool = False) ->
     try:
         if outcome.error is None:
             return _succeed(job, outcome, follow=follow)
-        verdict = judge(job, outcome.error, outcome.stats, ask)
-        _end(job, replace(verdict, peak_memory=outcome.peak_memory), outcome, ask)
+        verdict = _hand_back(outcome, outcome.error) or judge(job, outcome.error, outcome.stats, ask)
+        _end(job, replace(verdict, peak_memory=outcome.peak_memory, cursor=outcome.cursor), outcome, ask)
     except DataError as error:  # PostgreSQL cannot store a part of it; without an end the body would run again
         telemetry.noticed("outcome refused", job=job.id)
         verdict = Verdict("fail" if policy_of(job) is None else "bury", None, as_failure(error), error)
@@ -90,6 +96,15 @@ def _end(job: Started, verdict: Verdict, outcome: Outcome, ask: Ask) -> None:
                 telemetry.noticed("failure hook failed", job=job.id, error=type(error).__name__)
             return
     telemetry.ignored(verdict.verb, job.id, job.attempt)
+
+
+def _hand_back(outcome: Outcome, error: BaseException) -> Verdict | None:
+    """Return the decision to hand the attempt back; None: its body has not ended for that.
+
+    A HandedBack that no checkpoint has raised is a failure: the job could come back for ever.
+    """
+    why = None if outcome.checkpoints is None else outcome.checkpoints.handed_back
+    return Verdict("hand_back", outcome.stats, error=error, why=why) if why and means(error, HandedBack) else None
 
 
 def judge(job: Started, error: BaseException, stats: dict[str, Any] | None, ask: Ask) -> Verdict:
@@ -127,8 +142,10 @@ def judge(job: Started, error: BaseException, stats: dict[str, Any] | None, ask:
 
 
 def _apply(verb: str, job: Started, verdict: Verdict) -> bool:
-    end: End = {"peak_memory": verdict.peak_memory, "by": job.holder}
+    end: End = {"peak_memory": verdict.peak_memory, "by": job.holder, "cursor": verdict.cursor}
     match verb:
+        case "hand_back" if verdict.why is not None:
+            return store.hand_back(job.id, job.attempt, verdict.why, verdict.stats, **end)
         case "retry":
             return store.retry(job.id, job.attempt, verdict.told, delay=verdict.delay, queue=verdict.queue, **end)
         case "snooze":

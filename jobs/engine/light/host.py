@@ -13,6 +13,7 @@ from django.db import Error
 from jobs import store
 from jobs.engine.light.threads import BodyThreads
 from jobs.engine.process.host import AttemptHost, ProcessHost
+from jobs.lifecycle import HandBack
 from jobs.store import OwnSession
 
 
@@ -30,13 +31,18 @@ class LightProcess(ProcessHost):
     submit: runs a call in a thread, soon; always the same one, so that reports keep their order and share a session.
     bodies: the threads of bodies without `async`; None: the pool runs none.
     time_is_up: what such a body gets at its time limit.
+    drains: whether its worker stops.
     """
 
-    submit: Callable[..., Any] = field(default=lambda call: call())
+    submit: Callable[..., Any] = field(default=lambda call, *parameters: call(*parameters))
     loop_thread: int = 0
     bodies: BodyThreads | None = None
     time_is_up: type[BaseException] = TimeoutError
+    drains: bool = False
     _threads: _OfThisThread = field(default_factory=_OfThisThread)
+
+    def is_draining(self) -> bool:
+        return self.drains
 
     def own_session(self) -> AbstractContextManager[None]:
         return self._threads.session.speaking()
@@ -53,33 +59,38 @@ class LightSeat(AttemptHost):
 
     is_cancelled: whether the attempt was asked to stop, as the parent has told: the database is not asked.
     heard: when its body has told last how far it is, or began, by time.monotonic().
+    back: why it is asked to give its slot back, as the parent has told; None: it is not.
     """
 
     process: LightProcess
     is_cancelled: bool = False
     heard: float = 0.0
-    _latest: Callable[[], bool] | None = None  # the report that is still to be made
+    back: HandBack | None = None
+    _latest: dict[Any, Callable[[], bool]] = field(default_factory=dict)  # by statement: the report still to be made
     _taking: threading.Lock = field(default_factory=threading.Lock)  # the loop waits for it, so it is never kept
 
     def hear(self) -> None:
         self.heard = time.monotonic()
 
     def aside(self, statement: Callable[..., bool], *parameters: Any) -> bool:
-        """Report progress in the thread of the reports. On the loop, do not wait for it, and answer at once."""
+        """Report in the thread of the reports. On the loop, do not wait for it, and answer at once."""
         if statement is store.cancel_requested:
             return self.is_cancelled
         report = partial(super().aside, statement, *parameters)
         with self._taking:
-            is_waiting, self._latest = self._latest is not None, report
+            is_waiting, self._latest[statement] = statement in self._latest, report
         if threading.get_ident() != self.process.loop_thread:
-            return bool(self.process.submit(self._report).result())
+            return bool(self.process.submit(self._report, statement).result())
         if not is_waiting:  # else the later report takes the place of the one that waits
-            self.process.submit(self._report)
+            self.process.submit(self._report, statement)
         return True
 
-    def _report(self) -> bool:
+    def asked_back(self) -> HandBack | None:
+        return super().asked_back() or self.back
+
+    def _report(self, statement: Callable[..., bool]) -> bool:
         with self._taking:
-            report, self._latest = self._latest, None
+            report = self._latest.pop(statement, None)
         with suppress(Error):
             return report is not None and report()
         return False

@@ -7,7 +7,7 @@ whose time is up. Nothing here waits: what asks the database, the cache or code 
 import asyncio
 import math
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
@@ -25,6 +25,7 @@ from jobs.engine.light.host import LightProcess, LightSeat
 from jobs.engine.light.rest import end_rest, make_task, note_body, tell, watch_generators
 from jobs.engine.process.patience import DATABASE_PATIENCE
 from jobs.engine.process.user_code import in_a_thread
+from jobs.lifecycle import HandBack
 from jobs.store import Started, may_pass
 from jobs.telemetry import traces
 
@@ -82,6 +83,12 @@ class Seats:
         for key in keys:
             if attempt := self._attempts.get(key):
                 attempt.cancel(CANCEL, settings.JOBS_CANCEL_GRACE)
+
+    def ask_back(self, wanted: Mapping[tuple[int, int], HandBack | None]) -> None:
+        """Ask these attempts to give their slots back, each at its next checkpoint; or no longer (None)."""
+        for key, why in wanted.items():
+            if attempt := self._attempts.get(key):
+                attempt.host.back = why
 
     def now_running(self) -> Attempt | None:
         """Return the attempt whose coroutine is on the loop at this moment. For another thread, which sees it block."""

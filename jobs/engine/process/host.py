@@ -12,6 +12,7 @@ from django.db import Error
 
 from jobs import store, telemetry
 from jobs.engine.process.ask import ask
+from jobs.lifecycle import HandBack
 from jobs.store import Seat, Started
 
 
@@ -118,6 +119,10 @@ class AttemptHost:
     def hear(self) -> None:
         """Note that the body has told how far it is: its silence begins anew."""
         self.limit.hear()
+
+    def asked_back(self) -> HandBack | None:
+        """Return why the attempt is to give its slot back at a checkpoint, as the parent has told; None: it is not."""
+        return HandBack.DRAIN if self.process.is_draining() else None
 
     def aside(self, statement: Callable[..., bool], *parameters: Any) -> bool:
         """Run a statement of the engine for the body: report progress, or check for a cancel.

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from jobs.allocation.gates import Gate
 from jobs.calls import gathering
-from jobs.lifecycle import WAITING, Status
+from jobs.lifecycle import HOLDING, WAITING, Status
 from jobs.reading.explain import statuses
 from jobs.reading.explain.gates import Blocker, as_text, closed
 from jobs.reading.explain.reads import (
@@ -18,10 +18,12 @@ from jobs.reading.explain.reads import (
     predecessors,
 )
 from jobs.reading.explain.sequences import in_sequence, stops
+from jobs.reading.handed_back import in_words
 from jobs.store import TenantId
 from plumbing.bounds import is_id
 
 __all__ = ["Explanation", "Gate", "explain"]
+GOES_ON = {Status.CREATED, *HOLDING}
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,7 @@ class Explanation:
     reason: why the job was cancelled without a request.
     calls: how many calls it has gathered; None if its type gathers none.
     stops: the sentence about the jobs that a dead one holds up in its sequence; empty if it stops none.
+    goes_on: whether it has given its slot back, and goes on from its checkpoint.
     tenants, queues: the first few that wait for the same workers; for operators only, as a tenant learns of no other.
     """
 
@@ -55,6 +58,7 @@ class Explanation:
     reason: str | None
     calls: int | None
     stops: str
+    goes_on: bool
     tenants: tuple[str, ...]
     queues: tuple[str, ...]
 
@@ -68,14 +72,14 @@ def explain(job_id: int, *, tenant_id: TenantId) -> Explanation | None:
     if job is None:
         return None
     standing = line(job_id) if job.status == Status.CREATED else None
-    stopped = _stopped(job)
+    stopped, back = _stopped(job), _handed_back(job)
     blockers = _blockers(job, standing, stopped)
     calls = job.calls if job.calls is not None and gathering.is_gathered(job.source_type, job.source_method) else None
     return Explanation(
         id=job.id,
         status=Status(job.status),
         gate=blockers[0].gate,
-        sentence=blockers[0].sentence + _so_far(job, calls) + _until(job),
+        sentence=blockers[0].sentence + back + _so_far(job, calls) + _until(job),
         now=job.now,
         used=blockers[0].used,
         limit=blockers[0].limit,
@@ -86,6 +90,7 @@ def explain(job_id: int, *, tenant_id: TenantId) -> Explanation | None:
         reason=job.reason,
         calls=calls,
         stops=stopped,
+        goes_on=bool(back),
         tenants=tuple(standing.tenants) if standing else (),
         queues=tuple(standing.queues) if standing else (),
     )
@@ -103,6 +108,12 @@ def _until(job: JobFacts) -> str:
     if job.expires_at is None or Status(job.status) not in WAITING:
         return ""
     return f" It is cancelled if it has not started by {as_text(job.expires_at)}."
+
+
+def _handed_back(job: JobFacts) -> str:
+    """Return the sentence about a job that gave its slot back, and goes on from there; empty for others."""
+    why = in_words(job)
+    return f" Handed back: {why}." if why and Status(job.status) in GOES_ON else ""
 
 
 def _since(job: JobFacts) -> datetime | None:

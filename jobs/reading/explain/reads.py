@@ -57,6 +57,8 @@ class JobFacts:
     progress: float | None
     stopping: bool  # it is running and was asked to stop
     erased: bool  # its arguments were
+    handed_back: int  # attempts of this series that gave their slot back
+    handed_back_why: str  # the last one
     created_at: datetime
     due_at: datetime | None
     ready_at: datetime | None

@@ -34,6 +34,25 @@ WHERE id = %(id)s
   )  -- guard I3
 FOR SHARE
 
+-- name: checkpoint
+-- Change: the cursor of a running job. Who: its holder, fenced, at most once a second. Index: primary key (HOT).
+-- Locks:  the row, as `progress`. Returns whether the attempt was asked to stop; no row if nothing was stored.
+WITH mine AS MATERIALIZED (
+    SELECT id FROM jobs
+    WHERE id = %(id)s
+      AND attempt = %(attempt)s  -- guard I3
+      AND status = 'running'  -- guard I3
+      AND (
+          -- include shared/held_by
+      )  -- guard I8
+    FOR NO KEY UPDATE SKIP LOCKED
+)
+UPDATE jobs
+SET cursor = %(cursor)s::jsonb
+FROM mine
+WHERE jobs.id = mine.id
+RETURNING cancel_requested_at IS NOT NULL
+
 -- name: keep_log
 -- Change: keep what an attempt logged and printed. Who: the process that ran it, before it settles, and only if there is
 --         something. Locks: its row. Index: job_logs_once.

@@ -21,6 +21,8 @@ revived AS (
         barred = false,
         retries = 0,
         crashes = 0,
+        handed_back = 0,
+        handed_back_why = '',
         progress = NULL,
         progress_note = ''
     FROM briefly

@@ -31,7 +31,7 @@ slots AS (
 SELECT
     job.id, job.status, job.attempt, job.retries, job.max_retries, job.last_error, job.user_key,
     job.source_type, job.source_method, job.slot, job.progress, job.cancel_requested_at IS NOT NULL AS stopping,
-    job.dedup_key IS NOT DISTINCT FROM %(erased)s AS erased,
+    job.dedup_key IS NOT DISTINCT FROM %(erased)s AS erased, job.handed_back, job.handed_back_why,
     job.created_at, job.due_at, job.ready_at, job.expires_at, job.sequence, job.sequence_stops, job.reason, job.queued_at, job.handed_at, job.start_time, job.end_time,
     clock.now,
     CASE WHEN jsonb_typeof(job.args -> 'calls') = 'array' THEN jsonb_array_length(job.args -> 'calls') END AS calls,

@@ -11,6 +11,7 @@ ended AS (
         slot = NULL,
         end_time = clock.now,
         stats = coalesce(%(stats)s, stats),
+        cursor = coalesce(%(cursor)s::jsonb, cursor),
         peak_memory = %(peak_memory)s,
         last_error = %(error_class)s || ': ' || %(error)s,
         error_key = %(error_key)s::bigint

@@ -12,6 +12,7 @@ ended AS (
         reason = 'replaced by ' || replaced_by,
         end_time = clock.now,
         stats = coalesce(%(stats)s, stats),
+        cursor = coalesce(%(cursor)s::jsonb, cursor),
         peak_memory = %(peak_memory)s,
         last_error = coalesce(%(error_class)s::text || ': ' || %(error)s::text, last_error)
     -- include holder/fenced

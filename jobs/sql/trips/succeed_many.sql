@@ -29,6 +29,7 @@ settled AS (
         stats = before.stats::jsonb,
         progress = CASE WHEN progress >= 0 THEN 1 END,
         last_error = '',
+        cursor = NULL,
         peak_memory = NULL,  -- a process has many seats: what it used was not of one attempt
         result_bytes = before.bytes,
         result_expires_at = clock.now + before.ttl * interval '1 s'

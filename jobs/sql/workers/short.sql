@@ -101,7 +101,8 @@ WHERE j.slot IS NOT NULL
 -- name: running_here
 -- Reads:  the attempts that run in this worker, with their processes, and whether they were asked to stop and still run after
 --         the grace period. Who: its parent process, which compares them with what its processes hold; so this needs no
---         other process, and works in a draining worker. The last column: whether an operator waits for the stack of its body.
+--         other process, and works in a draining worker. The last columns: whether an operator waits for the stack of its body, and
+--         whether that has made a checkpoint.
 -- Index:  jobs_one_job_per_slot, stacks_of_job.
 SELECT
     id, attempt, tenant_id, worker_pid,
@@ -112,7 +113,8 @@ SELECT
           AND s.attempt = jobs.attempt  -- guard
           AND s.answered_at IS NULL  -- guard
           AND s.asked_at > coalesce(%(now)s::timestamptz, clock_timestamp()) - %(late)s * interval '1 second'  -- guard
-    )
+    ),
+    cursor IS NOT NULL
 FROM jobs
 WHERE slot IS NOT NULL
   AND status = 'running'  -- guard I3

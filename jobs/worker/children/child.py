@@ -17,6 +17,7 @@ from jobs.engine.process import runtime
 from jobs.engine.process.host import AttemptHost, ProcessHost
 from jobs.engine.process.runtime import Runtime
 from jobs.engine.upkeep.recover import SESSION_PATIENCE
+from jobs.lifecycle import HandBack
 from jobs.store import Claimed
 from jobs.worker.children import stacks
 from jobs.worker.children.cores import waited_for_core
@@ -135,6 +136,9 @@ class ChildSeat(AttemptHost):
 
     def let_go(self) -> None:
         self._entry.let_go()
+
+    def asked_back(self) -> HandBack | None:
+        return super().asked_back() or self._entry.asked_back()
 
 
 def run_jobs_here(pid: int, index: int) -> None:

@@ -9,8 +9,12 @@ import math
 import time
 from dataclasses import dataclass
 
-WORDS = 8  # of an entry: version, pid, job, attempt, deadline, MiB, silence, heard
-_VERSION, PID, _JOB, _ATTEMPT, _DEADLINE, _MEMORY, _SILENCE, _HEARD = range(WORDS)
+from jobs.lifecycle import HandBack
+
+WORDS = 9  # of an entry: version, pid, job, attempt, deadline, MiB, silence, heard, and what the parent asks
+_VERSION, PID, _JOB, _ATTEMPT, _DEADLINE, _MEMORY, _SILENCE, _HEARD, _ASKED = range(WORDS)
+REASONS = (None, *HandBack)  # a word holds the place of a reason
+_PLACES = 16  # of reasons, at most
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,11 @@ class OwnEntry:
         """Lift the limits: the user code has ended."""
         self._write(self._own(_JOB), self._own(_ATTEMPT), math.inf, 0)
 
+    def asked_back(self) -> HandBack | None:
+        """Return why the parent asks for the slot of the body that runs now; None: it does not."""
+        version, reason = divmod(self._own(_ASKED), _PLACES)
+        return REASONS[reason] if version == self._own(_VERSION) else None
+
     def _own(self, word: int) -> int:
         value: int = self._words[self._place + word]
         return value
@@ -98,6 +107,15 @@ class OwnEntry:
         self._moments[self._place + _SILENCE] = silence
         self._moments[self._place + _HEARD] = time.monotonic() if silence else 0.0
         self._words[self._place + _VERSION] = odd + 1
+
+
+def ask_back(words: "memoryview[int]", place: int, entry: Entry, why: HandBack | None) -> None:
+    """Ask the body that this entry names for its slot, or no longer (None), in the parent.
+
+    The only word that the process does not write; it is stored whole, and names the version that it is meant for. So
+    it says nothing to the body of another attempt.
+    """
+    words[place + _ASKED] = entry.version * _PLACES + REASONS.index(why)
 
 
 def read(words: "memoryview[int]", moments: "memoryview[float]", place: int) -> Entry:

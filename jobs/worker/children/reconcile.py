@@ -2,6 +2,7 @@
 
 * A body that was asked to stop and still runs after JOBS_CANCEL_GRACE seconds is ended.
 * An operator who has asked for the stack of a body gets it.
+* A body that makes checkpoints is asked for its slot, if that is wanted back.
 * A row that its process does not hold is taken back: PostgreSQL has lost the end that this process had recorded.
   That happens by a failover to a standby that lacked it, or by a restore, and nothing else would ever end that row.
 
@@ -10,12 +11,14 @@ The row names its worker and its process, so this needs no broker, and works in 
 
 import threading
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from jobs import store, telemetry
 from jobs.conf import settings
 from jobs.engine.upkeep import recover
 from jobs.engine.upkeep.recover import Kill
+from jobs.engine.upkeep.wanted_back import wanted_back
 from jobs.store import Failure, RunningHere, Seat
 from jobs.worker.children import kills, stacks
 from jobs.worker.children.entry import Entry
@@ -49,6 +52,7 @@ class Reconciler:
         self._stop = stop
         self._pool = pool
         self._suspected: dict[RunningHere, _Suspicion] = {}
+        self._asked = False  # at the last look, for a slot
 
     def run(self, progress: Progress) -> None:
         """Look until the worker stops."""
@@ -76,9 +80,16 @@ class Reconciler:
             elif asked:
                 self._tell_stack(entry)
         self._suspected = suspected
+        self._ask_back([row for row, *_ in rows])
         for row, suspicion in suspected.items():
             if suspicion.looks >= CONFIRMING_LOOKS:
                 self._take_back(row, suspicion, lives=row.pid in alive)
+
+    def _ask_back(self, running: Sequence[RunningHere]) -> None:
+        wanted = wanted_back(self._worker, running)
+        if wanted or self._asked:
+            self._table.ask_back(wanted)
+        self._asked = bool(wanted)
 
     def _suspect(self, row: RunningHere, entry: Entry | None) -> _Suspicion:
         suspicion = self._suspected.get(row)

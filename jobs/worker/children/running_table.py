@@ -6,8 +6,10 @@ meanwhile. The parent reads the table to enforce limits, and to compare it with 
 """
 
 import mmap
+from collections.abc import Mapping
 
-from jobs.worker.children.entry import PID, WORDS, Entry, OwnEntry, read
+from jobs.lifecycle import HandBack
+from jobs.worker.children.entry import PID, WORDS, Entry, OwnEntry, ask_back, read
 
 MAX_PROCESSES = 1024  # of one worker
 _WORD = 8  # bytes
@@ -65,6 +67,13 @@ class RunningTable:
         """Return the entries that processes have ever taken."""
         places = range(_HEADER, _HEADER + self._processes * WORDS, WORDS)
         return [read(self._words, self._moments, place) for place in places if self._words[place + PID]]
+
+    def ask_back(self, wanted: Mapping[tuple[int, int, int], HandBack]) -> None:
+        """Ask for the slots of these attempts, each by its process, job and number, and for no others any more."""
+        for place in range(_HEADER, _HEADER + self._processes * WORDS, WORDS):
+            entry = read(self._words, self._moments, place)
+            if entry.job_id and entry.runs and not entry.is_torn:
+                ask_back(self._words, place, entry, wanted.get((entry.pid, entry.job_id, entry.attempt)))
 
     def running(self) -> list[Entry]:
         """Return the entries whose user code runs now. A torn entry is left out until the next look."""

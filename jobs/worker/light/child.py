@@ -107,6 +107,10 @@ class LightChild:
                 self._seats.begin(said)
             elif name == "cancel":
                 self._seats.cancel(said)
+            elif name == "ask back":
+                self._seats.ask_back(said)
+            elif name == "drain":
+                self._process.drains = True
 
     def _note_end(self, attempt: Attempt) -> None:
         outcome = attempt.outcome

@@ -117,6 +117,8 @@ class Feeder:
             self._passes.ask()
         self._alone.put_off(self._suspects.add(self._alone.suspects()))
         self._suspects.keep_process()
+        if self._drains():
+            self.processes.tell_to_drain()
 
     def _take(self, process: RemoteProcess, message: Sent) -> None:
         match message:
@@ -144,6 +146,8 @@ class Feeder:
         if success is None:
             del process.held[key]
             self._passes.ask()
+            if self._drains():
+                dispatch.request()  # others may start the job, and have its slot
         else:
             self._ends.note(process, held, *success)
 
@@ -191,6 +195,8 @@ class Feeder:
             process.wire.send("cancel", keys)
         for process, keys in found.asked.items():
             process.ask_for_stacks(keys)
+        for process in self.processes.by_pid.values():
+            process.ask_back(found.back.get(process.pid, {}))
         for pid in found.dead:
             self._departures.report(pid, ())  # what a trip has started there has never begun
         self._suspects.note_in_hand()

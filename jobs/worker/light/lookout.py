@@ -6,18 +6,21 @@ The feeder's thread looks, between two trips, so both are known exactly:
   feeder knows: then it is begun. Otherwise PostgreSQL has lost its end, by a failover or a restore: it is taken back.
 * An attempt that was asked to stop is cancelled.
 * The process of an attempt for whose stack an operator waits is asked for it.
+* An attempt that makes checkpoints is asked for its slot, if that is wanted back.
 * An attempt of a process that is gone is reported.
 """
 
 import uuid
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import monotonic
 
 from jobs import store
 from jobs.engine.upkeep import recover
-from jobs.store import Seat, Started
+from jobs.engine.upkeep.wanted_back import wanted_back
+from jobs.lifecycle import HandBack
+from jobs.store import RunningHere, Seat, Started
 from jobs.worker.light.processes import Key, Processes, RemoteProcess
 
 ENDS_SESSION_WITHIN = 1.0  # seconds
@@ -30,12 +33,14 @@ class Found:
     begin: attempts that a lost answer has started, by process.
     cancel: attempts that were asked to stop, by process.
     asked: attempts for whose stack an operator waits, by process.
+    back: attempts whose slots are wanted back, and why, by pid.
     dead: processes that are gone, by pid, while rows still name them.
     """
 
     begin: dict[RemoteProcess, list[Started]] = field(default_factory=dict)
     cancel: dict[RemoteProcess, list[Key]] = field(default_factory=dict)
     asked: dict[RemoteProcess, list[Key]] = field(default_factory=dict)
+    back: dict[int, dict[Key, HandBack]] = field(default_factory=dict)
     dead: set[int] = field(default_factory=set)
 
 
@@ -83,7 +88,9 @@ class Lookout:
         by_pid, begun = self._processes.by_pid, {}
         if self.lost:
             begun = {(job.id, job.attempt): job for job in store.running_in_all(self._worker, [*by_pid], self._latest)}
-        for row, stop, asked in store.running_here(self._worker, 0):
+        running = store.running_here(self._worker, 0)
+        found.back = self._wanted_back([row for row, *_ in running])
+        for row, stop, asked in running:
             process, key = by_pid.get(row.pid), (row.id, row.attempt)
             if process is None:
                 found.dead |= {row.pid} - {*dying}
@@ -98,6 +105,13 @@ class Lookout:
         self._looked, self.lost = monotonic(), False
         self.note([*begun.values()])
         return found
+
+    def _wanted_back(self, running: Sequence[RunningHere]) -> dict[int, dict[Key, HandBack]]:
+        """Return the attempts whose slots are wanted back, and why, by pid."""
+        back: dict[int, dict[Key, HandBack]] = {}
+        for (pid, job_id, attempt), why in wanted_back(self._worker, running).items():
+            back.setdefault(pid, {})[job_id, attempt] = why
+        return back
 
     def _answer(self) -> None:
         """Give operators the stacks for which they wait."""

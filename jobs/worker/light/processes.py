@@ -2,12 +2,13 @@
 
 import os
 import selectors
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
 
+from jobs.lifecycle import HandBack
 from jobs.store import Started
 from jobs.worker.light.wire import Listener, Sent, Wire, WireCut
 
@@ -51,6 +52,8 @@ class RemoteProcess:
     is_blocked: whether its loop stands still, by the thread that watches it.
     leaves: since when it gets no more jobs, by time.monotonic(); None: it does.
     is_apart: whether it is kept for suspects, one at a time.
+    asked: the attempts whose slots it was asked for, and why.
+    drains: whether it knows that its worker stops.
     """
 
     pid: int
@@ -63,6 +66,8 @@ class RemoteProcess:
     is_blocked: bool = False
     leaves: float | None = None
     is_apart: bool = False
+    asked: Mapping[Key, HandBack] = field(default_factory=dict)
+    drains: bool = False
 
     @property
     def is_open(self) -> bool:
@@ -88,6 +93,13 @@ class RemoteProcess:
         if self.watch is not None:
             self.watch.send("stacks", keys)
 
+    def ask_back(self, wanted: Mapping[Key, HandBack]) -> None:
+        """Ask for the slots of these attempts, each at its next checkpoint, and for no others any more."""
+        keys = wanted.keys() | self.asked.keys()
+        if changed := {key: wanted.get(key) for key in keys if wanted.get(key) != self.asked.get(key)}:
+            self.wire.send("ask back", changed)
+        self.asked = wanted
+
     def leave(self) -> None:
         """Give it no more jobs: it is ended when its seats are empty."""
         self.leaves = self.leaves or monotonic()
@@ -112,6 +124,13 @@ class Processes:
         """End a wait, from another thread."""
         with suppress(OSError):  # it is full, so the wait ends anyway
             os.write(self._wake_end, b"!")
+
+    def tell_to_drain(self) -> None:
+        """Tell each process, once, that the worker stops: bodies that make checkpoints give their slots back."""
+        for process in self.by_pid.values():
+            if not process.drains:
+                process.drains = True
+                process.wire.send("drain", ())
 
     def hear(self, seconds: float, bell: int | None) -> list[tuple[RemoteProcess, Sent | None]]:
         """Wait at most so long; return the messages that have arrived, each with its process. None: it has ended.

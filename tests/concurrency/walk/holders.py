@@ -6,6 +6,7 @@ from functools import partial
 
 from jobs import store
 from jobs.authoring.exceptions import Later
+from jobs.lifecycle import HandBack
 from jobs.store import Failure, Holder, Seat
 from tests.concurrency.walk.naive import Row
 from tests.concurrency.walk.world import QUEUES, World
@@ -97,6 +98,10 @@ def hold(world: World) -> object:
         return store.snooze(job, attempt, {}, delay=later.seconds, later=later, by=by) and later
 
     return _settle(world, hold)
+
+
+def hand_back(world: World) -> object:
+    return _settle(world, lambda job, attempt, by: store.hand_back(job, attempt, HandBack.DRAIN, by=by))
 
 
 def stop(world: World) -> object:

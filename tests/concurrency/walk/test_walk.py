@@ -48,6 +48,7 @@ OFTEN = {
     holders.hand_over_again: 4,
     holders.die: 3,
     holders.hold: 2,
+    holders.hand_back: 3,
 }
 SELDOM = (
     *(holders.fail, holders.retry, holders.snooze, holders.stop),

@@ -48,3 +48,8 @@ def test_a_strangers_job_is_as_one_that_does_not_exist(stranger, tenant):
     assert existing.status_code == missing.status_code == 404
     assert existing.content == missing.content
     assert reason_of(stranger, 2**70).status_code == 404
+
+
+def test_a_job_that_gave_its_slot_back_says_that_it_goes_on_and_not_why(owner, tenant):
+    job = make_job(tenant, Status.RUNNING, handed_back=3, handed_back_why="drain", cursor=7)
+    assert reason_of(owner, job.pk).json()["sentence"] == "It is running. It goes on from where it stopped."

@@ -64,7 +64,7 @@ def test_the_content_of_erased_jobs_goes_and_their_record_stays(tenant, monkeypa
     before = {job.pk: values(AnyJob.objects.get(pk=job.pk)) for job in jobs}
     assert erase(tenant.pk) == Report(jobs=2, failed_attempts=4, results=2, answers=1, memories=1)
     gone = {"args": {}, "stats": {}, "last_error": "", "progress_note": "", "user_key": "", "dedup_key": ERASED}
-    gone |= {"result_expires_at": None, "result_bytes": None}
+    gone |= {"result_expires_at": None, "result_bytes": None, "cursor": None}
     for job in jobs:
         assert values(AnyJob.objects.get(pk=job.pk)) == before[job.pk] | gone
         assert cache.get(results._key(job)) is None

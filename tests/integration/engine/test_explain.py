@@ -6,10 +6,12 @@ from datetime import timedelta
 import pytest
 
 from jobs import store
+from jobs.console.ops.job import view as job_view
 from jobs.engine.door.dispatch import dispatch
 from jobs.engine.submitting.submit import submit_all
 from jobs.engine.upkeep import recover
 from jobs.engine.verbs import cancel, limits, pause
+from jobs.lifecycle import HandBack
 from jobs.models import HELD_UNTIL, Job, Pool, Worker
 from jobs.reading.explain.explanation import Explanation, Gate, explain
 from jobs.reading.explain.reads import places
@@ -345,6 +347,24 @@ class TestNotInLine:
         (job,) = submit(tenant)
         assert store.snooze(job, start(job, worker), {}, delay=60)
         assert (explained(job).used, explained(job).sentence[:20]) == (None, "Asked to run again: ")
+
+    def test_a_job_that_gave_its_slot_back_says_why_and_how_often(self, tenant, register):
+        worker = register()
+        (job,) = submit(tenant)
+        for nth, why in enumerate((HandBack.TURN, HandBack.DRAIN, HandBack.DRAIN), 1):
+            assert "Handed back" not in explained(job).sentence or nth > 1
+            assert store.hand_back(job, start(job, worker), why, {}, cursor='"secret"')
+            dispatch()
+        again = "Handed back: its worker stops (3rd time)."
+        assert explained(job).sentence.endswith(f"to start it. {again}")
+        start(job, worker)
+        assert explained(job).sentence.endswith(again)
+        assert "secret" not in explained(job).sentence
+        facts = dict(job_view._facts(Job.objects.get(pk=job)))
+        assert facts["Handed back"] == "its worker stops (3rd time)"
+        assert facts["Checkpoint"] == "the next attempt goes on from there"
+        assert store.succeed(job, 4, {}, None)
+        assert "Handed back" not in explained(job).sentence
 
     def test_held_tells_no_date(self, tenant, register):
         register()

@@ -8,7 +8,7 @@ from django.db import OperationalError, connection
 
 from jobs import store
 from jobs.engine.verbs.stack import ask_for_stack
-from jobs.lifecycle import Status
+from jobs.lifecycle import HandBack, Status
 from jobs.models import FailedAttempt, Job, PausedJobType
 from jobs.reading import stacks
 from jobs.store import Trip
@@ -16,6 +16,7 @@ from jobs.worker.light import LightPool, ends, feeder
 from jobs.worker.light.feeder import Feeder
 from jobs.worker.light.rounds import Rounds
 from jobs.worker.threads.watchdog import Progress
+from tenants.models import TenantQueue
 from tests.conftest import request_for
 from tests.factories import NO_PID, QueueFactory, TenantFactory, make_job
 from tests.waiting import wait_until
@@ -74,10 +75,13 @@ class Fed:
 
 
 class LightProcess:
-    """A process that has called; `runs` are the attempts that it got, `cancels` those that it shall cancel."""
+    """A process that has called; `runs` are the attempts that it got, `cancels` those that it shall cancel.
+
+    asked: what else it was told, in its order.
+    """
 
     def __init__(self, fed: Fed, pid: int) -> None:
-        self.fed, self.pid, self.runs, self.cancels = fed, pid, [], []
+        self.fed, self.pid, self.runs, self.cancels, self.asked = fed, pid, [], [], []
         self.wire = fed.pool.listener.call()
         fed.wires.append(self.wire)
         self.wire.send("seats", pid, 0)
@@ -93,7 +97,10 @@ class LightProcess:
 
     def _hear(self) -> None:
         for name, said in self.wire.receive():
-            (self.runs if name == "run" else self.cancels).extend(said)
+            if name in ("run", "cancel"):
+                (self.runs if name == "run" else self.cancels).extend(said)
+            else:
+                self.asked.append((name, said))
 
 
 @pytest.fixture
@@ -314,3 +321,34 @@ def test_a_locked_row_of_an_attempt_that_may_not_start_holds_up_no_other_attempt
         wait_until(lambda: status(stranger) == Status.SUCCESS, "it has ended")
         assert blocked() == 1, "and the row is still waited for"
     wait_until(lambda: status(paused.pk) == Status.SCHEDULED, "it is put off")
+
+
+def test_a_worker_that_drains_tells_each_process_once_and_others_may_have_the_slots(fed, monkeypatch):
+    asked = []
+    monkeypatch.setattr(feeder.dispatch, "request", lambda: asked.append(1))
+    [job_id] = submit(TenantFactory(queue__num_slots=1), 1)
+    process = LightProcess(fed, NO_PID)
+    [job] = process.got(1)
+    fed.drains = True
+    fed.feeder.wake()
+    wait_until(lambda: process._hear() or process.asked, "it is told")
+    assert store.hand_back(job_id, job.attempt, HandBack.DRAIN, by=job.holder)
+    process.wire.send("ended", [(job.id, job.attempt, None)])
+    wait_until(lambda: asked, "others are told")
+    process._hear()
+    assert process.asked == [("drain", ())]
+
+
+def test_a_process_is_told_whose_slots_are_wanted_back_when_that_changes(fed):
+    owner, stranger = TenantFactory(queue__num_slots=1), TenantFactory(queue__num_slots=1)
+    [mine], [other] = submit(owner, 1), submit(stranger, 1)
+    process = LightProcess(fed, NO_PID)
+    process.got(2)
+    Job.objects.filter(pk__in=[mine, other]).update(cursor=1)
+    for paused, told in ((True, HandBack.TENANT), (False, None)):
+        TenantQueue.objects.filter(tenant=owner).update(paused=paused)
+        fed.feeder._lookout.hurry()
+        fed.feeder.wake()
+        wait_until(lambda: process._hear() or process.asked, "it is told")
+        assert process.asked == [("ask back", {(mine, 1): told})]
+        process.asked.clear()

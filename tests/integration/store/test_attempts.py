@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from jobs import store
-from jobs.lifecycle import ARROWS, Status
+from jobs.lifecycle import ARROWS, HandBack, Status
 from jobs.models import Attempt, Job
 from jobs.store import Failure, Holder
 from tests.clock import call_at
@@ -23,6 +23,7 @@ OUTCOMES = {
     "bury by take_back": "dead",
     "retry": "retry",
     "snooze": "snooze",
+    "hand_back": "hand_back",
     "stop": "cancelled",
     "stop by take_back": "cancelled",
     "take_back": "crash",
@@ -111,6 +112,7 @@ class TestFacts:
             "bury": lambda: store.fail(job.pk, 3, failure, dead=True, peak_memory=9),
             "retry": lambda: store.retry(job.pk, 3, failure, delay=1, peak_memory=9),
             "snooze": lambda: store.snooze(job.pk, 3, {}, delay=1, peak_memory=9),
+            "hand_back": lambda: store.hand_back(job.pk, 3, HandBack.DRAIN, {}, peak_memory=9),
             "stop": lambda: store.stop(job.pk, 3, {}, peak_memory=9),
         }[verb]()
         assert Attempt.objects.get().peak_memory == 9

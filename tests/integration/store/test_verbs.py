@@ -130,6 +130,20 @@ def test_only_the_holder_of_a_running_attempt_notes_its_progress(status, registe
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("status", Status)
+def test_only_the_holder_of_a_running_attempt_stores_its_cursor(status, register):
+    job = job_in(status, register)
+    before = row(job)
+    holder = Seat(job.worker, job.worker_pid)
+    others = [Seat(job.worker, NO_PID + 1), Seat(uuid.uuid4(), job.worker_pid)]
+    for attempt in (2, 3, 4):
+        assert not any(store.checkpoint(job.pk, attempt, process, "7") for process in others)
+    assert not any(store.checkpoint(job.pk, attempt, holder, "7") for attempt in (2, 4))
+    assert row(job) == before
+    assert store.checkpoint(job.pk, 3, holder, "7") == (status == Status.RUNNING) == (row(job) != before)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("status", Status)
 def test_only_a_queued_job_is_handed_over_again(status, register, settings):
     settings.JOBS_BEAT_INTERVAL = 3600 * 24  # the worker is alive at that moment, too
     job = job_in(status, register)

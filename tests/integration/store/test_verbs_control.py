@@ -21,7 +21,7 @@ class TestACancellationThatWasRequested:
     def asked(self) -> Job:
         return make_job(TenantFactory(), Status.RUNNING, attempt=3, cancel_requested_at=timezone.now())
 
-    @pytest.mark.parametrize("verb", ["retry", "snooze"])
+    @pytest.mark.parametrize("verb", ["retry", "snooze", "hand_back"])
     def test_is_not_answered_by_running_again(self, verb, asked):
         before = row(asked)
         assert not VERBS[verb](asked, 3)

@@ -6,7 +6,7 @@ import pytest
 from django.db import IntegrityError, connection
 
 from jobs import Abandon, Retry, RetryLater, current_job
-from jobs.contrib.testing import drain, run
+from jobs.contrib.testing import drain, hand_back_next, run
 from jobs.models import Job
 from tests.factories import status
 from tests.sample.models import Run
@@ -99,6 +99,33 @@ class TestLater:
         thing.async_.echo()
         with pytest.raises(AssertionError, match="did not drain"):
             drain(later=True, most=10)
+
+
+class TestHandedBack:
+    @pytest.fixture
+    def units(self, body) -> list[tuple[int, int]]:
+        done = []
+
+        def works(self):
+            run = current_job()
+            for unit in range(run.cursor or 0, 4):
+                done.append((run.attempt, unit))
+                run.checkpoint(unit + 1)
+            return len(done)
+
+        body(works)
+        return done
+
+    def test_the_next_attempt_goes_on_from_the_checkpoint_of_that_number(self, thing, units):
+        with hand_back_next(thing.async_.echo, at=3):
+            assert run(thing.async_.echo) == 4
+        assert units == [(1, 0), (1, 1), (1, 2), (2, 3)]
+        assert Job.objects.get().handed_back == 1
+
+    def test_a_test_that_never_comes_so_far_is_told(self, thing, units):
+        with pytest.raises(AssertionError, match="should have made 5 checkpoints; it made 4"):  # noqa: SIM117
+            with hand_back_next(thing.async_.echo, at=5):
+                run(thing.async_.echo)
 
 
 class TestRun:

@@ -15,6 +15,7 @@ from jobs.pages import job as job_page
 from jobs.pages.prediction_accuracy import keep
 from jobs.reading import blocks, listing, queries, stacks
 from jobs.reading.explain.explanation import explain
+from jobs.reading.handed_back import in_words
 from jobs.store import EVERY_TENANT, results
 from jobs.telemetry import traces
 from plumbing.text import duration
@@ -84,6 +85,8 @@ def _facts(job: AnyJob) -> list[tuple[str, str]]:
         "Waited": listing.wait_in_words(job),
         "Retries": f"{job.retries}{most}",
         "Crashes": str(job.crashes),
+        "Handed back": in_words(job),
+        "Checkpoint": "the next attempt goes on from there" if job.cursor is not None else None,
         "Slot": job.slot and str(job.slot),
         "Timeout": job.timeout and duration(job.timeout),
         "Silence": spec and spec.silence and duration(spec.silence),

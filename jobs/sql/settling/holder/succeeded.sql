@@ -6,6 +6,7 @@ SET status = 'success',
     stats = %(stats)s,
     progress = CASE WHEN progress >= 0 THEN 1 END,
     last_error = '',
+    cursor = NULL,
     peak_memory = %(peak_memory)s,
     result_bytes = %(result_bytes)s,
     result_expires_at = clock.now + %(result_ttl)s * interval '1 s'
