@@ -8,7 +8,7 @@ from typing import Any, TypeVar, overload
 
 from jobs.authoring.recurrence import CATCH_UP, OVERLAP, Recurrence
 from jobs.authoring.retry import Retry
-from plumbing.bounds import MAX_SECONDS, is_number
+from plumbing.bounds import MAX_SECONDS, is_number, is_whole
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 MARK = "job_spec"
@@ -17,7 +17,8 @@ FAILED = "job_failed"  # a function that is called after a failed attempt, with 
 STANDS_IN = "job_stands_in"  # true: it runs a task of another library, which has its name in the module
 CELERY_TASK = "celery_task"  # the Celery task that it runs as a job
 FUNCTIONS: dict[tuple[str, str], Callable[..., Any]] = {}  # by module and name
-IDENTICAL = ("join", "replace", "supersede", "debounce")
+IDENTICAL = ("join", "replace", "supersede", "debounce", "gather")
+GATHER, CALLS = IDENTICAL[-1], "calls"  # the argument of a gathering method that is a list
 OVERRIDABLE = frozenset({"timeout", "max_retries"})
 LEAST_SILENCE = 0.1  # seconds
 
@@ -35,6 +36,8 @@ class Spec:
     dedup: bool = True
     dedup_key: Callable[..., Any] | None = None
     identical: str = "join"
+    within: float | None = None  # seconds
+    most_calls: int = 1000
     sequence: Callable[..., Any] | None = None
     sequence_stops: bool = False
     may_hold: str | None = None
@@ -92,6 +95,12 @@ class Spec:
             raise TypeError(f"@job: identical is one of {', '.join(IDENTICAL)}, and all but join need dedup")
         if self.sequence is not None and self.identical != "join":
             raise TypeError("@job: give either sequence, or identical; each call of a sequence is a job")
+        if (self.identical == GATHER) != (self.within is not None):
+            raise TypeError("@job: give within, in seconds, together with identical='gather'; 0 if it need not wait")
+        if self.within is not None and not is_number(self.within, 0, MAX_SECONDS):
+            raise TypeError(f"@job: within is a number of seconds from 0 to {MAX_SECONDS:.0f}, not {self.within!r}")
+        if not is_whole(self.most_calls, 2):
+            raise TypeError(f"@job: most_calls is a whole number, 2 or more, not {self.most_calls!r}")
         for name in ("dedup_key", "sequence"):
             function = getattr(self, name)
             if function is not None and not callable(function):
@@ -112,6 +121,8 @@ def job(
     dedup: bool = ...,
     dedup_key: Callable[..., Any] | None = ...,
     identical: str = ...,
+    within: float | None = ...,
+    most_calls: int = ...,
     sequence: Callable[..., Any] | None = ...,
     sequence_stops: bool = ...,
     may_hold: str | None = ...,
@@ -147,7 +158,11 @@ def job(function: Any = None, **options: Any) -> Any:
         "join" returns it;
         "replace": the newest call replaces it if it waits;
         "supersede": the newest call replaces it even if it runs;
-        "debounce" gathers the calls in one job, due `delay` after the last call.
+        "debounce" makes the calls one job with the arguments of the last, due `delay` after it;
+        "gather" makes the calls one job with the `calls` of all. Calls with other values of the other arguments, or of
+        `dedup_key`, are another job.
+    within: seconds from the first of gathered calls until their job is due; 0: it gathers while it waits for a slot.
+    most_calls: the most calls that it gathers; it is due when it has them.
     sequence: a function of the bound arguments. It returns a name (text, a whole number or a UUID), or None. A tenant's
         jobs of one name run one at a time, in the order of submission; nothing is identical to them.
     sequence_stops: True: once such a job has failed, the others of its sequence wait until a person revives or
@@ -174,7 +189,10 @@ def job(function: Any = None, **options: Any) -> Any:
 
     def mark(function: Function) -> Function:
         _check_kind(function)
-        for parameter in signature(function).parameters.values():
+        parameters = signature(function).parameters
+        if spec.identical == GATHER and CALLS not in parameters:
+            raise TypeError(f"@job {function.__qualname__}: gathers calls, so it needs the argument `{CALLS}`, a list")
+        for parameter in parameters.values():
             if parameter.kind is parameter.VAR_POSITIONAL or (
                 parameter.kind is parameter.POSITIONAL_ONLY and parameter.name not in ("self", "cls")
             ):

@@ -22,7 +22,7 @@ _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 def as_text(args: dict[str, Any]) -> str:
     """Return the JSON text of checked arguments. Raises TooLarge."""
     text = json.dumps(args)
-    size, limit = _size(args, text), settings.JOBS_ARGS_MAX_BYTES
+    size, limit = size_of(args, text), settings.JOBS_ARGS_MAX_BYTES
     if size > limit:
         raise TooLarge("args", f"take {size} bytes as JSON; at most {limit} bytes ({limit // 1024} KiB) are allowed")
     return text
@@ -33,13 +33,13 @@ def stats_as_json(stats: Any) -> Any:
     if stats == {}:  # as most jobs have it
         return {}
     checked = as_json(stats, "stats")
-    size, limit = _size(checked, json.dumps(checked)), settings.JOBS_STATS_MAX_BYTES
+    size, limit = size_of(checked, json.dumps(checked)), settings.JOBS_STATS_MAX_BYTES
     if size > limit:
         raise InvalidRequest("stats", f"take {size:,} bytes as JSON; JOBS_STATS_MAX_BYTES allows {limit:,}")
     return checked
 
 
-def _size(value: Any, text: str) -> int:
+def size_of(value: Any, text: str) -> int:
     """Return the bytes of the value in JSON as PostgreSQL writes it: jsonb writes 1e+308 with all of its digits.
 
     text: the value's JSON in ASCII, so one character is one byte.

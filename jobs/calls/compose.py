@@ -8,12 +8,13 @@ from typing import Any, Protocol
 from django.db import models
 
 from jobs.authoring.current import caller
+from jobs.authoring.decorator import CALLS
 from jobs.calls import functions, permit, registry, sources
 from jobs.calls.arguments import as_json, digest
 from jobs.calls.owners import path_of
 from jobs.calls.refusals import InvalidRequest
 from jobs.calls.registry import Target
-from jobs.calls.request import JOIN, JobRequest
+from jobs.calls.request import GATHER, JOIN, JobRequest
 from plumbing.bounds import LARGEST_ID, is_whole
 from tenants.mirror import NotMirrored, tenant_of
 from tenants.models import Tenant
@@ -120,6 +121,8 @@ def _options(
     after_patience: float | timedelta | None = None,
 ) -> JobRequest:
     spec = target.spec
+    if identical == GATHER:
+        delay = target.within(delay=delay, at=at, expires=expires)
     if target.model is None:
         functions.check_can_be_imported(target.source_type)
     if expires is None:
@@ -147,6 +150,7 @@ def _options(
         memory=spec.memory,
         max_retries=max_retries,
         identical=identical,
+        most_calls=spec.most_calls if identical == GATHER else None,
         after=_ids("after", after),
         after_end=_ids("after_end", after_end),
         after_patience=_seconds(after_patience),
@@ -181,12 +185,14 @@ def user_key(user: Any) -> str:
 def _identity(target: Target, common: JobRequest, args: dict[str, Any]) -> uuid.UUID:
     """Return the identity of a job: its call and its moment. A job for tomorrow does not answer a request for today.
 
-    If the newest call wins (all but "join"), the moment does not count: it replaces jobs that are due at any time.
+    If the newest call wins, the moment does not count: it replaces jobs that are due at any time. Nor does it if calls
+    are gathered, and their lists may differ.
     """
-    same = _identical_key(target, args) if target.spec.dedup_key else target.signature.complete_json(args)
-    moment = str(common.at - EPOCH) if common.at else float(common.delay or 0)
-    if common.identical != JOIN:
-        moment = 0.0
+    told = {name: args[name] for name in args.keys() - {CALLS}} if common.identical == GATHER else args
+    same = _identical_key(target, args) if target.spec.dedup_key else target.signature.complete_json(told)
+    moment: str | float = GATHER if common.identical == GATHER else 0.0
+    if common.identical == JOIN:
+        moment = str(common.at - EPOCH) if common.at else float(common.delay or 0)
     key = digest(common.source_type, common.source_id, common.source_method, moment, same)
     whatever = sorted({*common.after_end} - {*common.after})
     return key if not common.predecessors else uuid.uuid5(key, f"after {common.predecessors}{whatever or ''}")

@@ -10,7 +10,7 @@ from typing import Any
 from django.apps import apps
 from django.db import models
 
-from jobs.authoring.decorator import MARK, Spec
+from jobs.authoring.decorator import CALLS, GATHER, MARK, Spec
 from jobs.calls import functions
 from jobs.calls.arguments import as_json
 from jobs.calls.refusals import InvalidRequest, UnknownTarget
@@ -62,13 +62,36 @@ class Target:
         return called
 
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments by name, as JSON. Raises InvalidRequest if they do not fit the signature."""
+        """Return the arguments by name, as JSON. Raises InvalidRequest if they do not fit the method."""
         try:
             bound = self.signature.bind(args, kwargs)
         except TypeError as error:
             raise InvalidRequest("args", f"do not fit {self.method}{self.signature.text}: {error}") from None
         named: dict[str, Any] = as_json(bound)
+        if self.spec.identical == GATHER:
+            self._check_calls(named.get(CALLS))
         return named
+
+    def _check_calls(self, calls: Any) -> None:
+        """Raise InvalidRequest unless the body may get this list of calls."""
+        most = self.spec.most_calls
+        if not isinstance(calls, list) or not 0 < len(calls) <= most:
+            what = f"{len(calls):,}" if isinstance(calls, list) else type(calls).__name__
+            raise InvalidRequest("args", f"{CALLS} must be a list of 1 to {most:,} calls for {self.method}, not {what}")
+
+    def within(self, **given: object) -> float | None:
+        """Return the seconds in which calls are gathered. Raises InvalidRequest if it gathers none.
+
+        given: options of the call, by name; it may have none of them, as it becomes a part of a job.
+        """
+        if self.spec.identical != GATHER:
+            remedy = f"@job(identical={GATHER!r}, within=5)"
+            raise InvalidRequest("identical", f"{self.method} does not gather calls; mark it {remedy}")
+        for name, value in given.items():
+            if value is not None:
+                why = f"{self.method} gathers calls, and its @job says when they run"
+                raise InvalidRequest(name, f"{why}: leave {name} out, or give dedup=False for a job of this call alone")
+        return self.spec.within
 
 
 is_coroutine = cache(inspect.iscoroutinefunction)

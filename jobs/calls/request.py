@@ -16,7 +16,8 @@ from plumbing.bounds import MAX_SECONDS, is_number, is_whole
 
 LAST_PRIORITY = 10
 MOST_PREDECESSORS = 1000
-JOIN, REPLACE, SUPERSEDE, DEBOUNCE = IDENTICAL  # how an identical unfinished job is treated: see @job
+JOIN, REPLACE, SUPERSEDE, DEBOUNCE, GATHER = IDENTICAL  # how an identical unfinished job is treated: see @job
+NEWEST_WINS = frozenset({REPLACE, SUPERSEDE, DEBOUNCE})
 MOST_OF_SEQUENCE = 200  # characters of its name
 MAX_WHOLE = 1_000_000  # MiB, retries
 
@@ -33,6 +34,7 @@ class JobRequest:
     memory: MiB that the process may use.
     max_retries: overrides the policy's number.
     identical: one of IDENTICAL.
+    most_calls: if it is gathered, the most calls of its job.
     dedup_key: equal for identical jobs; None: the job is identical to no other.
     after: the ids of jobs that must have succeeded first.
     after_end: the ids of jobs that must have ended first, in any way.
@@ -60,6 +62,7 @@ class JobRequest:
     memory: int | None = None
     max_retries: int | None = None
     identical: str = JOIN
+    most_calls: int | None = None
     dedup_key: uuid.UUID | None = None
     after: tuple[int, ...] = ()
     after_end: tuple[int, ...] = ()
@@ -113,23 +116,28 @@ class JobRequest:
             raise InvalidRequest("after_patience", "needs after: the jobs that it waits for")
         if len(predecessors) > MOST_PREDECESSORS:
             raise InvalidRequest("after", f"may name at most {MOST_PREDECESSORS:,} jobs, not {len(predecessors):,}")
-        if self.delay is not None or self.at is not None:
-            raise InvalidRequest("after", "give either after, or delay or at, not both")
         if self.identical != JOIN:
             raise InvalidRequest("after", "give either after, or identical, not both: identical='join' overrules @job")
+        if self.delay is not None or self.at is not None:
+            raise InvalidRequest("after", "give either after, or delay or at, not both")
         _check_seconds("after_patience", self.after_patience, least=0)
         object.__setattr__(self, "predecessors", predecessors)
 
     def _check_sequence(self) -> None:
         check_sequence(self.sequence)
-        if self.delay is not None or self.at is not None:
-            raise InvalidRequest(
-                "sequence", "give either sequence, or delay or at, not both: it starts when its turn comes"
-            )
         if self.identical != JOIN:
             raise InvalidRequest(
                 "sequence", "give either sequence, or identical, not both: each call of a sequence is a job"
             )
+        if self.delay is not None or self.at is not None:
+            raise InvalidRequest(
+                "sequence", "give either sequence, or delay or at, not both: it starts when its turn comes"
+            )
+
+    def alone(self) -> "JobRequest":
+        """Return the same request, identical to no other. It waits for no further calls, if it would gather them."""
+        delay = None if self.identical == GATHER else self.delay
+        return replace(self, identical=JOIN, most_calls=None, dedup_key=None, delay=delay)
 
     def behind(self, after: Iterable[int]) -> "JobRequest":
         """Return the same request, to run after these jobs. It is identical only if it waits for the same jobs."""

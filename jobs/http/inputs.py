@@ -168,12 +168,13 @@ class Submission(Call):
     dedup: StrictBool | None = Field(
         None, description="Return the identical unfinished recent job, if any. Default: the method's own setting."
     )
-    identical: Literal["join", "replace", "supersede", "debounce"] | None = Field(
+    identical: Literal["join", "replace", "supersede", "debounce", "gather"] | None = Field(
         None,
         description="How an identical unfinished job is treated. join: it is returned; while it waits, it takes the"
         " better priority, and a retry after a failure is due at once. replace: it is replaced if it waits. supersede:"
         " as replace, and it is asked to stop if it runs. debounce: it starts `delay` seconds after the last call."
-        " Default: the method's own.",
+        " gather: only for methods that gather calls, whose default it is: the `calls` in `args` are appended to those"
+        " of the job that waits. Default: the method's own.",
     )
     user: Name | None = Field(
         None, description="Your user that the job is for. With a session: always the logged-in user."

@@ -57,7 +57,8 @@ from jobs.store.settling import End, Ending, Failure, fail, retry, snooze, stop,
 from jobs.store.stacks import STACK_LATE, answer_stack, ask_stack
 from jobs.store.submitting import (
     Answer,
-    Gathered,
+    GoingOn,
+    debounce,
     gather,
     give_up_key,
     hasten,

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from django.db import transaction
 
 from jobs import telemetry
+from jobs.authoring.decorator import CALLS
 from jobs.calls.request import JobRequest
 from jobs.conf import settings
 from jobs.lifecycle import Status
@@ -125,12 +126,15 @@ def hasten(joined: Sequence[tuple[int, JobRequest]]) -> None:
     rows("hasten", ids=ids, priorities=priorities, soons=soons, **facts)
 
 
-class Gathered(NamedTuple):
-    """A debounced job that goes on with the arguments of a further call."""
+class GoingOn(NamedTuple):
+    """A job that waits on, with the arguments of a further call.
+
+    due_at: the moment for which it waits; None: it waits in line.
+    """
 
     id: int
     status: str
-    due_at: datetime
+    due_at: datetime | None
 
 
 def lock_identities(identities: Iterable[tuple[int, uuid.UUID]]) -> None:
@@ -143,15 +147,38 @@ def lock_identities(identities: Iterable[tuple[int, uuid.UUID]]) -> None:
     rows("lock_identities", tenants=list(tenants), buckets=list(buckets))
 
 
-def gather(calls: Sequence[tuple[int, JobRequest]]) -> list[Gathered]:
+def debounce(calls: Sequence[tuple[int, JobRequest]]) -> list[GoingOn]:
     """Let scheduled jobs without an attempt wait on, with the arguments of these calls; return the jobs that do."""
     if not calls:
         return []
     written = ",".join(
         f'{{"id":{job_id},"args":{request.args_text},{_text(_options(request))[1:]}' for job_id, request in calls
     )
-    gathered = rows("gather", calls=f"[{written}]", most=MOST_DELAYS, held_until=HELD_UNTIL)
-    return [Gathered(*row) for row in gathered]
+    debounced = rows("debounce", calls=f"[{written}]", most=MOST_DELAYS, held_until=HELD_UNTIL)
+    return [GoingOn(*row) for row in debounced]
+
+
+def gather(calls: Iterable[tuple[int, JobRequest]]) -> dict[int, GoingOn]:
+    """Append calls to the waiting jobs that gather them; return the jobs that took them, by the number of the call.
+
+    calls: numbers, and requests of which no two have one identity. Another job of such an identity gives up its key.
+    """
+    asked = [
+        {
+            "nth": nth,
+            "tenant_id": request.tenant_id,
+            "dedup_key": str(request.dedup_key),
+            "calls": request.args[CALLS],
+            "most": request.most_calls,
+            "priority": request.priority,
+            "delay": request.delay,
+            "expires": request.expires,
+        }
+        for nth, request in calls
+    ]
+    limits = {"bytes": settings.JOBS_ARGS_MAX_BYTES, "held_until": HELD_UNTIL}
+    found = rows("gather", calls=_text(asked), **limits)
+    return {nth: GoingOn(job_id, status, due_at) for nth, job_id, status, due_at, took in found if took}
 
 
 def make_way(ids: Sequence[int]) -> dict[int, int | None]:

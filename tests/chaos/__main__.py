@@ -69,6 +69,7 @@ def run(created: world.World, arguments: argparse.Namespace) -> int:
         auditor.violations,
         deaths.lost,
         callbacks=load.callbacks,
+        calls=load.calls,
         revived=load.revived,
         killed=deaths.killed,
     )

@@ -1,6 +1,6 @@
 """The load: jobs of many tenants, with retries, delays, snoozes, cancels, revivals, identical ones, litter, flows; some
-that expire, some that the newest call replaces, some whose ORM code leaves the thread of the body, and some that end in
-a transaction of their own. About half are coroutines, most of them in the light pool.
+that expire, some that the newest call replaces, some that gather calls, some whose ORM code leaves the thread of the
+body, and some that end in a transaction of their own. About half are coroutines, most of them in the light pool.
 """
 
 import random
@@ -12,6 +12,7 @@ from typing import Any
 from django.db import DatabaseError, InterfaceError, connection
 
 from jobs import batch, chain, group, submit_many
+from jobs.authoring.decorator import CALLS
 from jobs.calls.request import JobRequest
 from jobs.engine.verbs.cancel import cancel
 from jobs.engine.verbs.revive import revive
@@ -55,12 +56,13 @@ def things() -> list[Thing]:
 
 class Load:
     """Submits until stopped. accepted: every job whose submission was answered, and when. callbacks: the job at the end
-    of each batch. revived: jobs that were. faults: of its own.
+    of each batch. calls: the job that has gathered each. revived: jobs that were. faults: of its own.
     """
 
     def __init__(self, things: list[Thing], seed: int, threads: int = 2) -> None:
         self.accepted: dict[int, float] = {}
         self.callbacks: dict[int, int] = {}
+        self.calls: dict[int, int] = {}
         self.revived: set[int] = set()
         self.counts: Counter[str] = Counter()
         self.faults: list[str] = []
@@ -107,6 +109,8 @@ class Load:
         with self._lock:
             self.counts["identical submissions"] += len(ids) - len(set(ids) - self.accepted.keys())
             self.accepted.update(dict.fromkeys(ids, time.time()))
+            gathered = ((one.args[CALLS], job) for one, job in zip(requests, ids, strict=True) if CALLS in one.args)
+            self.calls.update((number, job) for calls, job in gathered for number in calls)
         return ids
 
     def _submit_flow(self, chance: random.Random) -> list[int]:
@@ -136,6 +140,8 @@ class Load:
         elif light:
             options["queue"] = chance.choices([QUEUE, "default"], [9, 1])[0]  # a coroutine runs in either kind of pool
         number = chance.randrange(10**9)
+        if chance.random() < 0.1:
+            return chance.choice(self._things).async_(priority=options["priority"]).collect.request(calls=[number])
         if chance.random() < 0.1:
             options["expires"] = chance.uniform(0.1, 2)
         if chance.random() < 0.1:

@@ -130,6 +130,12 @@ def test_news_that_nobody_read_are_found(job, evidence):
     assert judge(evidence, {job.pk: 1.0}, []) == ["1 news of ends were never read"]
 
 
+def test_a_gathered_call_that_its_job_does_not_have_is_found(job, evidence):
+    Job.objects.filter(pk=job.pk).update(args={"calls": [7]})
+    found = judge(evidence, {job.pk: 1.0}, [], calls={7: job.pk, 8: job.pk})
+    assert found == [f"job {job.pk} has not gathered call 8"]
+
+
 def test_a_lost_job_and_one_that_never_ends_are_found(job, evidence):
     stuck = make_job(job.tenant, Status.RUNNING)
     found = judge(evidence, {job.pk: 1.0, 10**9: 2.0}, [])

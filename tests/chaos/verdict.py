@@ -64,10 +64,12 @@ def judge(
     lost: Sequence[tuple[float, float]] = (),
     *,
     callbacks: Mapping[int, int] | None = None,
+    calls: Mapping[int, int] | None = None,
     revived: Collection[int] = (),
     killed: Collection[int] = (),
 ) -> list[str]:
     """Everything that went wrong, in words. exceeded: what the auditor saw. callbacks: by batch, the job after its end.
+    calls: the job that has gathered each.
     killed: the workers of which a process was killed.
 
     accepted: the jobs that must be there, and when that was said. lost: the moments, from and to, whose commits a
@@ -97,6 +99,7 @@ def judge(
         *leaks,
         *(() if lost else _missing_rows()),
         *_wrong_bookings(),
+        *(() if lost else _missing_calls(calls or {})),
         *_wrong_bills(),
         *_wrong_flows(),
         *_wrong_callbacks(callbacks or {}, revived),
@@ -128,6 +131,14 @@ def _wrong_bookings() -> Iterator[str]:
     for job in of_customers().filter(source_method__endswith="book"):
         if rows[job.pk] != (job.status == Status.SUCCESS):
             yield f"job {job.pk} ended as {job.status}, and has {rows[job.pk]} rows of its end"
+
+
+def _missing_calls(calls: Mapping[int, int]) -> Iterator[str]:
+    """Calls that were accepted, and that their job has not gathered."""
+    found = dict(AnyJob.objects.filter(pk__in=set(calls.values())).values_list("pk", "args"))
+    for call, job_id in sorted(calls.items()):
+        if call not in found.get(job_id, {}).get("calls", ()):
+            yield f"job {job_id} has not gathered call {call}"
 
 
 def _wrong_bills() -> Iterator[str]:

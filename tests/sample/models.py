@@ -371,6 +371,11 @@ class Thing(LightLoad, Asynchronous, models.Model):
         """Ends badly."""
         raise ValueError(f"never, as {labour(number, seconds)}")
 
+    @job(identical="gather", within=0.3, most_calls=5)
+    def collect(self, *, calls: list[int]) -> tuple[int, int]:
+        """Ends well, for all of its calls."""
+        return labour(0, 0)
+
     @job
     def book(self, number: int, *, seconds: float) -> tuple[int, int]:
         """Ends well, with a row that there is once, whatever dies."""

@@ -17,5 +17,5 @@ def submit_named(tenant: str, **call: Any) -> Submitted:
 
 
 def confirmation(submitted: Submitted) -> str:
-    opening = "An identical job is already under way: job" if submitted.deduplicated else "Submitted job"
+    opening = "This call is part of a job that was there before: job" if submitted.deduplicated else "Submitted job"
     return f"{opening} {submitted.id}."

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
+from jobs.authoring.decorator import CALLS, GATHER
 from jobs.calls.arguments import as_json
 from jobs.calls.compose import as_name, user_key
 from jobs.calls.refusals import InvalidRequest
@@ -97,9 +98,16 @@ def differences(job: AnyJob, call: Call[...], args: Mapping[str, Any]) -> list[s
     passed = as_json(call.target.signature.complete_json(job.args))
     wanted = {name: _comparable(value) for name, value in args.items()}
     return [
-        *(name for name, value in wanted.items() if name not in passed or value != passed[name]),
+        *(name for name, value in wanted.items() if name not in passed or not _fits(call, name, value, passed[name])),
         *(name for name, value in call.options.items() if not _has(job, name, value)),
     ]
+
+
+def _fits(call: Call[...], name: str, wanted: Any, passed: Any) -> bool:
+    """Return whether the job has this argument. A job that has gathered the calls of others has those, too."""
+    if name == CALLS and call.target.spec.identical == GATHER and isinstance(wanted, list) and isinstance(passed, list):
+        return all(one in passed for one in wanted)
+    return bool(wanted == passed)
 
 
 def _comparable(value: Any) -> Any:
@@ -111,7 +119,7 @@ def _comparable(value: Any) -> Any:
 
 
 def _has(job: AnyJob, option: str, value: Any) -> bool:
-    if option == "dedup":
+    if option in ("dedup", "identical"):
         return True  # it decides whether the job is stored, and is not stored itself
     if option == "delay":
         delay = value if isinstance(value, timedelta) else timedelta(seconds=value)

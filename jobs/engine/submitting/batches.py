@@ -16,7 +16,7 @@ from jobs.authoring.current import caller
 from jobs.authoring.exceptions import Cancelled
 from jobs.calls.compose import user_key
 from jobs.calls.refusals import InvalidRequest
-from jobs.calls.request import JOIN, JobRequest, requests_of
+from jobs.calls.request import JobRequest, requests_of
 from jobs.conf import settings
 from jobs.engine.door import dispatch
 from jobs.engine.submitting.submit import submit_all
@@ -157,8 +157,7 @@ def call_back(batch: Batch, *, on_success: JobRequest | None = None, on_end: Job
             if request.tenant_id != batch.tenant_id:
                 raise InvalidRequest("tenant", "of a job after the batch is not the one of the batch")
             waits: dict[str, Any] = {field: (*getattr(request, field), batch.id), **patience}
-            # never joined with an identical job: each batch has its own
-            ids += [submit_all([replace(request, identical=JOIN, dedup_key=None, **waits)])[0].id]
+            ids += [submit_all([replace(request.alone(), **waits)])[0].id]  # each batch has its own
     return ids
 
 

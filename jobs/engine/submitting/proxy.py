@@ -30,7 +30,7 @@ class Options(TypedDict, total=False):
     delay: seconds, or a timedelta.
     at: a moment with a time zone.
     expires: seconds after the job may start, a timedelta, or a moment; from then on no attempt starts.
-    identical: "join", "replace", "supersede" or "debounce".
+    identical: "join", "replace", "supersede" or "debounce"; "gather" only where @job says so.
     user: a user of the tenant, or the user's key.
     tenant: the tenant, for a function or a class.
     timeout: seconds.

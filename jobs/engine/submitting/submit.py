@@ -9,8 +9,9 @@ from django.utils import timezone
 
 from jobs import store
 from jobs.authoring.current import caller
+from jobs.calls.gathering import GatheredRequests
 from jobs.calls.refusals import InvalidRequest, Passed, TooManyWaiting, Undecided
-from jobs.calls.request import JobRequest
+from jobs.calls.request import GATHER, JobRequest
 from jobs.engine.door import dispatch
 from jobs.engine.submitting.identical_calls import IdenticalCalls
 from jobs.engine.verbs.audit import note_job
@@ -72,6 +73,21 @@ def submit_all(requests: Sequence[JobRequest]) -> list[Submitted]:
 
     Raises InvalidRequest, TooManyWaiting if the tenant's backlog is full, and Undecided.
     """
+    if not any(request.identical == GATHER for request in requests):
+        return _submit_each(requests)
+    gathered = GatheredRequests(requests)
+    try:
+        submitted = _submit_each(gathered.requests)
+    except InvalidRequest as refused:
+        refused.index = None if refused.index is None else gathered.firsts[refused.index]
+        raise
+    return [
+        submitted[place] if gathered.firsts[place] == index else submitted[place]._replace(deduplicated=True)
+        for index, place in enumerate(gathered.places)
+    ]
+
+
+def _submit_each(requests: Sequence[JobRequest]) -> list[Submitted]:
     identical = IdenticalCalls(requests)
     if not identical and not any(request.predecessors or request.sequence for request in requests):
         return _submit_all(requests, identical)
@@ -113,8 +129,10 @@ def _note_edges(requests: Sequence[JobRequest], submitted: Sequence[Submitted]) 
 
 
 def _submit_all(requests: Sequence[JobRequest], identical: IdenticalCalls) -> list[Submitted]:
-    placed: dict[int, Submitted] = {}
-    left = [index for index in range(len(requests)) if identical.last(index) == index]
+    placed = {
+        index: Submitted(job.id, True, job.status, due_at=job.due_at) for index, job in identical.gather().items()
+    }
+    left = [index for index in range(len(requests)) if index not in placed and identical.last(index) == index]
     for _ in range(MOST_TRIES):
         if not left:
             break

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from jobs.allocation.gates import Gate
+from jobs.calls import gathering
 from jobs.lifecycle import WAITING, Status
 from jobs.reading.explain import statuses
 from jobs.reading.explain.gates import Blocker, as_text, closed
@@ -35,6 +36,7 @@ class Explanation:
     also: further closed gates.
     place: in its lane, from 1; MAX_COUNTED_PLACE + 1 stands for all places beyond.
     reason: why the job was cancelled without a request.
+    calls: how many calls it has gathered; None if its type gathers none.
     stops: the sentence about the jobs that a dead one holds up in its sequence; empty if it stops none.
     tenants, queues: the first few that wait for the same workers; for operators only, as a tenant learns of no other.
     """
@@ -51,6 +53,7 @@ class Explanation:
     also: tuple[Gate, ...]
     place: int | None
     reason: str | None
+    calls: int | None
     stops: str
     tenants: tuple[str, ...]
     queues: tuple[str, ...]
@@ -67,11 +70,12 @@ def explain(job_id: int, *, tenant_id: TenantId) -> Explanation | None:
     standing = line(job_id) if job.status == Status.CREATED else None
     stopped = _stopped(job)
     blockers = _blockers(job, standing, stopped)
+    calls = job.calls if job.calls is not None and gathering.is_gathered(job.source_type, job.source_method) else None
     return Explanation(
         id=job.id,
         status=Status(job.status),
         gate=blockers[0].gate,
-        sentence=blockers[0].sentence + _until(job),
+        sentence=blockers[0].sentence + _so_far(job, calls) + _until(job),
         now=job.now,
         used=blockers[0].used,
         limit=blockers[0].limit,
@@ -80,10 +84,18 @@ def explain(job_id: int, *, tenant_id: TenantId) -> Explanation | None:
         also=tuple(blocker.gate for blocker in blockers[1:]),
         place=standing.place if standing else None,
         reason=job.reason,
+        calls=calls,
         stops=stopped,
         tenants=tuple(standing.tenants) if standing else (),
         queues=tuple(standing.queues) if standing else (),
     )
+
+
+def _so_far(job: JobFacts, calls: int | None) -> str:
+    """Return the sentence that says what a waiting job has gathered; empty for another job."""
+    if calls is None or Status(job.status) not in WAITING:
+        return ""
+    return f" It has gathered {'1 call' if calls == 1 else f'{calls:,} calls'}."
 
 
 def _until(job: JobFacts) -> str:

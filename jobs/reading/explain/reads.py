@@ -52,6 +52,7 @@ class JobFacts:
     user_key: str
     source_type: str
     source_method: str
+    calls: int | None  # the length of its argument `calls`, if that is a list
     slot: int | None
     progress: float | None
     stopping: bool  # it is running and was asked to stop

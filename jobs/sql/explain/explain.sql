@@ -34,6 +34,7 @@ SELECT
     job.dedup_key IS NOT DISTINCT FROM %(erased)s AS erased,
     job.created_at, job.due_at, job.ready_at, job.expires_at, job.sequence, job.sequence_stops, job.reason, job.queued_at, job.handed_at, job.start_time, job.end_time,
     clock.now,
+    CASE WHEN jsonb_typeof(job.args -> 'calls') = 'array' THEN jsonb_array_length(job.args -> 'calls') END AS calls,
     EXISTS (
         SELECT FROM failed_attempts f WHERE f.job_id = job.id AND f.attempt = job.attempt
     ) AS last_attempt_failed,

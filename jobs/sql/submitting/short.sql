@@ -1,10 +1,13 @@
 -- name: lock_identities
--- Locks:  one transaction of a tenant at a time decides about calls of one identity, of those that the newest wins. Who: submit,
---         before it looks for identical jobs. Sorted, so that two batches cannot deadlock.
-SELECT pg_advisory_xact_lock(hashtext('jobs.identical:' || tenant_id), bucket)
-FROM unnest(%(tenants)s::bigint[], %(buckets)s::int[]) AS line (tenant_id, bucket)
+-- Locks:  one transaction of a tenant at a time decides about calls of one identity, of those that the newest wins or that are
+--         gathered. Over HTTP it waits only briefly. Sorted, so that two batches cannot deadlock.
+-- Who:    submit, before it looks for identical jobs.
+WITH
+-- include shared/briefly
+line AS (SELECT * FROM unnest(%(tenants)s::bigint[], %(buckets)s::int[]) AS line (tenant_id, bucket))
+SELECT pg_advisory_xact_lock(hashtext('jobs.identical:' || tenant_id), bucket) FROM briefly CROSS JOIN line
 
--- name: gather
+-- name: debounce
 -- Change: a debounced job that has not been tried waits on for a further call, and takes its arguments; but no longer than so
 --         many delays after its first call. Not an arrow: the status stays.
 -- Who:    submit, for the jobs that have the identity of such calls. Those that it misses are ready by now, or on.

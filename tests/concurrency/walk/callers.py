@@ -17,6 +17,7 @@ from tests.concurrency.walk.world import QUEUES, USERS, NotPossible, World, poss
 
 TYPES = ("tests.letter", "tests.picture")
 SAME = tuple(uuid.UUID(int=n) for n in range(1, 4))  # of identical jobs
+GROUPS = tuple(uuid.UUID(int=n) for n in range(4, 6))  # of gathered calls
 
 
 def submit(world: World) -> object:
@@ -76,6 +77,22 @@ def submit_in_sequence(world: World) -> object:
     ]
     submitted = world.do(lambda: submit_all(requests))
     return submitted and (name, [job.id for job in submitted])
+
+
+def submit_gathered(world: World) -> object:
+    """A few calls of one group, in several queues; few enough make their job full."""
+    draw = world.random
+    call = {"source_type": draw.choice(TYPES), "source_id": "1", "source_method": "run", "identical": "gather"}
+    of_group = {"tenant_id": draw.choice(world.tenants), "most_calls": 3, "dedup_key": draw.choice(GROUPS)}
+    some = {"delay": draw.choice((0.0, 0.5, 20.0)), "expires": draw.choice((None, None, 20.0))}
+
+    def request() -> JobRequest:
+        queue, priority = draw.choice(QUEUES), draw.randint(0, 2)
+        return JobRequest(args={"calls": [draw.random()]}, queue=queue, priority=priority, **call, **of_group, **some)
+
+    requests = [request() for _ in range(draw.choice((1, 1, 2, 5)))]
+    submitted = world.do(lambda: submit_all(requests))
+    return submitted and [job.id for job in submitted]
 
 
 def cancel_one(world: World) -> object:

@@ -38,6 +38,7 @@ OFTEN = {
     operators.register: 12,
     callers.submit_after: 5,
     callers.submit_in_sequence: 5,
+    callers.submit_gathered: 5,
     operators.read_news: 3,
     callers.cancel_one: 3,
     callers.resume_type: 6,

@@ -57,7 +57,7 @@ class TestSubmit:
         words = ["submit", "sample.thing", thing.pk, "echo", "--tenant", "acme"]
         first, second = run_json(*words), run_json(*words)
         assert (first["deduplicated"], second) == (False, {"id": first["id"], "deduplicated": True})
-        assert run(*words) == f"An identical job is already under way: job {first['id']}.\n"
+        assert run(*words) == f"This call is part of a job that was there before: job {first['id']}.\n"
         assert run_json(*words, "--no-dedup")["id"] != first["id"]
 
     def test_a_job_of_the_class_and_a_moment(self, tenant):

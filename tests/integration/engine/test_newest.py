@@ -292,7 +292,7 @@ class TestMessages:
 
     def test_an_unknown_way_is_refused(self, thing):
         with pytest.raises(
-            InvalidRequest, match="identical: must be one of join, replace, supersede, debounce, not 'x'"
+            InvalidRequest, match="identical: must be one of join, replace, supersede, debounce, gather, not 'x'"
         ):
             thing.async_(identical="x").echo(1)
         with pytest.raises(InvalidRequest, match="identical: nothing is identical to a job without dedup"):

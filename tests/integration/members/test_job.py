@@ -1,17 +1,21 @@
 """The page of one job, and its cancellation."""
 
+import re
 import uuid
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
 
+from jobs import async_
 from jobs.engine.upkeep.history import Archive
 from jobs.lifecycle import Status
 from jobs.models import BlockedLoop, FailedAttempt, Job, JobLog, PausedJobType, Queue
 from tenants.models import Change, TenantQueue
+from tests.callers import browser_of, superuser
 from tests.factories import TenantFactory, make_job
 from tests.integration.members.reading import LIST, page, row, why
+from tests.sample.gathered import index
 
 pytestmark = pytest.mark.django_db
 NEIGHBOUR = "NeighbourEnded: its process was ended because of another job in it"
@@ -50,6 +54,15 @@ def test_a_held_job_and_a_retry_have_theirs(mate, tenant):
     assert "will be tried again (retry 1 of 3)" in why(mate, retry)
     PausedJobType.objects.create(source_type="reports.datareport", source_method="execute")
     assert "Jobs of this kind are paused" in why(mate, make_job(tenant))
+
+
+def test_a_job_that_gathers_shows_how_many_calls_it_has_and_another_one_none(mate, tenant):
+    gathers = async_(index, tenant=tenant)(calls=list("abc"))
+    other = make_job(tenant, args={"calls": ["a", "b"]}).pk
+    for path, client in (("/jobs/{}/", mate), ("/ops/jobs/{}/", browser_of(superuser()))):
+        facts = page(client, path.format(gathers)).partition("Calls</dt>")[2]
+        assert re.match(r" ?<dd[^>]*> ?3 ?</dd>", facts), facts[:99]
+        assert "Calls</dt>" not in page(client, path.format(other))
 
 
 def test_errors_are_told_as_over_http(mate, tenant):

@@ -5,9 +5,10 @@ from unittest import mock
 
 import pytest
 
-from jobs import job
+from jobs import async_, job
 from jobs.contrib.testing import assert_not_submitted, assert_submitted, drain, fail_next, run, submitted
 from tests.factories import QueueFactory, TenantFactory, ThingFactory
+from tests.sample.gathered import index
 from tests.sample.models import Thing
 
 pytestmark = pytest.mark.django_db
@@ -35,6 +36,14 @@ class TestSubmitted:
         thing.async_.echo()
         ThingFactory().async_.echo()
         assert len(submitted(Thing.async_.echo)) == 2
+
+    def test_a_job_that_has_gathered_the_calls_of_others_has_a_call_too(self, thing):
+        call = async_(index, tenant=thing.tenant)
+        call(calls=[1])
+        call(calls=[{"page": 2}, 3])
+        assert len(submitted(call, calls=[{"page": mock.ANY}, 1])) == 1
+        assert_not_submitted(call, calls=[4])
+        assert_not_submitted(call, calls=3)
 
     def test_a_job_of_the_class_belongs_to_its_tenant(self, thing):
         Thing.async_(tenant=thing.tenant).everything(region="EU")
