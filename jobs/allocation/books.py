@@ -7,7 +7,7 @@ from typing import Any
 
 from jobs.allocation import order
 from jobs.allocation.line import BookedJob, LineByPlace, LineByUser
-from jobs.allocation.state import READY, Freed, Hold, Lane, Pool, Queue, Tenant
+from jobs.allocation.state import READY, Freed, Lane, LineHold, Pool, Queue, Tenant
 
 
 class Books:
@@ -43,7 +43,7 @@ class Books:
         self.lines_held: list[Lane | Queue] = []
         self.opening: list[tuple[float, int, Lane]] = []
         self.resting: dict[Lane, None] = {}
-        self.holding: list[tuple[float, int, Hold, Lane | Queue]] = []
+        self.holding: list[tuple[float, int, LineHold, Lane | Queue]] = []
         self._numbers = count(number + 1)
         self._ties = count()
 
@@ -94,7 +94,7 @@ class Books:
         elif moment is not None:
             heappush(self.opening, (moment, next(self._ties), lane))
 
-    def hold_line(self, line: Lane | Queue, hold: Hold) -> Hold:
+    def hold_line(self, line: Lane | Queue, hold: LineHold) -> LineHold:
         """Note that a job holds its lane or its queue. The next dispatch closes it."""
         line.holds.append(hold)
         self.lines_held.append(line)

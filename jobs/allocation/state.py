@@ -235,12 +235,12 @@ class Queue(LimitBook):
     mean_seconds: float = 0.0
     tickets: int = 0
     circle: list[tuple[int, "Lane"]] = field(default_factory=list, init=False)
-    holds: list["Hold"] = field(default_factory=list, init=False)
+    holds: list["LineHold"] = field(default_factory=list, init=False)
     held: bool = False
 
 
 @dataclass(slots=True, eq=False)
-class Hold:
+class LineHold:
     """A job holds its lane, or its queue, until a moment.
 
     until: the moment
@@ -279,7 +279,7 @@ class Lane:
     line: LineByPlace | LineByUser = field(default_factory=LineByPlace, init=False)
     arrived: list[BookedJob] = field(default_factory=list, init=False)
     news: int | None = field(default=None, init=False)
-    holds: list[Hold] = field(default_factory=list, init=False)
+    holds: list[LineHold] = field(default_factory=list, init=False)
 
     @property
     def slots(self) -> int | None:

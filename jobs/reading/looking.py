@@ -58,7 +58,6 @@ class Queue:
     weight: int
     concurrency: int | None
     paused: bool
-    held: bool
     rate_limit: int | None
     rate_window: float | None
     in_use: int
@@ -69,6 +68,7 @@ class Queue:
     late: int = 0
     late_seconds: float = 0.0
     idle_looks: int = 0
+    held: bool = False
     wait_target: float | None = None
 
 

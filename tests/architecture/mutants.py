@@ -34,6 +34,7 @@ CLAIM = (
     "tests/concurrency/test_door.py",
     "tests/integration/engine/test_burst.py",
     "tests/integration/store/test_trips_claim.py",
+    "tests/integration/store/test_holds.py",
 )
 SLICES = ("tests/integration/engine/test_slices.py",)
 TRIPS = tuple(f"tests/integration/store/test_trips{part}.py" for part in ("", "_claim", "_follow", "_suspects"))
@@ -72,7 +73,7 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     "forget_batches": ("tests/integration/engine/test_prune.py",),
     "submit": (*SUBMIT, WEBHOOKS),
     "claim": CLAIM,
-    **dict.fromkeys(("open_line", "room"), (HOLDS,)),
+    "open_line": (HOLDS,),
     "promote": (*VERBS, HOLDS),
     "follow": (*SLICES, EXPIRES),
     "may_follow": (*TRIPS, *SLICES, HOLDS),

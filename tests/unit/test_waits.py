@@ -64,6 +64,8 @@ WAITS = [
     (lane(gate=Gate.NO_SLOTS, waiting=8), queue(), {Gate.NO_SLOTS: 8}),
     (FULL, queue(paused=True), {Gate.SLOTS_FULL: 8}),
     (lane(gate=Gate.LANE_FULL, waiting=8), queue(paused=True), {Gate.LANE_FULL: 8}),
+    (lane(gate=Gate.LANE_HELD, waiting=8), queue(held=True), {Gate.LANE_HELD: 8}),
+    (lane(passing=2, waiting=8), queue(held=True), {Gate.QUEUE_HELD: 8}),
     (SLOW, queue(processes=0), {Gate.TENANT_RATE: 8}),
     (SLOW, queue(paused=True), {Gate.QUEUE_PAUSED: 8}),
     (EIGHT, queue(paused=True), {Gate.QUEUE_PAUSED: 8}),

@@ -12,9 +12,11 @@ from typing import Any
 from django.db import DataError
 
 from jobs import store, telemetry
-from jobs.authoring.exceptions import Abandon, Cancelled, HandedBack, Later, RetryLater
+from jobs.authoring.exceptions import Abandon, Cancelled, HandedBack, Later, RetryLater, later_of
 from jobs.authoring.groups import means
-from jobs.engine.attempt import holding
+from jobs.calls import registry
+from jobs.calls.refusals import InvalidRequest
+from jobs.conf import settings
 from jobs.engine.attempt.body import SourceGone, UnknownJobType
 from jobs.engine.attempt.failures import as_failure, without_text
 from jobs.engine.attempt.outcome import Outcome
@@ -25,7 +27,9 @@ from jobs.engine.process.patience import patiently
 from jobs.engine.process.user_code import Ask
 from jobs.lifecycle import HandBack
 from jobs.store import End, Failure, Started
+from plumbing.text import in_one_line, storable
 
+MOST_OF_A_REASON = 200  # characters
 UNASKED = "raised Cancelled, but was not asked to stop"
 
 TRIES: Mapping[str, tuple[str, ...]] = {
@@ -118,10 +122,9 @@ def judge(job: Started, error: BaseException, stats: dict[str, Any] | None, ask:
         error = refusal
     first = None
     if means(error, RetryLater):
-        asked = ask(partial(holding.allowed, job, error))
+        asked = ask(partial(_later, job, error))
         if asked.error is None:
-            later = holding.bounded(job, asked.value)
-            return Verdict("snooze", stats, delay=later.seconds, later=later)
+            return Verdict("snooze", stats, delay=asked.value.seconds, later=asked.value)
         error, first = asked.error, error  # a class of its author's own, which fails; or it may not hold its queue
     policy = None if isinstance(error, SourceGone) else policy_of(job)  # no retry brings a row back
     delay = None
@@ -139,6 +142,31 @@ def judge(job: Started, error: BaseException, stats: dict[str, Any] | None, ask:
     if policy is None and not abandoned:
         return Verdict("fail", stats, failure, readable)
     return Verdict("bury", stats, failure, readable)
+
+
+def _later(job: Started, error: BaseException) -> Later:
+    """Return what RetryLater asks for: with a hold that is not too long, and a reason that fits in a line.
+
+    Raises ValueError for what is not possible, and if it holds a queue that this job type may not hold.
+    """
+    later = later_of(error)
+    if later.hold == "queue" and not _may_hold_queue(job):
+        raise ValueError(
+            f'RetryLater(hold="queue") stops the jobs of all tenants: mark {job.source_type}.{job.source_method} with'
+            ' @job(may_hold="queue"), or say hold="tenant" for the jobs of its tenant'
+        )
+    seconds = later.seconds
+    if later.hold is not None and seconds > settings.JOBS_LONGEST_HOLD:
+        telemetry.noticed("hold cut", job=job.id, seconds=settings.JOBS_LONGEST_HOLD, asked=seconds)
+        seconds = settings.JOBS_LONGEST_HOLD
+    return Later(seconds, later.hold, in_one_line(storable(later.why))[:MOST_OF_A_REASON])
+
+
+def _may_hold_queue(job: Started) -> bool:
+    try:
+        return registry.resolve(job.source_type, job.source_method).spec.may_hold == "queue"
+    except InvalidRequest:  # the method no longer exists
+        return False
 
 
 def _apply(verb: str, job: Started, verdict: Verdict) -> bool:

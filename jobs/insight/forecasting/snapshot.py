@@ -9,7 +9,7 @@ from math import inf
 from typing import Any
 
 from jobs.allocation.books import Books
-from jobs.allocation.state import Hold, Lane, LaneId, LaneState, Queue, Tenant
+from jobs.allocation.state import Lane, LaneId, LaneState, LineHold, Queue, Tenant
 
 Row = Mapping[str, Any]  # the fields of a class of jobs.allocation.state
 NEVER_OPENS = 1e9  # seconds: a lane that opens later opens only when a dispatch lends its tenant a slot
@@ -119,9 +119,9 @@ class Snapshot:
         for (tenant_id, queue_id), until in self.holds.items():
             if queue_id in books.queues and not tenant_id:
                 books.queues[queue_id].held = True
-                books.hold_line(books.queues[queue_id], Hold(until))
+                books.hold_line(books.queues[queue_id], LineHold(until))
             elif queue_id in books.queues and tenant_id in books.tenants:
-                books.hold_line(books.lane(tenant_id, queue_id), Hold(until))
+                books.hold_line(books.lane(tenant_id, queue_id), LineHold(until))
         return books
 
     def held_until(self, lane: LaneId) -> float:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
-from jobs.allocation.state import Hold, Lane, Pool, Queue, Tenant
+from jobs.allocation.state import Lane, LineHold, Pool, Queue, Tenant
 from jobs.models import ERASED
 from jobs.reading.looking import reading_as_sets
 from jobs.store.owner import TenantId, tenant_or_any
@@ -147,7 +147,7 @@ def facts(job_id: int, *, tenant_id: TenantId) -> JobFacts | None:
         lane = Lane(Tenant(**tenant), Queue(**queue, pool=Pool(**pool)), in_use=row.pop("lane_in_use"))
         lane.queue.held = of_queue is not None
         if of_lane is not None:
-            lane.holds.append(Hold(of_lane.seconds))
+            lane.holds.append(LineHold(of_lane.seconds))
         return JobFacts(**row, lane=lane, lane_hold=of_lane, queue_hold=of_queue)
     return None
 

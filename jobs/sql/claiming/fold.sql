@@ -112,7 +112,11 @@ opening AS MATERIALIZED (  -- lanes whose tenant has a token again, or may borro
 -- for a round.
 news AS MATERIALIZED (
     SELECT queue_id, tenant_id, min(head) AS head, sum(jobs)::int AS jobs, sum(seconds) AS seconds, sum(slots)::int AS slots,
-        sum(tickets)::bigint AS tickets, bool_or(opens) AS opens, bool_or(holds) AS holds
+        sum(tickets)::bigint AS tickets, bool_or(opens) AS opens, bool_or(holds) AS holds,
+        -- Whose lanes are held, of this queue: its own, or all (0). Null: as before.
+        CASE WHEN bool_or(holds) THEN ARRAY(
+            SELECT h.tenant_id FROM holds h WHERE h.queue_id = each_one.queue_id AND h.tenant_id IN (0, each_one.tenant_id)
+        ) END AS holders
     FROM (
         SELECT queue_id, tenant_id, head, jobs, 0::float8 AS seconds, 0 AS slots, 0::bigint AS tickets, false AS opens, false AS holds
         FROM arrival
@@ -132,14 +136,11 @@ news AS MATERIALIZED (
 told AS MATERIALIZED (
     SELECT *, nextval('door_seq') AS number,
         -- A held lane wakes when its last hold is over, and by nothing else.
-        CASE WHEN state = 'held' OR held THEN NOT coalesce(held, true) ELSE moves END AS wakes
+        CASE WHEN state = 'held' OR held THEN NOT coalesce(held, true) ELSE moves END AS wakes, 0 = ANY(holders) AS queue_held
     FROM (
         SELECT n.*, l.row, l.state, l.position, turn.head AS turn_head, coalesce(tenant.weight, 1) AS weight,
             n.head IS NOT NULL OR n.opens AND l.state IN ('closed', 'full') OR n.slots > 0 AND l.state = 'full' AS moves,
-            CASE WHEN n.holds THEN
-                EXISTS (SELECT FROM holds h WHERE h.queue_id = n.queue_id AND h.tenant_id = n.tenant_id)
-            END AS held,
-            CASE WHEN n.holds THEN EXISTS (SELECT FROM holds h WHERE h.queue_id = n.queue_id AND h.tenant_id = 0) END AS queue_held,
+            n.tenant_id = ANY(n.holders) AS held,
             turn.state <> 'ready' OR turn.version < (SELECT floor FROM memory) AS turn_sleeps,
             CASE
                 WHEN coalesce(l.virtual_time, 0) + n.seconds / coalesce(tenant.weight, 1) < turn.lane_time

@@ -39,9 +39,7 @@ arriving AS (
     DELETE FROM holds WHERE ctid = ANY(ARRAY(
         SELECT h.ctid FROM holds h CROSS JOIN clock
         WHERE h.until <= clock.now  -- guard
-          AND NOT EXISTS (
-              SELECT FROM jobs j WHERE j.id = h.job_id AND j.due_at <= clock.now AND j.id NOT IN (SELECT id FROM due)
-          )  -- guard
+          AND NOT EXISTS (SELECT FROM jobs j WHERE j.id = h.job_id AND j.due_at <= clock.now AND j.id NOT IN (SELECT id FROM due))  -- guard
         ORDER BY h.until
         LIMIT %(batch)s
         FOR UPDATE OF h SKIP LOCKED

@@ -16,7 +16,7 @@ held AS MATERIALIZED (  -- by which job its lane, and its queue (tenant 0); a te
     FROM job
     CROSS JOIN clock
     JOIN holds h ON h.queue_id = job.queue_id AND h.tenant_id IN (0, job.tenant_id)
-    CROSS JOIN LATERAL (SELECT coalesce(h.owner_id = %(tenant_id)s::bigint, true) AS own) asked  -- guard I8
+    CROSS JOIN LATERAL (SELECT coalesce(h.owner_id = %(tenant_id)s::bigint, true) AS own) asked
     ORDER BY h.tenant_id, h.until DESC
 ),
 slots AS (

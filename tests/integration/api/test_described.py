@@ -3,6 +3,7 @@
 import importlib
 import json
 from collections.abc import Callable
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -11,6 +12,7 @@ import openapi_python_client
 import pytest
 from django.core.wsgi import get_wsgi_application
 from django.db import transaction
+from django.utils import timezone
 from ninja.openapi.schema import OpenAPISchema
 from openapi_python_client.config import Config, ConfigFile, MetaType
 from schemathesis import checks
@@ -22,7 +24,7 @@ from jobs.engine.verbs.pause import pause_job_type
 from jobs.engine.verbs.stack import ask_for_stack
 from jobs.insight import what_if_answer, what_if_process
 from jobs.lifecycle import Status
-from jobs.models import JobMemory, WebhookEndpoint
+from jobs.models import Hold, JobMemory, WebhookEndpoint
 from jobs.store import results
 from tenants import auth
 from tenants.models import Tenant
@@ -79,6 +81,12 @@ class World:
     def webhook(self) -> Asked:
         endpoint = WebhookEndpoint.objects.create(tenant=self.tenant, url="https://example.com/", salt="x")
         return {"path_parameters": {"endpoint_id": endpoint.pk}}
+
+    def held_queue(self) -> Asked:
+        queue, now = QueueFactory(name="held"), timezone.now()
+        moments = {"held_at": now, "until": now + timedelta(seconds=60)}
+        Hold.objects.create(queue_id=queue.pk, tenant_id=0, job_id=1, attempt=1, owner_id=self.tenant.pk, **moments)
+        return {"path_parameters": {"name": queue.name}}
 
     def kept(self, made: Callable[[], Asked]) -> Asked:
         """A list that has one."""
@@ -168,6 +176,8 @@ def good(world: World, ask_what_if: Callable[..., Any]) -> dict[str, Callable[[]
         "list_queues": dict,
         "read_queue": lambda: queue,
         "change_queue": lambda: queue | {"body": {"weight": 2}},
+        "list_holds": world.held_queue,
+        "open_queue": having(world.held_queue, body={}),
         "list_tenants": dict,
         "read_tenant": lambda: of_tenant,
         "change_tenant": lambda: of_tenant | {"body": {"num_slots": 2}},

@@ -40,7 +40,7 @@ class TestLive:
     def test_nothing_new_is_an_empty_answer(self, client):
         QueueFactory(name="default")
         known = versions(text(client.get("/ops/queues/")))
-        assert set(known) == {"old", "queues", "types", "pages", "alarm"}
+        assert set(known) == {"old", "queues", "held", "types", "pages", "alarm"}
         answer = live(client, "/ops/queues/", known)
         assert (answer.status_code, answer.content) == (204, b"")
 

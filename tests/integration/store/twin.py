@@ -19,7 +19,7 @@ from jobs.allocation.fold import LANES_TO_OPEN
 from jobs.allocation.follow import follow
 from jobs.allocation.line import BookedJob
 from jobs.allocation.passes import WorkerSeats, make_pass
-from jobs.allocation.state import Hold, Lane, Pool, Queue, Tenant
+from jobs.allocation.state import Lane, LineHold, Pool, Queue, Tenant
 from jobs.authoring.exceptions import Later
 from jobs.models import QueueTurn, TenantBook
 from jobs.store import Failure, Holder
@@ -78,7 +78,7 @@ class Twin:
         self.books = Books(far_number())
         self.held: list[Held] = []
         self.retrying: dict[int, tuple[Lane, BookedJob]] = {}  # by number
-        self.holding: dict[int, Hold] = {}  # by number, of jobs that are not in line again
+        self.holding: dict[int, LineHold] = {}  # by number, of jobs that are not in line again
         self.holds_for = 2.0  # seconds
         self.seen: Counter[str] = Counter()  # what the history was made of
         self._sources = count()
@@ -153,7 +153,7 @@ class Twin:
         facts = {"delay": self.holds_for, "later": Later(self.holds_for, what), "by": by}
         assert call_at(self.moment, store.snooze, held.id, held.attempt, {}, **facts)
         self.retrying[held.id] = held.lane, BookedJob(held.job.place, held.job.user)
-        hold = Hold(self.now + self.holds_for, in_line=False)
+        hold = LineHold(self.now + self.holds_for, in_line=False)
         self.holding[held.id] = self.books.hold_line(held.lane if what == "tenant" else held.lane.queue, hold)
 
     def promote(self) -> None:
