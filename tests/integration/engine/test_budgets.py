@@ -22,8 +22,10 @@ from jobs.store import EVERY_TENANT, Failure
 from tests.attempts import WORKER, run
 from tests.clock import call_at
 from tests.factories import TenantFactory, ThingFactory, copies, make_job, status
+from tests.light import trip
 from tests.sample.models import Thing
 from tests.sql import sql
+from tests.verbs import REASONS, VERBS, a_start
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -134,6 +136,36 @@ class TestEveryWay:
         assert budgets.hold_or_release() is False
         assert Job.objects.filter(due_at=HELD_UNTIL).count() == 31
         assert [claimed.id for claimed in store.claim()] == [free.pk]
+
+
+@pytest.mark.parametrize(
+    "verb",
+    ["start", "start by start_kept", "start by start_many", "follow", "follow by succeed_many", "release"],
+)
+def test_no_statement_starts_a_job_whose_budget_is_used_up(verb, register):
+    register()
+    waiting = {"start": Status.QUEUED, "follow": Status.CREATED, "release": Status.SCHEDULED}[verb.partition(" ")[0]]
+    job = make_job(TenantFactory(queue__num_slots=5), waiting, attempt=3, spends=["pages", "tokens"])
+    REASONS.get(verb, lambda job: None)(job)
+    SpentBudget.objects.create(tenant_id=TenantFactory().pk, unit="tokens", since=timezone.now())  # a stranger's
+    SpentBudget.objects.create(tenant_id=job.tenant_id, unit="mails", since=timezone.now())  # not one of the job's
+    own = SpentBudget.objects.create(tenant_id=job.tenant_id, unit="tokens", since=timezone.now())
+    assert not VERBS[verb](job, job.attempt)
+    own.delete()
+    assert VERBS[verb](job, job.attempt)
+
+
+def test_many_that_end_at_once_hand_on_no_slot_in_which_units_were_used(register):
+    worker = register(concurrency=4)
+    tenant = TenantFactory(queue__num_slots=2)
+    ended = [
+        make_job(tenant, Status.RUNNING, attempt=1, worker=worker, worker_pid=1, slot=slot, units=units)
+        for slot, units in ((1, {"tokens": 1}), (2, None))
+    ]
+    waiting = [make_job(tenant) for _ in range(2)]
+    begun = [a_start(job, 1, store.Holder(worker, 1)) for job in ended]
+    told = trip(worker, ended=[store.Success(job, {}, goes_on=True) for job in begun])
+    assert {of: job.id for of, job in told.followed.items()} == {(ended[1].pk, 1): waiting[0].pk}
 
 
 def test_a_job_that_has_ended_with_units_hands_its_slot_to_nobody(register):
