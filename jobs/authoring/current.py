@@ -84,7 +84,8 @@ class CurrentJob:
         """Add what this attempt has used, such as used(tokens=1840, pages=3): at most 8 names, for bills and budgets.
 
         It counts whatever becomes of the attempt. It is stored with the next `progress` or `checkpoint`, or with
-        the end of the attempt: only a process that is killed before loses it. It asks no database, so coroutines call it, too.
+        the end of the attempt: only a process that is killed before loses it. It asks no database, so coroutines call
+        it, too.
 
         Raises ValueError for a wrong name, for too many names, and for an amount that is not a whole number from 0.
         """

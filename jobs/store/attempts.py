@@ -131,7 +131,7 @@ def progress(  # noqa: PLR0917 - a light seat passes no names
 
 
 def checkpoint(job_id: int, attempt: int, seat: Seat, cursor: str, units: dict[str, int] | None = None) -> bool:
-    """Store the cursor (JSON) of an attempt that runs in this process, and what it has used; return whether it may go on.
+    """Store the cursor (JSON) of an attempt that runs in this process, and what it used; return whether it may go on.
 
     False: it was asked to stop, or it does not run here, or another transaction has locked the job.
     """
