@@ -76,7 +76,7 @@ ARROWS = (
     _arrow("stop", Status.RUNNING, to=Status.CANCELLED, by=("stop", "take_back"), fenced=True),
     _arrow("take_back", *HOLDING, to=Status.SCHEDULED, fenced=True),
     _arrow("put_off", Status.QUEUED, to=Status.SCHEDULED, fenced=True),
-    _arrow("hold", Status.CREATED, to=Status.SCHEDULED),
+    _arrow("hold", Status.CREATED, to=Status.SCHEDULED, by=("hold", "hold_spent")),
     _arrow("release", Status.SCHEDULED, to=Status.CREATED),
     _arrow("cancel", *WAITING, Status.QUEUED, to=Status.CANCELLED),
     _arrow("lapse", *WAITING, to=Status.CANCELLED),

@@ -1,12 +1,9 @@
 """The slots that a tenant may hold in single queues: {"exports": 3}; for people "exports=3, mails=1"."""
 
-from typing import Any
-
-from django import forms
 from django.core.exceptions import ValidationError
-from django.db import models
 
 from plumbing.bounds import MOST_SLOTS, is_whole
+from tenants.by_name import NumbersByName
 
 
 def check(value: object) -> None:
@@ -15,37 +12,8 @@ def check(value: object) -> None:
         raise ValidationError(f"Give each queue from 1 to {MOST_SLOTS:,} slots, such as exports=3.")
 
 
-def from_text(text: str) -> dict[str, int]:
-    """Read "exports=3, mails=1"; an empty text has no queue. Raises ValidationError."""
-    read: dict[str, Any] = {}
-    for one in filter(None, map(str.strip, text.split(","))):
-        name, _, slots = (part.strip() for part in one.partition("="))
-        read[name] = int(slots) if slots.isascii() and slots.isdigit() and len(slots) <= len(str(MOST_SLOTS)) else slots
-    check(read)
-    return read
+class SlotsByQueue(NumbersByName):
+    """A column of slots by the name of the queue."""
 
-
-def as_text(value: dict[str, int]) -> str:
-    return ", ".join(f"{name}={slots}" for name, slots in sorted(value.items()))
-
-
-class _SlotsField(forms.CharField):
-    """Their text in a form."""
-
-    def to_python(self, value: Any) -> Any:
-        return value if isinstance(value, dict) else from_text(value or "")
-
-    def prepare_value(self, value: Any) -> Any:
-        return as_text(value) if isinstance(value, dict) else value
-
-
-class SlotsByQueue(models.JSONField):
-    """A column of them. A CHECK constraint of its table refuses what `check` refuses: the claim reads the numbers."""
-
+    MOST = MOST_SLOTS
     default_validators = [check]
-
-    def to_python(self, value: Any) -> Any:
-        return from_text(value) if isinstance(value, str) else value
-
-    def formfield(self, **kwargs: Any) -> Any:  # that of a JSONField shows JSON
-        return models.Field.formfield(self, **{"form_class": _SlotsField, **kwargs})

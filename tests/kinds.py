@@ -51,17 +51,19 @@ class Light:
             self._settle(running)
         return not self._here.stuck
 
-    def _begin(self, running: dict[Key, Started]) -> list[Started]:
-        started = trip(self._here.worker, free=[os.getpid()] * SEATS, claims=True).started
-        running |= {(job.id, job.attempt): job for job in started}
-        self._here.begin_all(started)
-        return started
+    def _begin(self, running: dict[Key, Started]) -> bool:
+        """Start what may start, and put off what was claimed but may not; whether there was either."""
+        made = trip(self._here.worker, free=[os.getpid()] * SEATS, claims=True)
+        running |= {(job.id, job.attempt): job for job in made.started}
+        self._here.begin_all(made.started)
+        put_off = [job for job in made.done or () if store.put_off(job.id, job.attempt)]
+        return bool(made.started or put_off)
 
     def _settle(self, running: dict[Key, Started]) -> None:
         """Settle what has ended."""
         ended = [(running.pop(one.key), one.outcome) for one in [*self._here.ended] if one.key in running]
         facts = [
-            (job, end.stats, end.result_ttl, end.result_bytes)
+            (job, end.stats, end.result_ttl, end.result_bytes, end.units.sums())
             for job, end in ended
             if end.error is end.ended_at is None
         ]

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from jobs import store
 from jobs.lifecycle import HandBack, Status
-from jobs.models import HELD_UNTIL, Job, JobEdge, JobEnd, PausedJobType, Worker
+from jobs.models import HELD_UNTIL, Job, JobEdge, JobEnd, PausedJobType, SpentBudget, Worker
 from jobs.store import EVERY_TENANT, Failure, Holder, Seat, Started, Success
 from jobs.store.attempts import logged_start, starting
 from jobs.store.rows import rows
@@ -30,6 +30,12 @@ def moved(job: Job, rows: list) -> bool:
 
 def pause(job: Job) -> None:
     PausedJobType.objects.create(source_type=job.source_type, source_method=job.source_method)
+
+
+def spend_all(job: Job) -> None:
+    """A budget that it spends is used up."""
+    SpentBudget.objects.create(tenant_id=job.tenant_id, unit="tokens", since=timezone.now())
+    Job.objects.filter(pk=job.pk).update(spends=["tokens"])
 
 
 def ask_to_stop(job: Job) -> None:
@@ -132,6 +138,7 @@ VERBS = {
     "turn_away": lambda job, attempt: call_at(LATER, store.turn_away, job.pk, attempt),
     "replace": lambda job, attempt: moved(job, store.replace({job.pk: job.pk + 1})),
     "hold": lambda job, attempt: moved(job, store.hold(job.source_type, job.source_method)),
+    "hold by hold_spent": lambda job, attempt: moved(job, store.hold_spent(10)),
     "release": lambda job, attempt: moved(job, store.release()),
     "cancel": lambda job, attempt: bool(store.cancel([job.pk], tenant_id=EVERY_TENANT)),
     "revive": lambda job, attempt: store.revive(job.pk, tenant_id=EVERY_TENANT),
@@ -143,6 +150,7 @@ VERBS = {
     "stop by take_back": lambda job, attempt: store.take_back(job.pk, attempt, KILLED, max_crashes=2) == "cancelled",
 }
 FOR_MANY = {"unblock", "drop", "promote", "claim", "hold", "release", "lapse", "expire", "archive"}  # these name no job
+FOR_MANY |= {"hold by hold_spent"}
 # What has to be so before, for the verb to have a reason.
 REASONS = {
     "unblock": note_news,
@@ -150,6 +158,7 @@ REASONS = {
     "stop": ask_to_stop,
     "stop by take_back": ask_to_stop,
     "put_off": pause,
+    "hold by hold_spent": spend_all,
     "lapse": let_expire,
     "turn_away": let_expire,
     "rejoin": lambda job: Job.objects.filter(pk=job.pk).update(sequence="acct-7"),

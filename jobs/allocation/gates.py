@@ -17,6 +17,7 @@ class Gate(StrEnum):
     SEQUENCE = "sequence"  # it is not its turn in its sequence, or a failed job stops that
     SCHEDULED = "scheduled"  # due later: a delay, or the backoff of a retry
     HELD = "held"  # its job type is paused
+    BUDGET = "budget"  # a budget of its tenant is used up, which its job type spends
     TENANT_PAUSED = "tenant_paused"
     NO_SLOTS = "no_slots"  # the tenant has 0 slots, or its slots were never set
     SLOTS_FULL = "slots_full"

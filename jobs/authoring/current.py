@@ -18,6 +18,7 @@ from jobs.authoring.checkpoints import Checkpoints
 from jobs.authoring.exceptions import Cancelled, HandedBack, ResultGone
 from jobs.authoring.in_thread import in_thread
 from jobs.authoring.memory import MISSING, Memory
+from jobs.authoring.units import Units
 from plumbing.text import storable
 from tenants.models import Tenant
 
@@ -48,6 +49,7 @@ class CurrentJob:
     """The running job. Outside a job `id` is None, and all reports are discarded.
 
     stats: JSON values shown to the tenant with the job.
+    units: what this attempt has used; `used` adds to it.
     timeout: seconds this attempt may run.
     memory: the values that the job type keeps from run to run, for its tenant.
     object_memory: the values that the job type keeps from run to run, for the job's object alone.
@@ -58,6 +60,7 @@ class CurrentJob:
     tenant: Tenant | None = None
     timeout: float | None = None
     stats: dict[str, Any] = field(default_factory=dict)
+    units: Units = field(default_factory=Units)
     memory: Memory = field(default_factory=Memory)
     object_memory: Memory = field(default_factory=Memory)
     checkpoints: Checkpoints = field(default_factory=Checkpoints)
@@ -76,6 +79,17 @@ class CurrentJob:
         if not math.isnan(fraction):
             self.note_told()
             self.report_progress(min(max(float(fraction), 0.0), 1.0), storable(note[:200]))
+
+    def used(self, **amounts: int) -> None:
+        """Add what this attempt has used, such as used(tokens=1840, pages=3): at most 8 names, for bills and budgets.
+
+        It counts whatever becomes of the attempt. It is stored with the next `progress` or `checkpoint`, or with
+        the end of the attempt: only a process that is killed before loses it. It asks no database, so coroutines call
+        it, too.
+
+        Raises ValueError for a wrong name, for too many names, and for an amount that is not a whole number from 0.
+        """
+        self.units.add(amounts)
 
     async def aprogress(self, fraction: float, note: str = "") -> None:
         """Report progress, as `progress`, from a coroutine."""

@@ -9,6 +9,7 @@ from typing import Any, TypeVar, overload
 from jobs.authoring.recurrence import CATCH_UP, OVERLAP, Recurrence
 from jobs.authoring.retry import Retry
 from plumbing.bounds import MAX_SECONDS, is_number, is_whole
+from plumbing.units import why_not_names
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 MARK = "job_spec"
@@ -45,6 +46,7 @@ class Spec:
     result_ttl: float | None = None  # seconds
     retry: Retry | None = None
     memory: int | None = None  # MiB
+    units: Collection[str] = ()
     log: bool = False
     http: bool = False
     override: Collection[str] = ()
@@ -69,6 +71,8 @@ class Spec:
             raise TypeError(f"@job: catch_up is one of {', '.join(CATCH_UP)}; overlap is one of {', '.join(OVERLAP)}")
         self._check_calls()
         self._check_silence()
+        if wrong := repr(self.units) if isinstance(self.units, str) else why_not_names(self.units):
+            raise TypeError(f'@job: units are names such as units=("tokens",): {wrong}')
         if self.may_hold not in (None, "queue"):
             raise TypeError(f'@job: may_hold is "queue", or is left out, not {self.may_hold!r}')
         if not isinstance(self.retry, Retry | None):  # a number, or `Retry.exponential` without a call
@@ -133,6 +137,7 @@ def job(
     result_ttl: float | None = ...,
     retry: Retry | None = ...,
     memory: int | None = ...,
+    units: Collection[str] = ...,
     log: bool = ...,
     http: bool = ...,
     override: Collection[str] = ...,
@@ -177,6 +182,8 @@ def job(function: Any = None, **options: Any) -> Any:
     result_ttl: seconds that the result is kept.
     retry: the policy for failed attempts; without one a failure is final.
     memory: MiB that the process may use before it is killed.
+    units: the names of what a body uses, such as ("tokens",): while its tenant's budget of one of them is used up, no
+        job of this type starts.
     log: whether operators see the end of what each attempt logs and prints.
     http: whether a tenant may call the method over HTTP, on its own objects and with any arguments.
     override: which of "timeout" and "max_retries" such a call may set higher than here.

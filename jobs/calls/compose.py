@@ -155,6 +155,7 @@ def _options(
         after_end=_ids("after_end", after_end),
         after_patience=_seconds(after_patience),
         sequence_stops=spec.sequence_stops,
+        spends=tuple(sorted(set(spec.units))),
         is_async=target.is_async,
     )
 

@@ -116,6 +116,12 @@ def of_models() -> list[Target]:
     return list({str(target): target for target in every}.values())
 
 
+def units() -> set[str]:
+    """Return the units that any job type declares."""
+    functions.discover()
+    return {unit for one in targets() for unit in one.spec.units}
+
+
 def not_async(queues: Collection[str]) -> list[str]:
     """Return the names of the job types of these queues that are not `async def`, sorted."""
     functions.discover()

@@ -43,6 +43,7 @@ class JobRequest:
     sequence_stops: whether its failure stops the sequence, until a person revives or discards it.
     predecessors: the jobs of `after` and `after_end`.
     batch_id: the batch that the job belongs to.
+    spends: the units of its job type: while its tenant's budget of one is used up, it does not start.
     is_async: whether its method is `async def`; a light pool without threads takes no others.
     """
 
@@ -71,6 +72,7 @@ class JobRequest:
     sequence_stops: bool = False
     batch_id: int | None = None
     is_async: bool = False
+    spends: tuple[str, ...] = ()
     predecessors: tuple[int, ...] = field(init=False, default=(), repr=False, compare=False)
     args_text: str = field(init=False, repr=False, compare=False)  # as JSON: serialised once
 
@@ -78,7 +80,7 @@ class JobRequest:
     KIND: ClassVar = (
         *("tenant_id", "queue", "priority", "user_key", "source_type", "source_method"),
         *("timeout", "memory", "max_retries", "delay", "at", "expires", "expires_at", "identical", "predecessors"),
-        *("batch_id", "is_async", "sequence_stops"),
+        *("batch_id", "is_async", "sequence_stops", "spends"),
     )
 
     def __post_init__(self) -> None:

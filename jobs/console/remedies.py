@@ -16,6 +16,7 @@ QUEUE = "manage.py queues"
 WORKER = "manage.py jobs worker {pool}"
 REMEDIES = {
     Gate.HELD: "manage.py jobs resume {source_type} {source_method}",
+    Gate.BUDGET: "manage.py tenants budget {tenant} UNIT=N",
     Gate.TENANT_PAUSED: f"{TENANT} --resume",
     Gate.NO_SLOTS: f"{TENANT} --set N",
     Gate.SLOTS_FULL: f"{TENANT} --set N",
@@ -31,7 +32,7 @@ REMEDIES = {
     Gate.POOL_FULL: f"start more workers: {WORKER}",
 }
 
-OF_TENANT = frozenset({Gate.NO_SLOTS, Gate.SLOTS_FULL, Gate.LANE_FULL, Gate.TENANT_RATE, Gate.USER_FULL})
+OF_TENANT = frozenset({Gate.NO_SLOTS, Gate.SLOTS_FULL, Gate.LANE_FULL, Gate.TENANT_RATE, Gate.USER_FULL, Gate.BUDGET})
 OF_HOLDS = frozenset({Gate.LANE_HELD, Gate.QUEUE_HELD})
 OF_QUEUE = frozenset({Gate.QUEUE_FULL, Gate.QUEUE_RATE})
 

@@ -36,6 +36,7 @@ class UsageLine(Schema):
     worker_seconds: float = Field(description="The run times of all these attempts together, to the microsecond.")
     targeted: int = TARGETED
     in_time: int = IN_TIME
+    units: dict[str, int] = Field(description="What the jobs said they used, by unit, such as tokens.")
     peak_slots: int | None = Field(
         description="The most slots in use, sampled each minute. Null: no sample, or the line is not by tenant and day."
     )
@@ -51,4 +52,5 @@ class Usage(Schema):
     worker_seconds: float
     targeted: int = TARGETED
     in_time: int = IN_TIME
+    units: dict[str, int] = Field(description="The sums of all lines, by unit.")
     usage: list[UsageLine]

@@ -10,7 +10,7 @@ from jobs.insight.forecasting.published_lines import DEFAULT_PRIORITY
 from jobs.insight.forecasting.simulation import LATER
 from jobs.insight.forecasting.statements import Row, StartPrediction, interpolate
 from jobs.lifecycle import Status
-from jobs.models import Job, JobRow
+from jobs.models import Job, JobRow, SpentBudget
 from jobs.reading.starts import LaneStarts, Reason, Starts
 from jobs.store.rows import prepared
 
@@ -26,7 +26,8 @@ def starts(jobs: Sequence[JobRow]) -> dict[int, Starts]:
 
     The caller has checked that the reader may see these jobs.
     """
-    outside = {job.pk: Starts(reason=reason) for job in jobs if (reason := _out_of_line(job))}
+    spent = _spent(jobs)
+    outside = {job.pk: Starts(reason=reason) for job in jobs if (reason := _out_of_line(job, spent))}
     in_line = [job for job in jobs if job.status == Status.CREATED]
     lanes = _forecasts({_key(job) for job in in_line})
     return outside | {job.pk: _starts((job.priority << PRIORITY) + job.pk, *lanes[_key(job)]) for job in in_line}
@@ -79,11 +80,20 @@ def _forecasts(keys: set[Key]) -> dict[Key, Any]:
     }
 
 
-def _out_of_line(job: JobRow) -> Reason | None:
+def _spent(jobs: Sequence[JobRow]) -> set[tuple[int, str]]:
+    """Return the tenants and units of budgets that are used up, of those that hold any of these jobs."""
+    tenants = {job.tenant_id for job in jobs if job.is_held and job.spends}
+    found = SpentBudget.objects.filter(tenant_id__in=tenants).values_list("tenant_id", "unit") if tenants else ()
+    return set(found)
+
+
+def _out_of_line(job: JobRow, spent: Collection[tuple[int, str]]) -> Reason | None:
     """Return why a job waits outside of any line; None if it does not."""
     if job.status == Status.BLOCKED:
         return Reason.BLOCKED
-    return Reason.HELD if job.is_held else None
+    if not job.is_held:
+        return None
+    return Reason.BUDGET if any((job.tenant_id, unit) in spent for unit in job.spends or ()) else Reason.HELD
 
 
 def _key(job: JobRow) -> Key:

@@ -3,7 +3,7 @@
 from jobs.models.awaiting import JobEdge, JobEnd
 from jobs.models.batch import Batch, BatchCancel, BatchTally
 from jobs.models.changes import LeftLine, LimitChange, PoolChange
-from jobs.models.dispatch import Arrival, Door, FreedSlot, Hold, Lane, QueueTurn, TenantBook
+from jobs.models.dispatch import Arrival, Door, FreedSlot, Hold, Lane, QueueTurn, SpentBudget, TenantBook
 from jobs.models.forecast import Calibration, Forecast, Prediction, PredictionTotal
 from jobs.models.history import AnyFailedAttempt, AnyJob, ArchivedJob
 from jobs.models.job import (

@@ -45,6 +45,7 @@ class FreedSlot(models.Model):
     followed: the number of jobs of the lane that ran in that slot after the first; they no longer wait.
     lost_process: whether the attempt ended its process, which costs the time to replace it.
     holds: whether `holds` has news of its lane or its queue.
+    units: what the attempt used, by month and unit, to be added to the book of its tenant.
     """
 
     pk = models.CompositePrimaryKey("xid", "tenant_id", "job_id")
@@ -60,6 +61,7 @@ class FreedSlot(models.Model):
     followed = models.IntegerField(default=0, db_default=0)
     lost_process = models.BooleanField(default=False, db_default=False)
     holds = models.BooleanField(default=False, db_default=False)
+    units = models.JSONField(null=True)
 
     class Meta:
         db_table = named("freed_slots")
@@ -202,6 +204,7 @@ class TenantBook(models.Model):
     users: the slots in use of each user who has any; None if the tenant does not limit its users.
     full_at: when the bucket of its rate limit is full again, as in a queue's turn.
     opened: a version before which its closed lanes were all opened.
+    used: what its attempts used, by month (UTC) and unit: this month and the last one.
     """
 
     pk = models.CompositePrimaryKey("tenant_id", "version")
@@ -214,10 +217,26 @@ class TenantBook(models.Model):
     full_limit = models.IntegerField(null=True)
     full_window = models.FloatField(null=True)
     opened = models.BigIntegerField(default=0, db_default=0)
+    used = models.JSONField(null=True)
 
     class Meta:
         db_table = named("tenant_books")
         constraints = [models.CheckConstraint(condition=Q(in_use__gte=0), name="tenant_books_in_use_from_0")]
+
+
+class SpentBudget(models.Model):
+    """A tenant has used up its budget of a unit for this month: jobs that spend it are held.
+
+    As the books, only a dispatch writes it, and only inside the door (the function `spend`).
+    """
+
+    pk = models.CompositePrimaryKey("tenant_id", "unit")
+    tenant_id = models.BigIntegerField()
+    unit = models.CharField(max_length=40)
+    since = models.DateTimeField()
+
+    class Meta:
+        db_table = named("spent_budgets")
 
 
 class Door(models.Model):

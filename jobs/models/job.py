@@ -69,6 +69,7 @@ class JobRow(models.Model):
     barred = models.BooleanField(default=False, db_default=False)  # an operator ended it: its tenant cannot revive it
     retries = models.IntegerField(default=0)  # in this series of attempts; a revival begins a new series
     max_retries = models.IntegerField(null=True)  # null: the policy's
+    spends = ArrayField(models.CharField(max_length=40), null=True)  # while a budget of these is used up, it is held
     timeout = models.FloatField(null=True)  # seconds; null: the queue's default
     memory = models.IntegerField(null=True)  # MiB that its process may use; null: the setting
     worker = models.UUIDField(null=True)  # the `workers` row that runs, or ran, the last attempt
@@ -90,6 +91,7 @@ class JobRow(models.Model):
     progress = models.FloatField(null=True)  # 0..1
     progress_note = models.CharField(max_length=200, default="", blank=True)
     stats = models.JSONField(default=dict)
+    units = models.JSONField(null=True)  # what the last attempt used, by unit
     last_error = models.TextField(default="", blank=True)
     reason = models.CharField(max_length=200, null=True)  # noqa: DJ001 - null: not cancelled, or cancelled on request
     result_expires_at = models.DateTimeField(null=True)  # null: no result was kept

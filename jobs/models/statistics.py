@@ -40,6 +40,7 @@ class Attempt(models.Model):
     source_type = models.CharField(max_length=200)
     source_method = models.CharField(max_length=100)
     user_key = models.CharField(max_length=100)
+    units = models.JSONField(null=True)  # what it used, by unit
 
     class Meta:
         db_table = named("attempts")
@@ -91,6 +92,7 @@ class TenantHour(Tally):
     pk = models.CompositePrimaryKey("tenant_id", "hour", "queue_id", "source_type", "source_method", "outcome")
     tenant_id = models.BigIntegerField()
     hour = models.DateTimeField()
+    units = models.JSONField(null=True)
 
     class Meta:
         db_table = named("tenant_hours")

@@ -42,6 +42,7 @@ class UsageDay(models.Model):
     microseconds = models.BigIntegerField()  # from start to end of each attempt, summed
     targeted = models.BigIntegerField(db_default=0)  # here and below: an older release writes none
     in_time = models.BigIntegerField(db_default=0)
+    units = models.JSONField(null=True)  # what they used, by unit
 
     class Meta:
         db_table = named("usage_days")

@@ -31,6 +31,7 @@ SCHEDULES = {
 }
 REASONS = {  # by gate; `reason` has the sentences of the other gates
     Gate.HELD: PAUSED,
+    Gate.BUDGET: "{sentence}",  # of its tenant alone
     Gate.TENANT_PAUSED: "Your jobs are paused for now.",
     Gate.NO_SLOTS: "You have no slots, so no job can start.",
     Gate.SLOTS_FULL: "All of your slots are in use ({used} of {limit}).",

@@ -13,6 +13,6 @@ _STATES = [  # word, API's name, meaning
     ("Given up", Status.DEAD.value, "its tries are used up"),
     ("Cancelled", Status.CANCELLED.value, "it was stopped, or it did not start in time"),
 ]
-PAUSED = ("Paused", "held", "its kind of job is paused")
+PAUSED = ("Paused", "held", "its kind of job is paused, or a budget is used up")
 TABLE = [*_STATES, PAUSED]
 WORDS = {Status(name): word for word, name, _ in _STATES}

@@ -1,8 +1,9 @@
 """The usage of tenants on the days of a period, in UTC: attempts, worker-seconds, slots. Closed days are final."""
 
+import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
@@ -28,6 +29,7 @@ class AttemptGroup:
 
     microseconds: the time that processes worked in these attempts.
     kept: those of them that had a wait target, and that kept it.
+    units: what they used, by unit.
     peak_slots: the most slots in use, of groups by tenant, by day or by both. None: not recorded.
     """
 
@@ -40,6 +42,7 @@ class AttemptGroup:
     attempts: int
     microseconds: int
     kept: Kept
+    units: Mapping[str, int] = field(default_factory=dict)
     peak_slots: int | None = None
 
     @property
@@ -76,6 +79,12 @@ class Usage:
     @property
     def kept(self) -> Kept:
         return Kept(sum(line.kept.targeted for line in self.lines), sum(line.kept.in_time for line in self.lines))
+
+    @property
+    def units(self) -> dict[str, int]:
+        """The sums of all lines by unit, in the order of their names."""
+        names = sorted({name for line in self.lines for name in line.units})
+        return {name: sum(line.units.get(name, 0) for line in self.lines) for name in names}
 
 
 @dataclass(frozen=True)
@@ -156,9 +165,10 @@ def read(request: UsageRequest, tenant_id: int | None, now: datetime, max_lines:
             n,
             ran,
             Kept(targeted, in_time),
+            json.loads(units or "{}"),
             peaks.get((tenant, day)),
         )
-        for tenant, day, queue, kind, method, outcome, n, ran, targeted, in_time in groups
+        for tenant, day, queue, kind, method, outcome, n, ran, targeted, in_time, units in groups
     ]
     closed = ClosedDay.objects.filter(day=request.ends - DAY).values_list("closed_at", flat=True).first()
     counted = Recorded.objects.filter(task="hours").values_list("at", flat=True).first()
@@ -207,6 +217,7 @@ def document(usage: Usage) -> dict[str, Any]:
         "worker_seconds": usage.worker_seconds,
         "targeted": usage.kept.targeted,
         "in_time": usage.kept.in_time,
+        "units": usage.units,
         "usage": [_line(line, slugs) for line in usage.lines],
     }
 

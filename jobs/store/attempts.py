@@ -119,20 +119,24 @@ def has_succeeded(job: Started) -> bool:
     return bool(answer and answer[0][0])
 
 
-def progress(job_id: int, attempt: int, seat: Seat, fraction: float, note: str) -> bool:
-    """Store the progress (0 to 1) of an attempt that runs in this process.
+def progress(  # noqa: PLR0917 - a light seat passes no names
+    job_id: int, attempt: int, seat: Seat, fraction: float, note: str, units: dict[str, int] | None = None
+) -> bool:
+    """Store the progress (0 to 1) of an attempt that runs in this process, and what it has used so far.
 
     Return False if it does not, or if another transaction has locked the job: then nothing is stored.
     """
-    return bool(rows("progress", id=job_id, attempt=attempt, fraction=fraction, note=note, **seat.fence()))
+    told = {"fraction": fraction, "note": note, "units": json.dumps(units) if units else None}
+    return bool(rows("progress", id=job_id, attempt=attempt, **told, **seat.fence()))
 
 
-def checkpoint(job_id: int, attempt: int, seat: Seat, cursor: str) -> bool:
-    """Store the cursor (JSON) of an attempt that runs in this process; return whether it may go on.
+def checkpoint(job_id: int, attempt: int, seat: Seat, cursor: str, units: dict[str, int] | None = None) -> bool:
+    """Store the cursor (JSON) of an attempt that runs in this process, and what it used; return whether it may go on.
 
     False: it was asked to stop, or it does not run here, or another transaction has locked the job.
     """
-    return rows("checkpoint", id=job_id, attempt=attempt, cursor=cursor, **seat.fence()) == [(False,)]
+    told = {"cursor": cursor, "units": json.dumps(units) if units else None}
+    return rows("checkpoint", id=job_id, attempt=attempt, **told, **seat.fence()) == [(False,)]
 
 
 def keep_log(job: Started, text: str) -> None:

@@ -230,11 +230,11 @@ def _claims_for(feeder: FreeSeats | None) -> dict[str, Any]:
 def decided(folded: Sequence[tuple[Any, ...]], claimed: Sequence[tuple[Any, ...]]) -> Pass:
     """Log and return the pass that the fold and the claim have made. The claim's last row is the verdict."""
     ((letters_left, ends, resting),) = folded
-    *jobs, (*_, more_to_claim, locked, uncounted, idle, waits, rings) = claimed
+    *jobs, (*_, more_to_claim, locked, uncounted, idle, waits, rings, spent) = claimed
     done = Pass(Claimed(*row[: len(fields(Claimed))]) for row in jobs)
     done.more = letters_left or more_to_claim or bool(locked)
     done.locked, done.uncounted, done.ends = frozenset(locked), bool(uncounted), ends
-    done.idle, done.resting = bool(idle), resting
+    done.idle, done.resting, done.spent = bool(idle), resting, bool(spent)
     done.full, done.rings = waits and not idle and not rings, tuple(sorted({*rings}))
     for job in done:
         log("claim", job.id, job.attempt, tenant=job.tenant_id, pool=job.pool, waited=f"{job.waited:.3f}s")

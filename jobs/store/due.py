@@ -30,6 +30,11 @@ def hold(source_type: str, source_method: str) -> list[Applied]:
     return moved("hold", held)
 
 
+def hold_spent(batch: int) -> list[Applied]:
+    """created -> scheduled for at most so many waiting jobs that spend a budget that is used up."""
+    return moved("hold", rows("hold_spent", held_until=HELD_UNTIL, batch=batch))
+
+
 def release() -> list[Applied]:
-    """scheduled -> created for the held jobs whose type is not paused."""
+    """scheduled -> created for the held jobs whose type is not paused, and whose budgets are not used up."""
     return moved("release", rows("release", held_until=HELD_UNTIL))

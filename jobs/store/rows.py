@@ -137,6 +137,7 @@ class Pass(list[Claimed]):
     locked: the lanes with too few unlocked jobs, in the form in which the next pass takes them.
     uncounted: whether the books must be counted anew.
     ends: whether there is news for the reader of ends.
+    spent: whether another budget is used up, or one no longer is.
     started: the job that the caller keeps, if it could be started.
     went_home: whether another dispatch waits at the door, and does the work.
     idle: whether processes are left for which no job could be found.
@@ -145,7 +146,7 @@ class Pass(list[Claimed]):
     rings: the light pools whose feeders could start a job, and should make a pass.
     """
 
-    more = uncounted = ends = idle = resting = full = False
+    more = uncounted = ends = spent = idle = resting = full = False
     locked: frozenset[str] = frozenset()
     rings: tuple[str, ...] = ()
     started: Started | None = None

@@ -19,6 +19,7 @@ from plumbing.error_shapes import key_of, shape
 from plumbing.wire import Answer
 
 Stats = dict[str, Any]  # of a job, as JSON has them
+Units = dict[str, int]  # amounts by unit
 
 
 @dataclass(frozen=True)
@@ -47,12 +48,14 @@ class End(TypedDict, total=False):
     """Facts of the end of an attempt.
 
     peak_memory: the most MiB that the process used during the attempt; None: not known.
+    units: what the attempt used, by unit; None: as the last progress said, or nothing.
     by: the holder that ends it.
     cursor: that of the body's last checkpoint, as JSON, of an attempt that did not succeed; None: as it is stored.
     """
 
     peak_memory: int | None
     cursor: str | None
+    units: Units | None
     by: Holder
 
 
@@ -139,7 +142,12 @@ def _success(stats: Stats, result_ttl: float | None, result_bytes: int | None, e
 
 
 def _parameters(end: End) -> dict[str, Any]:
-    return {"peak_memory": end.get("peak_memory"), "now": clock.moment(), **end.get("by", ANY_HOLDER).charge()}
+    facts = {"peak_memory": end.get("peak_memory"), "units": units_as_text(end.get("units")), "now": clock.moment()}
+    return facts | end.get("by", ANY_HOLDER).charge()
+
+
+def units_as_text(units: Units | None) -> str | None:
+    return json.dumps(units) if units else None
 
 
 def fail(job_id: int, attempt: int, failure: Failure, *, dead: bool = False, **end: Unpack[End]) -> bool:

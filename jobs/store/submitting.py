@@ -31,6 +31,7 @@ SELDOM = (
     "predecessors",
     "is_async",
     "sequence_stops",
+    "spends",
 )  # left out of the text for the most jobs, which have none
 
 

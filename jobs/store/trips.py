@@ -16,7 +16,7 @@ from jobs.store.claiming import FreeSeats, claim_for, decided, plan
 from jobs.store.pipeline import Pipeline, pipeline
 from jobs.store.rows import Pass, Started, rows
 from jobs.store.session import session
-from jobs.store.settling import Stats, log_follow, log_success
+from jobs.store.settling import Stats, Units, log_follow, log_success, units_as_text
 from plumbing.wire import Answer
 
 MOST = JOBS_OF_A_FEEDER  # ends, and claims, of one trip
@@ -30,6 +30,7 @@ class Success:
 
     result_ttl: seconds to keep the result; None: it was not kept.
     result_bytes: the size of the result.
+    units: what it used, by unit; None: as its last progress said, or nothing.
     goes_on: whether its time slice goes on: the next job of its lane may follow, in its slot, process and seat.
     """
 
@@ -37,6 +38,7 @@ class Success:
     stats: Stats
     result_ttl: float | None = None
     result_bytes: int | None = None
+    units: Units | None = None
     goes_on: bool = False
 
 
@@ -175,5 +177,6 @@ def in_arrays(ended: Sequence[Success]) -> dict[str, list[Any]]:
         "stats": [json.dumps(success.stats) for success in ended],
         "ttls": [success.result_ttl for success in ended],
         "sizes": [success.result_bytes for success in ended],
+        "units": [units_as_text(success.units) for success in ended],
         "goes_on": [success.goes_on for success in ended],
     }

@@ -7,6 +7,7 @@ from django.db import models
 from plumbing.bounds import MAX_SECONDS, MOST_DAYS, MOST_SLOTS
 from plumbing.names import named
 from plumbing.rates import SHORTEST_WINDOW, check_rate, rate_is_whole
+from tenants.budgets import Budgets
 from tenants.conf import TENANT_MODEL
 from tenants.models.tenant import Tenant
 from tenants.slots_by_queue import SlotsByQueue
@@ -43,6 +44,13 @@ class TenantQueue(models.Model):
         db_default={},
         blank=True,
         help_text="The most of its slots in a queue, such as exports=3. Empty: as the queue says for all tenants.",
+    )
+    budgets = Budgets(
+        "budgets",
+        default=dict,
+        db_default={},
+        blank=True,
+        help_text="What its jobs may use in a month (UTC), by unit, such as tokens=1000000. Empty: no limit.",
     )
     weight = models.PositiveIntegerField(
         default=1,

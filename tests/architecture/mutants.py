@@ -41,6 +41,7 @@ TRIPS = tuple(f"tests/integration/store/test_trips{part}.py" for part in ("", "_
 LAST_DAY = ("tests/integration/api/test_last_day.py",)
 LOOKING = ("tests/integration/store/test_looking.py",)
 RECOVER = ("tests/integration/engine/test_recover.py",)
+BUDGETS = "tests/integration/engine/test_budgets.py"
 HISTORY = ("tests/integration/store/test_history.py",)
 EXPIRES = "tests/integration/engine/test_expires.py"
 NEWEST = "tests/integration/engine/test_newest.py"
@@ -60,7 +61,10 @@ HOLDS = "tests/integration/store/test_holds.py"
 ERASED = "tests/integration/engine/test_revive_erased.py"
 STACKS = "tests/integration/engine/test_stacks.py"
 KNOWING = {  # which tests know a statement, beside test_<statement>.py; the others are known by VERBS
-    "start": (*VERBS, "tests/integration/engine/test_gaps.py", EXPIRES),
+    "start": (*VERBS, "tests/integration/engine/test_gaps.py", EXPIRES, BUDGETS),
+    **dict.fromkeys(("hold_spent", "release"), (*VERBS, BUDGETS)),
+    **dict.fromkeys(("settle_budgets", "budgets"), (BUDGETS,)),
+    "health_budgets": ("tests/integration/api/test_budgets.py",),
     **dict.fromkeys(("lapse", "turn_away"), (*VERBS, EXPIRES)),
     "prolong": (EXPIRES,),
     "replace": (*VERBS, NEWEST),
@@ -75,10 +79,10 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     "claim": CLAIM,
     "open_line": (HOLDS,),
     "promote": (*VERBS, HOLDS),
-    "follow": (*SLICES, EXPIRES),
+    "follow": (*SLICES, EXPIRES, BUDGETS),
     "may_follow": (*TRIPS, *SLICES, HOLDS),
     **dict.fromkeys(("running_in", "start_kept"), (*SLICES, EXPIRES)),
-    **dict.fromkeys(("succeed_many", "start_many", "is_suspect", "note_in_hand"), TRIPS),
+    **dict.fromkeys(("succeed_many", "start_many", "is_suspect", "note_in_hand"), (*TRIPS, BUDGETS)),
     **dict.fromkeys(("fenced", "retry", "stop"), (*VERBS, *SLICES, NEWEST)),
     "has_succeeded": ("tests/integration/engine/test_ending_lost.py",),
     **dict.fromkeys(("left_behind", "end_sessions"), RECOVER),

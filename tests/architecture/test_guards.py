@@ -56,6 +56,7 @@ def test_a_statement_lies_in_the_folder_of_the_one_module_that_runs_it(subtests)
         "reading/queries",
         "insight/starts",
         "reading/usage",
+        "reading/budgets",
         "insight/replay",
         "reading/explain/reads",
         "reading/health/looks",

@@ -44,7 +44,7 @@ def test_a_limit_that_changes_is_seen_by_a_claim_after_few_files() -> None:
     """In between, triggers tell the next fold (docs/architecture.md, "What a trigger says to whom")."""
     walked = walk("jobs.engine.verbs.limits:store", "jobs.engine.door.dispatch:dispatch")
     assert "jobs/sql/claiming/claim/room.sql" in walked.chapters, "the walk is cut off"
-    assert len(walked.opened) <= 65, described(walked)
+    assert len(walked.opened) <= 70, described(walked)  # five are for budgets: who is held, and who is released
 
 
 def test_a_schedule_that_is_due_submits_its_job_after_few_files() -> None:

@@ -95,6 +95,7 @@ class Operators:
     def _put_back(self) -> None:
         for row in TenantQueue.objects.all():
             free = {"paused": False, "user_slots": None, "burst_slots": None, "rate_limit": None, "rate_window": None}
+            free |= {"budgets": {}}
             limits.change(row, free | {"num_slots": max(1, row.num_slots), "queue_slots": {}})
         for queue in Queue.objects.all():
             free = {"paused": False, "concurrency": queue.concurrency or None, "tenant_slots": None}
@@ -113,6 +114,7 @@ class Operators:
             {"user_slots": draw.choice((None, 1, 2))},
             {"burst_slots": draw.choice((None, 6, 8))},
             {"queue_slots": draw.choice(({}, {"default": draw.randint(1, 3)}))},
+            {"budgets": draw.choice(({}, {"tokens": draw.randint(1, 200)}))},
             {"weight": draw.randint(1, 50)},
             {"paused": draw.random() < 0.3},
             {"rate_limit": draw.randint(2, 20), "rate_window": window},

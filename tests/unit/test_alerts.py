@@ -15,7 +15,15 @@ from jobs.contrib.metrics.collector import Look
 from jobs.models import Repair, Sample
 from jobs.reading.blocks import BlockNow, BlocksOfType
 from jobs.reading.health import RULES, Facts
-from jobs.reading.health.looks import EndedLook, ForecastLook, PredictionsLook, ServerLook, TotalLook, WebhooksLook
+from jobs.reading.health.looks import (
+    BudgetLook,
+    EndedLook,
+    ForecastLook,
+    PredictionsLook,
+    ServerLook,
+    TotalLook,
+    WebhooksLook,
+)
 from jobs.reading.statistics import BUCKETS
 from tests.unit.test_health import worker
 from tests.unit.test_waits import NOW, lane, queue
@@ -39,6 +47,7 @@ FACTS = Facts(
     blocks=[BlocksOfType("mail", "a.thing.run", 2, 1.5, 1, "m.py:3 f"), BlocksOfType("mail", "", 1, 0.5, None, "")],
     targets=[],
     quiet=[],
+    budgets=[BudgetLook("acme", "tokens", 99, 100)],
 )
 FORECASTS = ForecastLook({"": 290, "far": 10}, {"default": 8.0}, 0.3)
 ONE = [1] + [0] * (BUCKETS - 1)

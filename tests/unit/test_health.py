@@ -10,7 +10,15 @@ from jobs.allocation.gates import Gate
 from jobs.models import Repair, Sample
 from jobs.reading.blocks import BlockNow, BlocksOfType
 from jobs.reading.health import RULES, Facts, conditions
-from jobs.reading.health.looks import EndedLook, PredictionsLook, QuietPool, ServerLook, TargetLook, WebhooksLook
+from jobs.reading.health.looks import (
+    BudgetLook,
+    EndedLook,
+    PredictionsLook,
+    QuietPool,
+    ServerLook,
+    TargetLook,
+    WebhooksLook,
+)
 from jobs.reading.looking import Worker
 from jobs.reading.statistics import Kept
 from jobs.reading.waits import PoolDemand
@@ -125,6 +133,7 @@ BAD = {
     "connections": server(connections=81),
     "cache_away": replace(GOOD, cache=False),
     "recorder_late": server(recorder_age=180.1),
+    "budget_low": replace(GOOD, budgets=[BudgetLook("acme", "tokens", 80, 100)]),
     "webhooks_failing": replace(GOOD, webhooks=replace(GOOD.webhooks, failing_long=1)),
     "predictions_off": replace(GOOD, predictions=replace(PREDICTIONS, held_lately=159)),
 }

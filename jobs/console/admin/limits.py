@@ -6,7 +6,7 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils.html import format_html
 
-from jobs.console.operations.limit_forms import KnownQueues
+from jobs.console.operations.limit_forms import KnownNames
 from jobs.console.operations.limits import RATE, Limit, grouped
 from jobs.console.operations.questions import LIMITS, question_address
 from jobs.engine.verbs import limits
@@ -16,7 +16,7 @@ from plumbing.names import named
 from plumbing.text import about
 
 
-class LimitsForm(KnownQueues, AsShown):
+class LimitsForm(KnownNames, AsShown):
     together = RATE
 
 

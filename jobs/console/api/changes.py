@@ -22,7 +22,7 @@ TYPES: Mapping[Kind, Any] = {  # of a request's fields; the model holds their bo
     Kind.SECONDS: Annotated[StrictFloat, Field(le=MAX_SECONDS, allow_inf_nan=False)],
     Kind.SWITCH: StrictBool,
     Kind.NAME: Name,
-    Kind.BY_QUEUE: Annotated[dict[Name, Integer], Field(max_length=100)],
+    Kind.BY_NAME: Annotated[dict[Name, Integer], Field(max_length=100)],
     Kind.NAMES: Annotated[list[Name], Field(max_length=100)],
 }
 

@@ -18,6 +18,7 @@ from jobs.console.operations.named import tenant_named
 from jobs.models import AnyJob
 from jobs.reading import queries
 from plumbing.bounds import LARGEST_ID, MOST_SLOTS
+from plumbing.units import MOST_UNITS, NAMED, is_unit
 
 T = TypeVar("T")
 Row = TypeVar("Row", bound=Model)
@@ -90,6 +91,14 @@ def slots_of_queue(text: str) -> tuple[str, int | None]:
     if not name or not slots:
         raise ArgumentTypeError(f"must be like exports=3, or exports=none; not {text[:40]!r}")
     return name, or_none(whole(1, MOST_SLOTS))(slots)
+
+
+def budget(text: str) -> tuple[str, int | None]:
+    """Read "tokens=1000000"; "tokens=none" gives None."""
+    unit, _, amount = text.partition("=")
+    if not is_unit(unit) or not amount:
+        raise ArgumentTypeError(f"must be like tokens=1000000, or tokens=none; a unit is {NAMED}; not {text[:60]!r}")
+    return unit, or_none(whole(1, MOST_UNITS))(amount)
 
 
 def json_object(text: str) -> dict[str, Any]:

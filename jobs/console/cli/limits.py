@@ -16,7 +16,7 @@ from jobs.engine.verbs import limits
 from jobs.models import Queue
 from tenants.models import TenantQueue
 
-METAVARS = {Kind.WHOLE: "N", Kind.SECONDS: "SECONDS", Kind.NAME: "NAME", Kind.NAMES: "A,B", Kind.BY_QUEUE: "QUEUE=N"}
+METAVARS = {Kind.WHOLE: "N", Kind.SECONDS: "SECONDS", Kind.NAME: "NAME", Kind.NAMES: "A,B", Kind.BY_NAME: "QUEUE=N"}
 
 
 def options(table: Iterable[Limit], names: Mapping[str, str]) -> list[Argument]:
@@ -37,7 +37,7 @@ def _option(name: str, limit: Limit) -> Argument:
     about = {"dest": limit.name, "default": inputs.UNSET, "help": limit.full_help('"none"')}
     if limit.kind is Kind.SWITCH:
         return argument(name, action=BooleanOptionalAction, **about)
-    if limit.kind is Kind.BY_QUEUE:  # one at a time: the others stay as they are
+    if limit.kind is Kind.BY_NAME:  # one at a time: the others stay as they are
         about |= {
             "action": "append",
             "default": None,
@@ -52,13 +52,13 @@ def _reader(limit: Limit) -> Callable[[str], Any]:
     elif limit.kind is Kind.SECONDS:
         number = inputs.seconds
     else:
-        return {Kind.NAMES: inputs.names, Kind.BY_QUEUE: inputs.slots_of_queue}.get(limit.kind, str)
+        return {Kind.NAMES: inputs.names, Kind.BY_NAME: inputs.slots_of_queue}.get(limit.kind, str)
     return inputs.or_none(number) if limit.optional else number
 
 
 def given(options: Options, table: Sequence[Limit]) -> dict[str, Any]:
-    values = {limit.name: options.get(limit.name, inputs.UNSET) for limit in table}
-    by_queue = {limit.name for limit in table if limit.kind is Kind.BY_QUEUE}
+    values = {limit.name: options[limit.name] for limit in table if limit.name in options}
+    by_queue = {limit.name for limit in table if limit.kind is Kind.BY_NAME}
     changes = {
         name: dict(value or ()) if name in by_queue else value
         for name, value in values.items()
@@ -70,7 +70,7 @@ def given(options: Options, table: Sequence[Limit]) -> dict[str, Any]:
 def change(row: Queue | TenantQueue, values: Mapping[str, Any]) -> None:
     """Store the values. Raises CommandError, which names the invalid fields.
 
-    Of slots by queue only those that are given change; None takes one away.
+    Of slots by queue, and of budgets by unit, only those that are given change; None takes one away.
     """
     with naming_fields():
         limits.change(row, {name: _merged(getattr(row, name), value) for name, value in values.items()})
@@ -79,7 +79,7 @@ def change(row: Queue | TenantQueue, values: Mapping[str, Any]) -> None:
 def _merged(before: Any, value: Any) -> Any:
     if not isinstance(value, dict):
         return value
-    return {queue: slots for queue, slots in (before | value).items() if slots is not None}
+    return {name: number for name, number in (before | value).items() if number is not None}
 
 
 @contextmanager

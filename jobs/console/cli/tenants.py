@@ -17,13 +17,13 @@ from jobs.console.operations.named import tenant_named
 from jobs.engine.verbs.limits import locked_slots
 from jobs.reading import present
 from plumbing.text import about
+from tenants.by_name import as_text
 from tenants.conf import TENANT_SLUG
 from tenants.mirror import mirrored_model, reflect
 from tenants.models import Tenant, TenantQueue
-from tenants.slots_by_queue import as_text
 from tenants.tenant_model import all_tenants
 
-LIMITS = [limit for limit in OF_TENANT if limit.name != "paused"]
+LIMITS = [limit for limit in OF_TENANT if limit.name not in ("paused", "budgets")]  # budgets: a command of their own
 
 
 COLUMNS = [
@@ -51,14 +51,15 @@ def _slots(options: Options, screen: Screen) -> None:
     else:
         tenant = tenant_named(options["slug"])
         if changes:
-            _change(tenant, changes)
+            change_limits(tenant, changes)
         tenants = [all_tenants().select_related("jobs_queue").get(pk=tenant.pk)]
     lines = _lines(tenants)
     screen.document({"tenants": lines})
     screen.table(COLUMNS, lines, none="There are no tenants.")
 
 
-def _change(tenant: Tenant, changes: dict[str, Any]) -> None:
+def change_limits(tenant: Tenant, changes: dict[str, Any]) -> None:
+    """Change these limits of a tenant. Raises CommandError, which names the invalid fields."""
     with transaction.atomic():
         limits.change(locked_slots(tenant), changes)
 
@@ -91,7 +92,7 @@ def _add(options: Options, screen: Screen) -> None:
         with limits.naming_fields():
             tenant.full_clean()
         tenant.save()
-        _change(tenant, given)
+        change_limits(tenant, given)
     screen.document({"tenant": tenant.slug, "name": tenant.name, **given})
     slots = given["num_slots"]
     screen.say(f"Added tenant {tenant.slug} with {slots} slot{'' if slots == 1 else 's'}.")

@@ -1,5 +1,8 @@
 """`manage.py tenants usage`: what tenants used, for their bills."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.core.management.base import CommandError
 from django.utils import timezone
 
@@ -44,19 +47,28 @@ def run(options: Options, screen: Screen) -> None:
         raise CommandError(f"--final: the period up to {answer.ends} is not final yet")
     document = usage.document(answer)
     names = [name for part in query.by for name in PARTS_OF.get(part, (part,))]
-    names += ["attempts", "worker_seconds", "peak_slots", "targeted", "in_time"]
+    units = [f"units.{name}" for name in answer.units]  # a column for each unit, after those that there always are
+    names += ["attempts", "worker_seconds", "peak_slots", "targeted", "in_time", *units]
     if options["csv"]:
         screen.raw(sheet.line(names))
         for line in document["usage"]:
-            screen.raw(sheet.line(_exact(name, line[name]) for name in names))
+            screen.raw(sheet.line(_exact(name, _value(line, name)) for name in names))
         return
     screen.document(document)
-    screen.table([COLUMNS[name] for name in names], document["usage"])
+    screen.table([COLUMNS.get(name) or _of_unit(name) for name in names], document["usage"])
     state = f"final since {utc(answer.final_at)}" if answer.final else "not final yet"
     screen.say(
         f"From {answer.starts} up to {answer.ends} (UTC): {answer.attempts:,} attempts, "
         f"{answer.worker_seconds:,.3f} worker-seconds; {state}."
     )
+
+
+def _value(line: Mapping[str, Any], name: str) -> Any:
+    return line[name] if name in line else line["units"].get(name.removeprefix("units."), 0)
+
+
+def _of_unit(name: str) -> Column:
+    return Column(name.removeprefix("units.").upper(), lambda line: count(_value(line, name)), right=True)
 
 
 def _exact(name: str, value: object) -> object:

@@ -13,10 +13,11 @@ from django.core.validators import BaseValidator, MaxValueValidator, MinValueVal
 from django.db import models
 
 from jobs.models import Queue
+from tenants.budgets import Budgets
 from tenants.models import TenantQueue
 from tenants.slots_by_queue import SlotsByQueue
 
-Kind = Enum("Kind", "WHOLE SECONDS SWITCH NAME NAMES BY_QUEUE")
+Kind = Enum("Kind", "WHOLE SECONDS SWITCH NAME NAMES BY_NAME")
 KINDS: dict[type[models.Field], Kind] = {  # type: ignore[type-arg]
     models.PositiveIntegerField: Kind.WHOLE,
     models.PositiveSmallIntegerField: Kind.WHOLE,
@@ -24,7 +25,8 @@ KINDS: dict[type[models.Field], Kind] = {  # type: ignore[type-arg]
     models.BooleanField: Kind.SWITCH,
     models.SlugField: Kind.NAME,
     ArrayField: Kind.NAMES,
-    SlotsByQueue: Kind.BY_QUEUE,
+    SlotsByQueue: Kind.BY_NAME,
+    Budgets: Kind.BY_NAME,
 }
 
 
@@ -77,7 +79,7 @@ OF_TENANT = _limits(
     {
         "Share": ("num_slots", "burst_slots", "user_slots", "queue_slots", "weight"),
         "Rate limit": RATE,
-        "Other limits": ("max_waiting", "history_days", "queues"),
+        "Other limits": ("budgets", "max_waiting", "history_days", "queues"),
         "": ("paused",),
     },
 )

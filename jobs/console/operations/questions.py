@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from jobs.allocation import state
 from jobs.console.operations.limits import OF_QUEUE, OF_TENANT
 from plumbing.addresses import address
-from tenants.slots_by_queue import as_text
+from tenants.by_name import as_text
 
 TENANTS, QUEUES = "tenants", "queues"
 LIMITS: Mapping[str, Sequence[str]] = {  # those that the books of a claim have

@@ -17,6 +17,7 @@ from jobs.contrib.testing.attempt import Attempt, execute
 from jobs.contrib.testing.hand_backs import SeatOfTest
 from jobs.contrib.testing.time import FrozenTime, following, freeze_time
 from jobs.engine.attempt.sync_thread import sync_thread
+from jobs.engine.door.budgets import hold_or_release
 from jobs.engine.door.unblock import unblock
 from jobs.engine.process import runtime
 from jobs.engine.process.host import ProcessHost
@@ -139,6 +140,8 @@ class _Worker:
             locked |= claim.locked
             self._claimed = list(claim)
             unblocked = claim.ends and unblock()
+            if claim.spent:
+                unblocked = hold_or_release() or unblocked
             if self._claimed or not (claim.more or unblocked):
                 break
         return bool(self._claimed)

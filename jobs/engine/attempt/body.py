@@ -135,17 +135,18 @@ def around(running: current.CurrentJob) -> AbstractContextManager[object]:
 def _enter(job: Started, target: Target, outcome: Outcome, host: AttemptHost) -> current.CurrentJob:
     """Make this job the `current_job()` from now on, and return it."""
     held = (job.id, job.attempt, job.holder)
-    memory, outcome.checkpoints = StoredMemory(Remembering(*held)), StoredCheckpoints(job, host)
+    memory, outcome.checkpoints = StoredMemory(Remembering(*held)), StoredCheckpoints(job, host, outcome.units)
     running = current.CurrentJob(
         id=job.id,
         attempt=job.attempt,
         tenant=SimpleLazyObject(lambda: ask(lambda: all_tenants().get(pk=job.tenant_id))),  # type: ignore[arg-type]
         timeout=job.timeout,
         stats=outcome.stats,
+        units=outcome.units,
         memory=memory,
         object_memory=memory if target.class_level else StoredMemory(Remembering(*held, of_object=True)),
         checkpoints=outcome.checkpoints,
-        report_progress=partial(host.aside, store.progress, *held),
+        report_progress=partial(_progress, job, outcome, host),
         note_told=host.hear,
         find_batch=partial(ask, partial(batch_of, job.id)),
         find_results=partial(ask, partial(_results_of, job.id)),
@@ -154,6 +155,10 @@ def _enter(job: Started, target: Target, outcome: Outcome, host: AttemptHost) ->
     )
     current.enter(running)
     return running
+
+
+def _progress(job: Started, outcome: Outcome, host: AttemptHost, fraction: float, note: str) -> object:
+    return host.aside(store.progress, job.id, job.attempt, job.holder, fraction, note, outcome.units.sums())
 
 
 def _call(job: Started, outcome: Outcome, host: AttemptHost, found: Found) -> None:

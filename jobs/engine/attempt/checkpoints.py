@@ -9,6 +9,7 @@ from django.db import connections
 
 from jobs import store
 from jobs.authoring.checkpoints import Checkpoints
+from jobs.authoring.units import Units
 from jobs.calls.arguments import as_json, size_of
 from jobs.calls.refusals import InvalidRequest
 from jobs.engine.process.host import AttemptHost
@@ -26,9 +27,9 @@ class StoredCheckpoints(Checkpoints):
     handed_back: why a checkpoint has asked it for its slot; None: none has.
     """
 
-    def __init__(self, job: Started, host: AttemptHost) -> None:
+    def __init__(self, job: Started, host: AttemptHost, units: Units) -> None:
         super().__init__(job.cursor)
-        self._held, self._host = (job.id, job.attempt, job.holder), host
+        self._held, self._host, self._units = (job.id, job.attempt, job.holder), host, units
         self._stored_at = -math.inf  # the first one at once: who asks for slots back looks for jobs that have a cursor
         self.told: str | None = None
         self.handed_back: HandBack | None = None
@@ -41,7 +42,7 @@ class StoredCheckpoints(Checkpoints):
 
     def store(self) -> bool:
         self._stored_at = time.monotonic()
-        return self._host.aside(store.checkpoint, *self._held, self.told)
+        return self._host.aside(store.checkpoint, *self._held, self.told, self._units.sums())
 
     def why_back(self) -> str:
         why = self._host.asked_back()

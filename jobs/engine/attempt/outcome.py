@@ -8,6 +8,7 @@ from typing import Any
 from django.db import Error
 
 from jobs import store, telemetry
+from jobs.authoring.units import Units
 from jobs.calls.arguments import stats_as_json
 from jobs.conf import settings
 from jobs.engine.attempt.captured_output import Tail
@@ -22,6 +23,7 @@ class Outcome:
     """The end of a body: a value or an error.
 
     text: the value as JSON; None for None.
+    units: what the body has used.
     result_ttl: seconds to keep the result, None: JOBS_RESULT_TTL; after `keep_result` None means that it was not kept.
     result_bytes: the size of the kept result.
     peak_memory: the most MiB that this process used during the body; None: not known.
@@ -38,6 +40,7 @@ class Outcome:
     text: str | None = None
     error: BaseException | None = None
     stats: dict[str, Any] = field(default_factory=dict)
+    units: Units = field(default_factory=Units)
     result_ttl: float | None = None
     result_bytes: int | None = None
     peak_memory: int | None = None
@@ -110,4 +113,4 @@ class Outcome:
 
     def end_of(self, job: Started) -> End:
         """Return the facts of the end of the attempt, for each statement that settles it."""
-        return {"peak_memory": self.peak_memory, "by": job.holder}
+        return {"peak_memory": self.peak_memory, "units": self.units.sums(), "by": job.holder}

@@ -62,7 +62,6 @@ class Verdict:
     queue: str | None = None
     why: HandBack | None = None
     cursor: str | None = None
-    peak_memory: int | None = None
     later: Later | None = None
 
     @property
@@ -81,7 +80,7 @@ def settle(job: Started, outcome: Outcome, ask: Ask, *, follow: bool = False) ->
         if outcome.error is None:
             return _succeed(job, outcome, follow=follow)
         verdict = _hand_back(outcome, outcome.error) or judge(job, outcome.error, outcome.stats, ask)
-        _end(job, replace(verdict, peak_memory=outcome.peak_memory, cursor=outcome.cursor), outcome, ask)
+        _end(job, replace(verdict, cursor=outcome.cursor), outcome, ask)
     except DataError as error:  # PostgreSQL cannot store a part of it; without an end the body would run again
         telemetry.noticed("outcome refused", job=job.id)
         verdict = Verdict("fail" if policy_of(job) is None else "bury", None, as_failure(error), error)
@@ -93,7 +92,7 @@ def _end(job: Started, verdict: Verdict, outcome: Outcome, ask: Ask) -> None:
     for tried in TRIES[verdict.verb]:
         # It stops its sequence only as a dead letter, where people find it: to revive it, or to discard it.
         verb = "bury" if job.stops_sequence and tried == "fail" else tried
-        if patiently(partial(_apply, verb, job, verdict)):
+        if patiently(partial(_apply, verb, job, verdict, outcome.end_of(job))):
             _tell(verb, job, verdict, ask)
             _follow_up(verb, job, ask)
             if outcome.tell and (error := ask(partial(outcome.tell, verb)).error) is not None:
@@ -169,8 +168,8 @@ def _may_hold_queue(job: Started) -> bool:
         return False
 
 
-def _apply(verb: str, job: Started, verdict: Verdict) -> bool:
-    end: End = {"peak_memory": verdict.peak_memory, "by": job.holder, "cursor": verdict.cursor}
+def _apply(verb: str, job: Started, verdict: Verdict, facts: End) -> bool:
+    end: End = {**facts, "cursor": verdict.cursor}
     match verb:
         case "hand_back" if verdict.why is not None:
             return store.hand_back(job.id, job.attempt, verdict.why, verdict.stats, **end)

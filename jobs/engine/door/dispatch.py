@@ -12,9 +12,10 @@ A dispatch makes one pass after the other. A pass is one transaction (steps 1 to
 4. Claim: choose the fairest jobs up to the room and all limits. Give each a slot and count its attempt.
 5. Commit, which opens the door. A process that keeps a job for itself starts it in the same pipeline.
 6. Hand over: send one message for each claimed job to the Celery queue of its pool. Recover repeats lost messages.
-7. If there is news of jobs that others wait for, have it read (`engine/door/unblock.py`).
-8. If the claim left room (`more`), go to 1, now without the lanes whose jobs others had locked. If a job was unblocked,
-   go to 1 with all lanes: it may stand in one of those.
+7. If there is news of jobs that others wait for, have it read (`engine/door/unblock.py`). If a budget is used up, or
+   no longer, hold or release the jobs that spend it (`engine/door/budgets.py`).
+8. If the claim left room (`more`), go to 1, now without the lanes whose jobs others had locked. If a job was unblocked
+   or released, go to 1 with all lanes: it may stand in one of those.
 9. If processes are still free, go to 1 with a pass that lends them to tenants that hold all of their slots.
 
 `dispatch()` makes a dispatch; `on_commit()` requests one for when the caller's transaction commits. The runtime of the
@@ -30,6 +31,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 from jobs import store, telemetry
 from jobs.allocation.order import MAX_PASSES
+from jobs.engine.door.budgets import hold_or_release
 from jobs.engine.door.repairs import recount_books
 from jobs.engine.door.unblock import unblock_safely
 from jobs.engine.process import runtime
@@ -117,6 +119,8 @@ def _passes(*, in_line: bool, keeper: Keeper | None = None, ahead: Ending | None
         if any(job.limited for job in claimed):
             store.wake_clock()  # the clock must learn when the next token is due
         unblocked = claimed.ends and unblock_safely()
+        if claimed.spent:
+            unblocked = hold_or_release() or unblocked
         if unblocked:
             locked.clear()
         if claimed.uncounted:

@@ -11,6 +11,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
+from jobs.calls import registry
 from jobs.engine.door import dispatch
 from jobs.models import Queue
 from tenants.models import Tenant, TenantQueue
@@ -33,8 +34,11 @@ def locked_queue(name: str) -> Queue | None:
 
 def change(row: Queue | TenantQueue, values: Mapping[str, Any]) -> None:
     """Set these values, by field, and check and store the row. Raises ValidationError; then nothing is stored."""
-    if isinstance(row, TenantQueue) and (unknown := unknown_queue(row, values.get("queue_slots"))):
-        raise ValidationError({"queue_slots": unknown})
+    if isinstance(row, TenantQueue):
+        if unknown := unknown_queue(row, values.get("queue_slots")):
+            raise ValidationError({"queue_slots": unknown})
+        if unknown := unknown_unit(row, values.get("budgets")):
+            raise ValidationError({"budgets": unknown})
     for name, value in values.items():
         setattr(row, name, value)
     row.full_clean()
@@ -49,6 +53,22 @@ def unknown_queue(row: TenantQueue, queue_slots: object) -> str:
     added = queue_slots.keys() - row.queue_slots.keys() if isinstance(queue_slots, dict) else set()
     unknown = added - set(Queue.objects.filter(name__in=added).values_list("name", flat=True))
     return f"There is no queue {min(unknown)}." if unknown else ""
+
+
+def unknown_unit(row: TenantQueue, budgets: object) -> str:
+    """Return why the tenant cannot have these budgets, or "": no job type declares a unit, so it would hold no job.
+
+    A budget that the tenant has already stays.
+
+    budgets: the new ones, by unit
+    """
+    added = budgets.keys() - row.budgets.keys() if isinstance(budgets, dict) else set()
+    if not added:
+        return ""
+    known = registry.units()
+    names = ", ".join(sorted(known)) or 'none: write @job(units=("tokens",))'
+    unknown = sorted(added - known, key=str)
+    return f"No job type declares the unit {unknown[0]}; declared: {names}." if unknown else ""
 
 
 def store(row: Queue | TenantQueue, fields: Collection[str] | None = None) -> None:

@@ -1,8 +1,9 @@
 from jobs.console.cli.subcommands import SubcommandsCommand
 from jobs.console.cli.tenants import ADD, MIRROR, SLOTS
+from jobs.console.cli.tenants_budget import BUDGET
 from jobs.console.cli.tenants_usage import USAGE
 
 
 class Command(SubcommandsCommand):
-    help = "Show and change the limits of tenants, show their usage, add a tenant, or mirror the project's tenants."
-    subcommands = (SLOTS, USAGE, ADD, MIRROR)
+    help = "Show and change limits and budgets of tenants, show their usage, add a tenant, or mirror the project's."
+    subcommands = (SLOTS, BUDGET, USAGE, ADD, MIRROR)

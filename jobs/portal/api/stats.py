@@ -1,6 +1,7 @@
 """The endpoint of a tenant's counts. Each count reads a partial index of just those rows, or only a few rows."""
 
 from dataclasses import asdict
+from typing import Literal
 
 from django.db.models import Count, Q
 from django.utils import timezone
@@ -12,6 +13,7 @@ from jobs.http.last_day import LastDay
 from jobs.lifecycle import FINAL, Status
 from jobs.models import HELD_UNTIL, Job, Queue
 from jobs.reading import last_day, queries
+from jobs.reading.budgets import standings
 from jobs.reading.slots_in_queues import slots_in_queues
 from tenants.models import TenantQueue
 
@@ -23,6 +25,17 @@ class SlotsOfQueue(Schema):
     queue: str
     in_use: int
     limit: int
+
+
+class Budget(Schema):
+    """A budget of this month, in UTC. What runs when it is used up may go beyond it."""
+
+    unit: str
+    used: int = Field(description="By your attempts that have ended in this month.")
+    amount: int
+    state: Literal["open", "low", "used up"] = Field(
+        description="low: 80 % and more are used; used up: jobs that spend it wait for the next month."
+    )
 
 
 class Slots(Schema):
@@ -64,6 +77,7 @@ class Stats(Schema):
     under_way: UnderWay
     ended: Ended
     last_day: LastDay
+    budgets: list[Budget]
 
 
 @router.get("stats", response=Stats)
@@ -83,6 +97,7 @@ def read_stats(request: CallerRequest) -> Stats:
         under_way=under_way,
         ended=_ended(tenant_id),
         last_day=LastDay.of(last_day.of_tenant(tenant_id, timezone.now())),
+        budgets=[Budget(**one.facts()) for one in (standings([tenant_id]) if limits.budgets else [])],
     )
 
 

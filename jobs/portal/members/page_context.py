@@ -17,6 +17,7 @@ from jobs.pages.cached import PAST_SECONDS, cached
 from jobs.portal import words
 from jobs.portal.members import names
 from jobs.reading import queries, wait_targets
+from jobs.reading.budgets import standings
 from jobs.reading.explain.explanation import explain
 from jobs.reading.explain.reads import MAX_LISTED_PLACE, places
 from jobs.reading.predictor import last_of, starts
@@ -101,7 +102,9 @@ def slots(tenant: Tenant) -> dict[str, Any]:
     in_use = Job.objects.filter(tenant=tenant, slot__isnull=False).count()
     in_queues = slots_in_queues(limits)
     ends, targets = last_of(tenant.pk), targets_kept(tenant.pk)
-    return {"in_use": in_use, "limits": limits, "in_queues": in_queues, "ends": ends, "targets": targets}
+    budgets = standings([tenant.pk]) if limits.budgets else []
+    found = {"in_use": in_use, "limits": limits, "in_queues": in_queues, "budgets": budgets}
+    return found | {"ends": ends, "targets": targets}
 
 
 @cached(PAST_SECONDS, before=())

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from jobs.allocation import gates
 from jobs.allocation.gates import Gate
@@ -30,10 +30,22 @@ def as_text(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d %H:%M:%S} UTC"
 
 
+def next_month(now: datetime) -> datetime:
+    """Return the first moment of the next month, in UTC."""
+    first = now.astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    return (first + timedelta(days=31)).replace(day=1)
+
+
 def closed(job: JobFacts) -> Iterator[Blocker]:
     """Yield the closed gates of a job that waits or is due later."""
     if job.type_paused:
         yield Blocker(Gate.HELD, f"The job type {job.source_type} {job.source_method} is paused.")
+    for unit, used, amount in job.spent:
+        ends = next_month(job.now)
+        whose = f"Its tenant's budget of {unit} for {job.now:%B} is used up"
+        opens = f"it opens on {ends.day} {ends:%B}, or when the budget is raised"
+        numbers = "" if amount is None else f": {used:,} of {amount:,}"
+        yield Blocker(Gate.BUDGET, f"{whose}{numbers}; {opens}.", used, amount, ends)
     for gate in gates.closed(job.lane, job.user_key):
         yield _blocker(gate, job)
 

@@ -73,6 +73,7 @@ class JobFacts:
     now: datetime
     last_attempt_failed: bool
     type_paused: bool
+    spent: list[tuple[str, int, int | None]]  # unit, used, budget: those used up that it spends
     behind: int | None  # the running job that must end before it starts
     worker: str | None
     default_max_retries: int | None
@@ -148,6 +149,7 @@ def facts(job_id: int, *, tenant_id: TenantId) -> JobFacts | None:
         lane.queue.held = of_queue is not None
         if of_lane is not None:
             lane.holds.append(LineHold(of_lane.seconds))
+        row["spent"] = json.loads(row["spent"] or "[]")
         return JobFacts(**row, lane=lane, lane_hold=of_lane, queue_hold=of_queue)
     return None
 

@@ -13,10 +13,10 @@ from plumbing.text import count_of_jobs, duration
 
 
 def scheduled(job: JobFacts) -> list[Blocker]:
-    """The job waits for its moment, or until its job type is resumed."""
-    held = [blocker for blocker in closed(job) if blocker.gate == Gate.HELD]
+    """The job waits for its moment, until its job type is resumed, or for a budget."""
+    held = [blocker for blocker in closed(job) if blocker.gate in (Gate.HELD, Gate.BUDGET)]
     if job.due_at is None or job.due_at == HELD_UNTIL:
-        return held or [Blocker(Gate.HELD, "Its job type was resumed; the clock is about to release the job.")]
+        return held or [Blocker(Gate.HELD, "What held it is over; the clock is about to release the job.")]
     when = (
         f"due at {as_text(job.due_at)}"
         if job.due_at > job.now

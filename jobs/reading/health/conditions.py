@@ -193,6 +193,13 @@ def _webhooks_failing(facts: Facts) -> Iterator[str]:
         yield f"{failing} {subject} failed for more than an hour: their tenants' systems do not take messages."
 
 
+def _budget_low(facts: Facts) -> Iterator[str]:
+    for budget in facts.budgets:
+        used_up = "; jobs that spend it wait for the next month" if budget.state == "used up" else ""
+        used = f"{percent(budget.used, budget.amount)} of its budget of {budget.unit}"
+        yield f"Tenant {printable(budget.tenant)} has used {used} for this month{used_up}."
+
+
 RULES = (
     Rule("no_clock", "critical", _no_clock),
     Rule("no_worker", "critical", _no_worker),
@@ -217,4 +224,5 @@ RULES = (
     Rule("recorder_late", "warning", _recorder_late),
     Rule("predictions_off", "info", _predictions_off),
     Rule("webhooks_failing", "info", _webhooks_failing),
+    Rule("budget_low", "info", _budget_low),
 )

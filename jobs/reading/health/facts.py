@@ -13,7 +13,15 @@ from jobs.models import Repair, Sample
 from jobs.reading import blocks, looking, waits
 from jobs.reading.blocks import BlockNow, BlocksOfType
 from jobs.reading.health import looks
-from jobs.reading.health.looks import EndedLook, PredictionsLook, QuietPool, ServerLook, TargetLook, WebhooksLook
+from jobs.reading.health.looks import (
+    BudgetLook,
+    EndedLook,
+    PredictionsLook,
+    QuietPool,
+    ServerLook,
+    TargetLook,
+    WebhooksLook,
+)
 from jobs.reading.looking import Lane, Queue, Tenant, Worker
 from jobs.reading.standing import QueueStanding, StandingState, of_queues, of_tenants
 from jobs.reading.waits import PoolDemand
@@ -32,6 +40,7 @@ class Facts:
     blocks: the blocks of the last MINUTES that are over.
     targets: the queues with a wait target, and how often they kept it lately.
     quiet: the full pools in which nothing has ended for a minute or more.
+    budgets: those that are low or used up, at most MOST_SHORT.
     """
 
     queues: Mapping[int, Queue]
@@ -49,6 +58,7 @@ class Facts:
     blocks: Sequence[BlocksOfType]
     targets: Sequence[TargetLook]
     quiet: Sequence[QuietPool]
+    budgets: Sequence[BudgetLook]
 
     @cached_property
     def pools(self) -> list[PoolDemand]:
@@ -116,6 +126,7 @@ def look() -> Facts:
             blocks.lately(60.0 * MINUTES),
             looks.look_targets() if any(queue.wait_target for queue in queues.values()) else [],
             looks.look_quiet(waits.pools(lanes, queues, workers)),
+            looks.look_budgets(),
         )
 
 

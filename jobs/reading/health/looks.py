@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db.models import Q, Sum
 
@@ -25,6 +26,7 @@ MOST_SHORT = 20  # tenants that got too little of their share
 # of outcomes: the first hour of a bad day is the worst.
 MIN_OUTCOMES, LEAST_HELD, MOST_HELD = 200, 0.8, 0.97
 WINDOWS = (5, 30, 60, 360)  # minutes, of wait targets
+LOW = 0.8  # the part of a budget from which on it is low
 TIMEOUT = 2.0  # seconds for one statement of a look
 QUIET = 60.0  # seconds without an end that are always usual
 LEAST_KNOWN = 20  # successes of a job type; its p95 is not known before
@@ -62,6 +64,28 @@ class EndedLook:
     attempts: int
     failed: int
     died: int
+
+
+@dataclass(frozen=True)
+class BudgetLook:
+    """A budget of a tenant for the present month (UTC), and what its attempts that have ended in it used.
+
+    tenant: its slug.
+    """
+
+    tenant: str
+    unit: str
+    used: int
+    amount: int
+
+    @property
+    def state(self) -> str:
+        """`used up`: jobs that spend it are held; `low`: 80 % and more are used; or `open`."""
+        return "used up" if self.used >= self.amount else "low" if self.used >= LOW * self.amount else "open"
+
+    def facts(self) -> dict[str, Any]:
+        """Return what documents say of it, beside the tenant."""
+        return {"unit": self.unit, "used": self.used, "amount": self.amount, "state": self.state}
 
 
 @dataclass(frozen=True)
@@ -268,3 +292,8 @@ def _known_p95(source_types: Collection[str]) -> dict[tuple[str, ...], float]:
     buckets = {job_type: added(histograms) for job_type, histograms in seen.items()}
     found = {job_type: percentile(one, 0.95) for job_type, one in buckets.items() if sum(one) >= LEAST_KNOWN}
     return {job_type: p95 for job_type, p95 in found.items() if p95 is not None}
+
+
+def look_budgets() -> list[BudgetLook]:
+    """Look which budgets are low or used up: at most MOST_SHORT, those of which most is used first."""
+    return objects(BudgetLook, "health_budgets", low=LOW, most=MOST_SHORT)

@@ -35,7 +35,7 @@ WHERE id = %(id)s
 FOR SHARE
 
 -- name: checkpoint
--- Change: the cursor of a running job. Who: its holder, fenced, at most once a second. Index: primary key (HOT).
+-- Change: the cursor of a running job, and what it has used so far. Who: its holder, fenced, at most once a second. Index: primary key (HOT).
 -- Locks:  the row, as `progress`. Returns whether the attempt was asked to stop; no row if nothing was stored.
 WITH mine AS MATERIALIZED (
     SELECT id FROM jobs
@@ -48,7 +48,7 @@ WITH mine AS MATERIALIZED (
     FOR NO KEY UPDATE SKIP LOCKED
 )
 UPDATE jobs
-SET cursor = %(cursor)s::jsonb
+SET cursor = %(cursor)s::jsonb, units = coalesce(%(units)s, units)
 FROM mine
 WHERE jobs.id = mine.id
 RETURNING cancel_requested_at IS NOT NULL
@@ -60,7 +60,7 @@ INSERT INTO job_logs (tenant_id, job_id, attempt, text) VALUES (%(tenant_id)s, %
 ON CONFLICT (job_id, attempt) DO UPDATE SET tenant_id = excluded.tenant_id, text = excluded.text, at = clock_timestamp()
 
 -- name: progress
--- Change: the progress of a running job. Who: its holder, fenced. Index: primary key (HOT).
+-- Change: the progress of a running job, and what it has used so far. Who: its holder, fenced. Index: primary key (HOT).
 -- Locks:  the row. If another transaction has locked it, nothing is reported: that may be the body's own, which waits for this.
 WITH mine AS MATERIALIZED (
     SELECT id FROM jobs
@@ -73,7 +73,7 @@ WITH mine AS MATERIALIZED (
     FOR NO KEY UPDATE SKIP LOCKED
 )
 UPDATE jobs
-SET progress = %(fraction)s, progress_note = %(note)s
+SET progress = %(fraction)s, progress_note = %(note)s, units = coalesce(%(units)s, units)
 FROM mine
 WHERE jobs.id = mine.id
 RETURNING jobs.id

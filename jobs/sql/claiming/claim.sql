@@ -21,12 +21,12 @@ WITH RECURSIVE
 -- include claim/write_down
 SELECT id, attempt, pool, waited, limited, tenant_id,
 -- include claim/keep
-    , NULL AS more, NULL AS locked, NULL AS uncounted, NULL AS idle, NULL AS waits, NULL AS rings
+    , NULL AS more, NULL AS locked, NULL AS uncounted, NULL AS idle, NULL AS waits, NULL AS rings, NULL AS spent
 FROM (SELECT * FROM claimed ORDER BY pool, pool_rank, place) claimed
 UNION ALL  -- the last row is the verdict. locked: the lanes whose first jobs others have locked. idle: there is room left.
 -- waits: a visited lane has more jobs that could start; or there was no room to visit one. rings: the light pools whose feeders could
 -- start a job: those that this pass did not serve; and its own, if it took all that it may, and other workers have free seats (for
--- each of its queues).
+-- each of its queues). spent: the fold has found that a budget is used up, or no longer is.
 SELECT
     NULL, NULL, NULL, NULL, NULL, NULL, NULL,
     coalesce(bool_or(taken_of_pool < pool_free AND CASE WHEN visited THEN again OR NOT whole ELSE ready END), false),
@@ -39,5 +39,6 @@ SELECT
     coalesce(bool_or(CASE WHEN visited THEN again ELSE ready END), true),
     ARRAY(SELECT pool FROM asked WHERE NOT served AND ready) || coalesce(array_agg(pool) FILTER (
         WHERE others > 0 AND taken_of_pool >= pool_free AND CASE WHEN visited THEN again ELSE ready END
-    ), '{}')
+    ), '{}'),
+    current_setting('jobs.spent', true) = 'true'
 FROM next_turn

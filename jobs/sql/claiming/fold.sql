@@ -38,7 +38,7 @@ freed AS (
             SELECT ctid AS row FROM freed_slots WHERE xid BETWEEN span.low AND span.high ORDER BY xid LIMIT 1000
         ) f
     ))
-    RETURNING tenant_id, job_id, queue_id, user_key, slot, ticket, seconds, timeout, followed, lost_process, holds
+    RETURNING tenant_id, job_id, queue_id, user_key, slot, ticket, seconds, timeout, followed, lost_process, holds, units
 ),
 -- What each lane took. An attempt costs at least a millisecond, and at most the longest time until it is killed. One that
 -- ended its process costs 1.1 s more: 1 s until another process works in its place (0.9 s were measured), and the jobs
@@ -217,17 +217,20 @@ turns_begun AS (
 -- While a tenant does not limit its users, jobs of others follow in a slot, and no book knows whose. So what is known of its users
 -- is forgotten when its limits change (the trigger's row has no job), and with a slot in which jobs followed. Then the claim
 -- passes over a tenant that limits them, and has them counted.
+-- What its attempts have used may use up a budget; a changed limit may be a budget. `spend` writes that down, and tells the claim.
 tenants_told AS (
     UPDATE tenant_books b
     SET version = nextval('door_seq'), opened = b.version, in_use = b.in_use - f.n, slots = b.slots - f.slots,
-        users = CASE WHEN NOT f.forget AND b.users IS NOT NULL THEN tally(b.users, f.users, -1) END
+        users = CASE WHEN NOT f.forget AND b.users IS NOT NULL THEN tally(b.users, f.users, -1) END,
+        used = CASE WHEN f.spends THEN spend(b.tenant_id, b.used, f.units, clock.now) ELSE b.used END
     FROM (
         SELECT
             tenant_id, count(slot)::int AS n,
             coalesce(range_agg(int4range(slot, slot + 1)) FILTER (WHERE slot IS NOT NULL), '{}') AS slots,
-            array_agg(user_key) FILTER (WHERE slot IS NOT NULL) AS users, bool_or(job_id = 0 OR followed > 0) AS forget
+            array_agg(user_key) FILTER (WHERE slot IS NOT NULL) AS users, bool_or(job_id = 0 OR followed > 0) AS forget,
+            bool_or(job_id = 0 OR units IS NOT NULL) AS spends, jsonb_agg(units) FILTER (WHERE units IS NOT NULL) AS units
         FROM freed WHERE NOT holds GROUP BY tenant_id
-    ) f
+    ) f CROSS JOIN clock
     WHERE b.ctid = (SELECT ctid FROM tenant_books WHERE tenant_id = f.tenant_id ORDER BY version DESC LIMIT 1)
 ),
 turns_told AS (  -- the mean follows the attempts: each counts a tenth. A queue with a lane in its circle again is ready

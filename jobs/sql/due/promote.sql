@@ -1,4 +1,5 @@
--- Arrow:  promote, scheduled -> created, for the due jobs. A due job of a paused type is held instead, and one that waits for
+-- Arrow:  promote, scheduled -> created, for the due jobs. A due job of a paused type, or one that spends a budget that is used up,
+--         is held instead, and one that waits for
 --         a running job is due again in a second; they stay scheduled: the returned status tells which.
 --         It also ends the holds that are over, of lanes and queues: not before the job is in line that is to be the first then.
 --         The next fold opens them.
@@ -10,14 +11,16 @@
 WITH
 -- include shared/clock
 due AS MATERIALIZED (
-    SELECT d.id, EXISTS (
-        SELECT FROM paused_job_types p WHERE p.source_type = d.source_type AND p.source_method = d.source_method
-    ) AS paused, EXISTS (SELECT FROM jobs b WHERE b.id = d.behind AND b.status = 'running') AS waits
-    FROM jobs d
-    WHERE d.due_at <= coalesce(%(now)s::timestamptz, clock_timestamp())  -- guard
-    ORDER BY d.due_at
+    SELECT j.id, EXISTS (
+        SELECT FROM paused_job_types p WHERE p.source_type = j.source_type AND p.source_method = j.source_method
+    ) OR
+    -- include shared/spent
+    AS paused, EXISTS (SELECT FROM jobs b WHERE b.id = j.behind AND b.status = 'running') AS waits
+    FROM jobs j
+    WHERE j.due_at <= coalesce(%(now)s::timestamptz, clock_timestamp())  -- guard
+    ORDER BY j.due_at
     LIMIT %(batch)s
-    FOR NO KEY UPDATE OF d SKIP LOCKED
+    FOR NO KEY UPDATE OF j SKIP LOCKED
 ),
 promoted AS (
     UPDATE jobs j

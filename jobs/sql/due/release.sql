@@ -1,4 +1,5 @@
--- Arrow:  release, scheduled -> created, for the held jobs whose type is not paused (any more). One that waits for a running
+-- Arrow:  release, scheduled -> created, for the held jobs whose type is not paused (any more), and that spend no budget that is
+--         used up. One that waits for a running
 --         job is due instead, and stays scheduled: the clock looks whether that has ended.
 -- Who:    the operator who resumes a type; the clock, for a job that was submitted while its type was being resumed.
 -- Locks:  the rows; it skips locked rows until the clock's next pass. Index: jobs_due.
@@ -8,11 +9,14 @@ WITH released AS (
         ready_at = CASE WHEN NOT held.waits THEN coalesce(%(now)s::timestamptz, clock_timestamp()) END,
         due_at = CASE WHEN held.waits THEN coalesce(%(now)s::timestamptz, clock_timestamp()) END
     FROM (
-        SELECT d.id, d.behind IS NOT NULL AS waits FROM jobs d
-        WHERE d.due_at = %(held_until)s  -- guard
-          AND (d.source_type, d.source_method) NOT IN (SELECT source_type, source_method FROM paused_job_types)  -- guard
-        ORDER BY d.id
-        FOR NO KEY UPDATE OF d SKIP LOCKED
+        SELECT j.id, j.behind IS NOT NULL AS waits FROM jobs j
+        WHERE j.due_at = %(held_until)s  -- guard
+          AND (j.source_type, j.source_method) NOT IN (SELECT source_type, source_method FROM paused_job_types)  -- guard
+          AND NOT (
+              -- include shared/spent
+          )  -- guard
+        ORDER BY j.id
+        FOR NO KEY UPDATE OF j SKIP LOCKED
     ) held
     WHERE j.id = held.id
     RETURNING j.id, j.attempt, j.tenant_id, j.queue_id, j.priority, j.status

@@ -42,6 +42,12 @@ SELECT
         SELECT FROM paused_job_types p WHERE p.source_type = job.source_type AND p.source_method = job.source_method
     ) AS type_paused,
     (
+        SELECT jsonb_agg(jsonb_build_array(
+            b.unit, coalesce((bucket.used -> month_of(clock.now) ->> b.unit)::numeric, 0), tq.budgets -> b.unit
+        ) ORDER BY b.unit)
+        FROM spent_budgets b WHERE b.tenant_id = job.tenant_id AND b.unit = ANY(job.spends)
+    )::text AS spent,
+    (
         SELECT b.id FROM jobs j JOIN jobs b ON b.id = j.behind WHERE j.id = job.id AND b.status = 'running'
     ) AS behind,
     runner.name AS worker,
@@ -66,6 +72,6 @@ JOIN tenants_tenant tenant ON tenant.id = job.tenant_id
 LEFT JOIN tenant_queues tq ON tq.tenant_id = job.tenant_id
 LEFT JOIN workers runner ON runner.id = job.worker
 LEFT JOIN LATERAL (
-    SELECT rate_full_at(tq.rate_limit, tq.rate_window, b.full_at, b.full_limit, b.full_window, clock.now) AS full_at
+    SELECT b.used, rate_full_at(tq.rate_limit, tq.rate_window, b.full_at, b.full_limit, b.full_window, clock.now) AS full_at
     FROM tenant_books b WHERE b.tenant_id = job.tenant_id ORDER BY version DESC LIMIT 1
 ) bucket ON true

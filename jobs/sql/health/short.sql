@@ -1,3 +1,15 @@
+-- name: health_budgets
+-- Reads:  the budgets of which much, or all, is used in the present month. Who: health. Locks: none.
+-- Index:  the newest version of each book; all of tenant_queues.
+WITH
+-- include shared/clock
+part AS (SELECT b.* FROM clock CROSS JOIN budgets_at(clock.now) b)
+SELECT t.slug AS tenant, b.unit, b.used, b.amount
+FROM part b JOIN tenants_tenant t ON t.id = b.tenant_id
+WHERE b.used >= %(low)s::float8 * b.amount  -- guard
+ORDER BY b.used / b.amount::float8 DESC, t.slug, b.unit
+LIMIT %(most)s
+
 -- name: health_predictions
 -- Reads:  how often the predictions of starts were right, and by how much they missed; of the last day, and of the last hour.
 --         loss: the pinball loss, which is least on average for the true quantile. Who: health, metrics, the recorder. Locks: none.

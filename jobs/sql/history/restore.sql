@@ -22,7 +22,7 @@ restored AS (
         stats, last_error, result_expires_at, peak_memory, result_bytes,
         trace_parent, cursor,
         crashes, barred, retries, progress_note, awaited, predecessors, batch_id, announced,
-        sequence, sequence_stops, blocked_at
+        sequence, sequence_stops, units, spends, blocked_at
     )
     SELECT
         id, tenant_id, queue_id, priority, user_key, source_type, source_id, source_method, args,
@@ -37,7 +37,7 @@ restored AS (
             WHERE e.tenant_id = taken.tenant_id
               AND e.off_at IS NULL  -- guard
         ),
-        sequence, sequence_stops, CASE WHEN sequence IS NOT NULL THEN clock.now END
+        sequence, sequence_stops, units, spends, CASE WHEN sequence IS NOT NULL THEN clock.now END
     FROM taken CROSS JOIN clock
     RETURNING id, attempt, tenant_id, queue_id, priority, status
 ),

@@ -7,9 +7,9 @@ WITH
 -- include shared/unbilled
 , closed AS (
     INSERT INTO usage_days (
-        tenant_id, day, queue_id, source_type, source_method, outcome, ended_on, attempts, microseconds, targeted, in_time
+        tenant_id, day, queue_id, source_type, source_method, outcome, ended_on, attempts, microseconds, targeted, in_time, units
     )
-    SELECT tenant_id, %(day)s::date, queue_id, source_type, source_method, outcome, ended_on, attempts, microseconds, targeted, in_time
+    SELECT tenant_id, %(day)s::date, queue_id, source_type, source_method, outcome, ended_on, attempts, microseconds, targeted, in_time, units
     FROM unbilled
     RETURNING queue_id, targeted, in_time
 )

@@ -6,12 +6,13 @@ WITH
 tally AS (
     SELECT tenant_id, date_trunc('hour', ended_at, 'UTC') AS hour, queue_id, source_type, source_method, outcome,
     -- include shared/times
+    , sum_units(units) AS units
     FROM ended
     GROUP BY tenant_id, hour, queue_id, source_type, source_method, outcome
 )
 INSERT INTO tenant_hours AS h (
     tenant_id, hour, queue_id, source_type, source_method, outcome,
-    attempts, run_seconds, wait_seconds, run_buckets, wait_buckets, process_wait_seconds, process_wait_buckets, targeted, in_time
+    attempts, run_seconds, wait_seconds, run_buckets, wait_buckets, process_wait_seconds, process_wait_buckets, targeted, in_time, units
 )
 SELECT * FROM tally
 ON CONFLICT (tenant_id, hour, queue_id, source_type, source_method, outcome) DO UPDATE
@@ -23,5 +24,6 @@ SET attempts = excluded.attempts,
     process_wait_seconds = excluded.process_wait_seconds,
     process_wait_buckets = excluded.process_wait_buckets,
     targeted = excluded.targeted,
-    in_time = excluded.in_time
+    in_time = excluded.in_time,
+    units = excluded.units
 WHERE h.attempts < excluded.attempts  -- guard

@@ -12,6 +12,7 @@ ended AS (
         end_time = clock.now,
         stats = coalesce(%(stats)s, stats),
         cursor = coalesce(%(cursor)s::jsonb, cursor),
+        units = coalesce(%(units)s, units),
         peak_memory = %(peak_memory)s,
         last_error = %(error_class)s || ': ' || %(error)s,
         error_key = %(error_key)s::bigint

@@ -4,6 +4,7 @@
 --         so it needs no door (I1).
 -- Locks:  the row, then the row of the next job. It skips locked rows, like the claim.
 -- Twin:   `jobs/allocation/follow.py`, in memory.
+-- An attempt that used units goes past the door instead, which knows whether a budget is used up now.
 -- Index:  primary key; jobs_claim, from the lane's head as the door knows it, so that it does not read ended jobs again and again.
 -- The ticket is that of the slot, not a new one: the books go on.
 -- The row counts the jobs that have followed in its slot. So the statement that ends the slice, or that finds its process dead,
@@ -25,7 +26,7 @@ next AS MATERIALIZED (
     FROM settled e CROSS JOIN clock
     -- include shared/may_follow
     CROSS JOIN LATERAL (
-        SELECT ctid AS row, source_type, source_method, expires_at FROM jobs
+        SELECT ctid AS row, tenant_id, source_type, source_method, spends, expires_at FROM jobs
         WHERE ready_at IS NOT NULL
           AND queue_id = e.queue_id AND tenant_id = e.tenant_id
           AND (priority, id) >= ((lane.head >> 58)::smallint, lane.head & 288230376151711743)
@@ -34,9 +35,13 @@ next AS MATERIALIZED (
         FOR NO KEY UPDATE SKIP LOCKED
     ) j
     WHERE tenant.num_slots >= e.slot  -- guard I1
+      AND e.units IS NULL  -- guard
       AND q.pool = worker.pool  -- guard
       AND coalesce(j.expires_at > e.ended_at, true)  -- guard
       AND NOT EXISTS (SELECT FROM paused_job_types p WHERE p.source_type = j.source_type AND p.source_method = j.source_method)  -- guard
+      AND NOT (
+          -- include shared/spent
+      )  -- guard
 ),
 followed AS (
     UPDATE jobs j

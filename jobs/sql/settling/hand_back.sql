@@ -17,6 +17,7 @@ ended AS (
         handed_back_why = %(why)s,
         cursor = coalesce(%(cursor)s::jsonb, cursor),
         stats = coalesce(%(stats)s, stats),
+        units = coalesce(%(units)s, units),
         peak_memory = %(peak_memory)s
     -- include holder/fenced
       AND cancel_requested_at IS NULL  -- guard

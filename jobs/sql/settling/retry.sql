@@ -17,6 +17,7 @@ ended AS (
         queue_id = coalesce((SELECT q.id FROM queues q WHERE q.name = %(queue)s), jobs.queue_id),
         stats = coalesce(%(stats)s, stats),
         cursor = coalesce(%(cursor)s::jsonb, cursor),
+        units = coalesce(%(units)s, units),
         peak_memory = %(peak_memory)s,
         last_error = coalesce(%(error_class)s::text || ': ' || %(error)s::text, last_error)
     -- include holder/fenced

@@ -13,6 +13,7 @@ ended AS (
         end_time = clock.now,
         stats = coalesce(%(stats)s, stats),
         cursor = coalesce(%(cursor)s::jsonb, cursor),
+        units = coalesce(%(units)s, units),
         peak_memory = %(peak_memory)s,
         last_error = coalesce(%(error_class)s::text || ': ' || %(error)s::text, last_error)
     -- include holder/fenced

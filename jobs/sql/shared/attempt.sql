@@ -2,8 +2,8 @@
 -- had not started. No lock and no unique index: the fence of the statement lets each attempt end once.
 INSERT INTO attempts (
     ended_at, start_time, queued_at, waited_since, own_until, job_id, tenant_id, queue_id, worker, worker_pid, attempt, result_bytes,
-    peak_memory, priority, outcome, source_type, source_method, user_key
+    peak_memory, priority, outcome, source_type, source_method, user_key, units
 )
 SELECT
     ended_at, start_time, queued_at, waited_since, own_until, id, tenant_id, queue_id, worker, worker_pid, attempt, result_bytes,
-    peak_memory, priority, outcome, source_type, source_method, user_key
+    peak_memory, priority, outcome, source_type, source_method, user_key, units

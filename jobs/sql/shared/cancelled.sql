@@ -16,7 +16,7 @@ ended AS (
     RETURNING
         jobs.id, attempt, tenant_id, queue_id, user_key, timeout, before.slot, ticket, before.slot IS NULL AS was_waiting,
         CASE WHEN before.slot IS NOT NULL THEN worked(queued_at, clock.now, 1) END AS seconds, 0 AS followed,
-        false AS lost
+        false AS lost, clock.now AS ended_at, NULL::jsonb AS units
 ),
 arriving AS (SELECT queue_id, tenant_id, NULL::bigint AS place, -count(*)::int AS jobs FROM ended WHERE was_waiting GROUP BY queue_id, tenant_id)
 -- include shared/arrive

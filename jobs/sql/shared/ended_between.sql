@@ -11,7 +11,7 @@ targets AS (  -- of a queue, one at a time: so each attempt counts once
     FROM said WHERE target IS DISTINCT FROM before
 ),
 ended AS (
-    SELECT a.ended_at, a.tenant_id, a.queue_id, a.source_type, a.source_method, a.outcome, t.target,
+    SELECT a.ended_at, a.tenant_id, a.queue_id, a.source_type, a.source_method, a.outcome, a.units, t.target,
         greatest(a.ended_at - a.start_time, interval '0') AS ran,
         CASE WHEN a.waited_since IS NOT NULL THEN greatest(a.start_time - a.waited_since, interval '0') END AS waited,
         CASE WHEN a.waited_since IS NOT NULL THEN greatest(a.start_time - greatest(a.own_until, a.waited_since), interval '0') END AS waited_for_process

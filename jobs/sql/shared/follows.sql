@@ -13,4 +13,5 @@ SET status = 'running',
     worker_pid = q.worker_pid,
     peak_memory = NULL,
     progress = NULL,
-    progress_note = ''
+    progress_note = '',
+    units = NULL

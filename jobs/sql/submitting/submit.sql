@@ -1,4 +1,4 @@
--- Arrow:  submit, to created; or schedule, to scheduled, if the job is due later or its job type is paused; or block, to blocked,
+-- Arrow:  submit, to created; or schedule, to scheduled, if the job is due later, its job type is paused, or a budget is used up; or block, to blocked,
 --         if it waits for others, or is in a sequence (their edges, and the news: awaiting/short.sql).
 -- Who:    any caller, inside the caller's own transaction.
 -- Locks:  it waits for transactions that are storing identical jobs, over HTTP only briefly; sorted by key, so that two batches cannot deadlock.
@@ -36,14 +36,16 @@ kind AS MATERIALIZED (
         CASE WHEN k.predecessors IS NULL THEN coalesce(
             k.at,
             clock.now + nullif(k.delay, 0) * interval '1 second',
-            CASE WHEN p.id IS NOT NULL THEN %(held_until)s::timestamptz END
+            CASE WHEN p.id IS NOT NULL OR k.spends IS NOT NULL AND EXISTS (
+                SELECT FROM spent_budgets b WHERE b.tenant_id = k.tenant_id AND b.unit = ANY(k.spends)
+            ) THEN %(held_until)s::timestamptz END
         ) END AS due_at,
         coalesce(k.expires_at, begins.at + k.expires * interval '1 second') AS last_start
     FROM jsonb_to_recordset((SELECT %(kinds)s::jsonb)) AS k (
         kind int, tenant_id bigint, queue text, priority smallint, user_key text, source_type text, source_method text,
         timeout float8, memory int, max_retries int, delay float8, at timestamptz,
         expires float8, expires_at timestamptz, predecessors bigint[], batch_id bigint, identical text, is_async boolean,
-        sequence_stops boolean
+        sequence_stops boolean, spends text[]
     )
     CROSS JOIN clock
     CROSS JOIN briefly
@@ -105,7 +107,7 @@ stored AS (
         id, tenant_id, queue_id, priority, user_key, source_type, source_id, source_method, args, dedup_key, timeout,
         memory, max_retries,
         status, created_at, ready_at, due_at, expires_at, blocked_at, predecessors, batch_id, behind,
-        sequence, sequence_stops,
+        sequence, sequence_stops, spends,
         attempt, crashes, retries, progress_note, stats, last_error, trace_parent, announced
     )
     SELECT
@@ -116,7 +118,7 @@ stored AS (
         CASE WHEN first.due_at IS NULL AND NOT first.waits THEN clock.now END,
         first.due_at, r.last_start,
         CASE WHEN first.waits THEN clock.now END, r.predecessors, r.batch_id, r.behind,
-        r.sequence, r.sequence IS NOT NULL AND r.sequence_stops IS TRUE,
+        r.sequence, r.sequence IS NOT NULL AND r.sequence_stops IS TRUE, r.spends,
         0, 0, 0, '', '{}', '', %(trace_parent)s, r.announced
     FROM request r
     CROSS JOIN clock

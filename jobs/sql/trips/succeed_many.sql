@@ -12,8 +12,8 @@ WITH
 before AS MATERIALIZED (
     SELECT t.*, j.slot FROM unnest(
         %(ids)s::bigint[], %(attempts)s::int[], %(pids)s::int[], %(stats)s::text[], %(ttls)s::float8[], %(sizes)s::int[],
-        %(since)s::timestamptz[], %(goes_on)s::bool[]
-    ) AS t (id, attempt, pid, stats, ttl, bytes, since, goes_on)
+        %(since)s::timestamptz[], %(goes_on)s::bool[], %(units)s::text[]
+    ) AS t (id, attempt, pid, stats, ttl, bytes, since, goes_on, units)
     CROSS JOIN LATERAL (
         SELECT slot FROM jobs WHERE id BETWEEN t.id AND t.id
         ORDER BY id
@@ -27,6 +27,7 @@ settled AS (
         slot = NULL,
         end_time = clock.now,
         stats = before.stats::jsonb,
+        units = coalesce(before.units::jsonb, jobs.units),
         progress = CASE WHEN progress >= 0 THEN 1 END,
         last_error = '',
         cursor = NULL,
@@ -52,6 +53,7 @@ freeing AS MATERIALIZED (
     SELECT id, queue_id, tenant_id, slot, ticket, followed, worker_pid,
         row_number() OVER (ORDER BY queue_id, tenant_id, slot) AS place
     FROM settled WHERE goes_on
+      AND units IS NULL  -- guard
 ),
 -- The same in one row: a job finds its slot by its place. A join of two lists would compare each job with each slot.
 seats AS MATERIALIZED (
@@ -66,7 +68,7 @@ next AS MATERIALIZED (
     CROSS JOIN clock
     -- include shared/may_follow
     CROSS JOIN LATERAL (
-        SELECT ctid AS row, source_type, source_method, expires_at, priority, id, attempt FROM jobs
+        SELECT ctid AS row, tenant_id, source_type, source_method, spends, expires_at, priority, id, attempt FROM jobs
         WHERE ready_at IS NOT NULL
           AND queue_id = e.queue_id AND tenant_id = e.tenant_id
           AND (priority, id) >= ((lane.head >> 58)::smallint, lane.head & 288230376151711743)
@@ -77,6 +79,9 @@ next AS MATERIALIZED (
     WHERE q.pool = worker.pool  -- guard
       AND coalesce(j.expires_at > clock.now, true)  -- guard
       AND NOT EXISTS (SELECT FROM paused_job_types p WHERE p.source_type = j.source_type AND p.source_method = j.source_method)  -- guard
+      AND NOT (
+          -- include shared/spent
+      )  -- guard
       AND NOT (
           -- include shared/suspect
       )  -- guard

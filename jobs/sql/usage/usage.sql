@@ -4,13 +4,13 @@
 WITH
 -- include shared/unbilled
 , used AS (
-    SELECT tenant_id, day, queue_id, source_type, source_method, outcome, attempts, microseconds, targeted, in_time
+    SELECT tenant_id, day, queue_id, source_type, source_method, outcome, attempts, microseconds, targeted, in_time, units
     FROM usage_days
     WHERE day >= %(starts)s::date AND day < %(ends)s::date
       AND (%(tenant_id)s::bigint IS NULL OR tenant_id = %(tenant_id)s)  -- guard I8
     UNION ALL
     SELECT tenant_id, greatest(ended_on, %(open)s::date), queue_id, source_type, source_method, outcome,
-        attempts, microseconds, targeted, in_time
+        attempts, microseconds, targeted, in_time, units
     FROM unbilled
     WHERE greatest(ended_on, %(open)s::date) >= %(starts)s::date AND greatest(ended_on, %(open)s::date) < %(ends)s::date
 )
@@ -24,7 +24,8 @@ SELECT
     sum(attempts)::bigint AS attempts,
     sum(microseconds)::bigint AS microseconds,
     sum(targeted)::bigint AS targeted,
-    sum(in_time)::bigint AS in_time
+    sum(in_time)::bigint AS in_time,
+    sum_units(units)::text AS units
 FROM used
 GROUP BY 1, 2, 3, 4, 5, 6
 ORDER BY 2, 1, 3, 4, 5, 6

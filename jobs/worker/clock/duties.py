@@ -12,7 +12,7 @@ from django.db import DatabaseError, connection
 from jobs import extensions, store, telemetry
 from jobs.conf import settings
 from jobs.engine.deaths import notify
-from jobs.engine.door import repairs, unblock
+from jobs.engine.door import budgets, repairs, unblock
 from jobs.engine.upkeep import history, prune, recover
 from jobs.engine.verbs import batch_actions, pause
 from jobs.recording import close, inspection, may_run, record, sample, statements
@@ -72,6 +72,7 @@ def duties() -> list[Duty]:
         Duty(1.0, recover.hand_over_again),
         Duty(1.0, store.tidy_turns),
         Duty(5.0, store.note_look),
+        Duty(5.0, budgets.settle_budgets),
         Duty(5.0, pause.release_strays),
         Duty(5.0, unblock.unblock_if_news),
         Duty(60.0, store.open_lanes),

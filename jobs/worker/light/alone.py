@@ -13,6 +13,7 @@ from functools import partial
 from django.db import DatabaseError, InterfaceError
 
 from jobs import store, telemetry
+from jobs.authoring.units import Units
 from jobs.engine.attempt.outcome import Outcome
 from jobs.engine.attempt.settle import settle
 from jobs.engine.process.patience import patiently
@@ -110,7 +111,8 @@ class Alone:
 def _settle(end: EndInHand) -> None:
     """Settle an end, however long the database is away. Raises other errors."""
     success = end.success
-    outcome = Outcome(stats=success.stats, result_ttl=success.result_ttl, result_bytes=success.result_bytes)
+    outcome = Outcome(stats=success.stats, units=Units(success.units))
+    outcome.result_ttl, outcome.result_bytes = success.result_ttl, success.result_bytes
     while True:
         try:
             settle(success.job, outcome, in_a_thread)

@@ -115,7 +115,7 @@ class LightChild:
     def _note_end(self, attempt: Attempt) -> None:
         outcome = attempt.outcome
         settled = outcome.error is not None or outcome.has_ended
-        facts = None if settled else (outcome.stats, outcome.result_ttl, outcome.result_bytes)
+        facts = None if settled else (outcome.stats, outcome.result_ttl, outcome.result_bytes, outcome.units.sums())
         if not self._ended:
             self._loop.call_soon(self._tell_ends)
         self._ended.append((*attempt.key, facts))

@@ -60,15 +60,13 @@ class Ends:
     def __len__(self) -> int:
         return len(self._ends)
 
-    def note(
-        self, process: RemoteProcess, held: HeldAttempt, stats: dict[str, object], ttl: float | None, size: int | None
-    ) -> None:
+    def note(self, process: RemoteProcess, held: HeldAttempt, success: Success) -> None:
         """Take an end in hand."""
         now = monotonic()
         self._mean += WEIGHT_OF_LATEST * (now - held.since - self._mean)
         if not self._ends:
             self._since = now
-        self._ends.append(EndInHand(process, held, Success(held.job, stats, ttl, size)))
+        self._ends.append(EndInHand(process, held, success))
 
     def gather_until(self) -> float:
         """Return when the window of the ends closes, by time.monotonic()."""

@@ -20,7 +20,7 @@ from jobs import store, telemetry
 from jobs.engine.door import dispatch
 from jobs.engine.door.repairs import recount_books
 from jobs.engine.process.patience import DATABASE_PATIENCE
-from jobs.store import OwnSession, Started, Trip
+from jobs.store import OwnSession, Started, Success, Trip
 from jobs.worker.light import LightPool
 from jobs.worker.light.alone import Alone
 from jobs.worker.light.bell import Bell
@@ -149,7 +149,7 @@ class Feeder:
             if self._drains():
                 dispatch.request()  # others may start the job, and have its slot
         else:
-            self._ends.note(process, held, *success)
+            self._ends.note(process, held, Success(held.job, *success))
 
     def _pause(self) -> float:
         """Return the seconds until something is due, if no news comes."""

@@ -5,6 +5,7 @@ from typing import Any
 from jobs import store
 from jobs.allocation.order import MAX_PASSES
 from jobs.engine.door import dispatch
+from jobs.engine.door.budgets import hold_or_release
 from jobs.engine.door.repairs import recount_books
 from jobs.engine.door.unblock import unblock_safely
 from jobs.store import Trip
@@ -42,6 +43,8 @@ class Passes:
         if any(job.limited for job in done):
             store.wake_clock()
         unblocked = done.ends and unblock_safely()
+        if done.spent:
+            unblocked = hold_or_release() or unblocked
         if done.uncounted:
             recount_books()
         borrow = bool(done.idle and done.resting and (done or not self._borrow))

@@ -40,6 +40,7 @@ def submit(world: World) -> object:
             expires=draw.choice((None, None, None, None, 0.5, 20.0)),
             dedup_key=draw.choice((None, None, None, *SAME)),
             identical=draw.choice(("join", "join", "join", "replace", "supersede")),
+            spends=draw.choice(((), (), ("tokens",), ("pages", "tokens"))),
         )
 
     requests = [request() for _ in range(draw.choice((1, 2, 5, 12, 20)))]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from jobs.models import Arrival, FreedSlot, Lane, Queue, QueueTurn, TenantBook
+from jobs.models import Arrival, Attempt, FreedSlot, Lane, Queue, QueueTurn, SpentBudget, TenantBook
 from tenants.models import TenantQueue
 from tests.concurrency.walk import naive
 from tests.concurrency.walk.naive import Picture
@@ -24,6 +24,7 @@ class Notes:
     books: dict[int, TenantBook]
     arrivals: dict[Pair, list[Arrival]]
     freed: list[FreedSlot]
+    spent: set[tuple[int, str]]
 
     def tokens(self, limits: TenantQueue | Queue, now: datetime) -> float:
         """Those in the bucket of a tenant or queue. Under another limit it lacks as many as before, if it can."""
@@ -50,6 +51,7 @@ def look() -> Notes:
         {book.tenant_id: book for book in TenantBook.objects.all()},
         arrivals,
         list(FreedSlot.objects.all()),
+        set(SpentBudget.objects.values_list("tenant_id", "unit")),
     )
 
 
@@ -59,6 +61,7 @@ def wrong(picture: Picture, notes: Notes) -> Iterator[str]:
     yield from _closed_lanes(picture, notes)
     yield from _held_lines(picture, notes)
     yield from _wrong_counts(picture, notes)
+    yield from _wrong_units(picture, notes)
 
 
 def overspent(before: Picture, after: Picture, noted: Notes) -> Iterator[str]:
@@ -144,6 +147,36 @@ def _held_lines(picture: Picture, notes: Notes) -> Iterator[str]:
     known = notes.lanes.keys() | {(0, pk) for pk in notes.turns}
     for pair in (lines & known ^ held) - told:
         yield f"the lane or queue {pair} is {'not ' if pair in lines else ''}held"
+
+
+def _wrong_units(picture: Picture, notes: Notes) -> Iterator[str]:
+    """The books have what the log has, less what no fold has taken; and what is noted as used up is so by the books."""
+    logged, told = defaultdict(Counter), defaultdict(Counter)
+    for tenant, units in Attempt.objects.exclude(units=None).values_list("tenant_id", "units"):
+        logged[tenant].update(units)
+    for one in notes.freed:
+        for units in (one.units or {}).values():
+            told[one.tenant_id].update(units)
+    unsettled = {one.tenant_id for one in notes.freed if one.job_id == 0 or one.units}
+    for tenant, limits in picture.tenants.items():
+        book = notes.books.get(tenant)
+        used = Counter()
+        for units in (book.used or {}).values() if book else ():
+            used.update(units)
+        if book and +used != logged[tenant] - told[tenant]:
+            yield f"tenant {tenant}: its book has {used}, and the log {logged[tenant]} less {told[tenant]}"
+        due = {unit for unit, amount in limits.budgets.items() if used[unit] >= amount}
+        if book and tenant not in unsettled and due != {unit for of, unit in notes.spent if of == tenant}:
+            yield f"tenant {tenant}: its budgets of {due} are used up, and not what was noted: {notes.spent}"
+
+
+def overran(before: Picture, after: Picture, spent: set[tuple[int, str]]) -> Iterator[str]:
+    """Jobs that have started though a budget that they spend was, and is, used up."""
+    began = {(job.id, job.attempt) for job in before.jobs if job.status == "running"}
+    for job in after.jobs:
+        starts = job.status == "running" and (job.id, job.attempt) not in began
+        if starts and {(job.tenant_id, unit) for unit in job.spends or ()} & spent:
+            yield f"job {job.id} has started, and its budget is used up"
 
 
 def _wrong_counts(picture: Picture, notes: Notes) -> Iterator[str]:

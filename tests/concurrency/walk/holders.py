@@ -59,7 +59,8 @@ def _settle(
 
 
 def succeed(world: World) -> object:
-    return _settle(world, lambda job, attempt, by: store.succeed(job, attempt, {}, None, by=by))
+    units = world.random.choice((None, {"tokens": 1}, {"tokens": 4, "pages": 1}))
+    return _settle(world, lambda job, attempt, by: store.succeed(job, attempt, {}, None, by=by, units=units))
 
 
 def follow(world: World) -> object:

@@ -19,7 +19,7 @@ Tokens = Callable[[TenantQueue | Queue], float]
 COLUMNS = (
     *("id", "tenant_id", "queue_id", "priority", "user_key", "status", "slot", "ticket", "attempt", "followed"),
     *("worker", "worker_pid", "ready_at", "end_time", "cancel_requested_at", "blocked_at"),
-    *("sequence", "sequence_stops", "died_at"),
+    *("sequence", "sequence_stops", "died_at", "spends"),
 )
 
 

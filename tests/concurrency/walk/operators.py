@@ -56,6 +56,7 @@ def change_tenant(world: World) -> object:
             {"user_slots": draw.choice((None, None, 0, 1, 2))},
             {"burst_slots": draw.choice((None, 3, 6, 20))},
             {"queue_slots": {name: draw.randint(1, 4) for name in names if draw.random() < 0.5}},
+            {"budgets": draw.choice(({}, {"tokens": draw.randint(1, 20)}, {"pages": 2, "tokens": 9}))},
             {"weight": draw.randint(1, 100)},
             {"paused": draw.random() < 0.1},
             {"rate_limit": draw.randint(1, 4), "rate_window": draw.choice((0.5, 5.0))}

@@ -80,6 +80,8 @@ def wrong(walk: World, verb: Callable[[World], object], said: str) -> list[str]:
     dispatched = verb in {operators.dispatch, operators.one_pass, feeders.trip, feeders.feed}
     found = [*naive.exceeded(before, after, dispatched=dispatched), *door.wrong(after, notes)]
     found += [*naive.out_of_turn(before, after), *naive.started_though_held(before, after)]
+    if verb is not operators.end_transaction:  # it may have started before
+        found += door.overran(before, after, noted.spent & notes.spent)
     if dispatched:
         locked = naive.locked()
         found += [*naive.overtaken(before, after, locked), *door.overspent(before, after, noted)]

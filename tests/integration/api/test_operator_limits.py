@@ -9,8 +9,10 @@ from jobs.models import HELD_UNTIL, Job, PausedJobType, Queue
 from tenants.models import Change, TenantQueue
 from tests.callers import program_of, superuser
 from tests.factories import QueueFactory, TenantFactory, make_job
+from tests.sample import spending
 
 pytestmark = pytest.mark.django_db
+assert spending.ask  # declares the unit tokens
 BASE = "/api/v1/operator"
 REPORT = {"source_type": "reports.datareport", "source_method": "execute"}
 
@@ -127,6 +129,7 @@ class TestTenants:
             "rate_window": 60,
             "queues": ["critical"],
             "queue_slots": {"default": 3},
+            "budgets": {"tokens": 1_000_000},
         }
         assert send(operator, "PATCH", "/tenants/acme", change).json() == change | {"tenant": "acme"}
         assert send(operator, "GET", "/tenants/acme").json() == change | {"tenant": "acme"}
@@ -143,6 +146,8 @@ class TestTenants:
             ({"queue_slots": {"default": 0}}, "queue_slots"),
             ({"queue_slots": {"nowhere": 1}}, "queue_slots"),
             ({"queue_slots": None}, "queue_slots"),
+            ({"budgets": {"tokens": 0}}, "budgets"),
+            ({"budgets": {"misspelt": 1}}, "budgets"),
             ({"rate_limit": 5}, "rate_window"),
             ({"paused": "yes"}, "paused"),
             ({"tenant": "other"}, "tenant"),

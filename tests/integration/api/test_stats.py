@@ -5,9 +5,11 @@ import re
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from psycopg.types.multirange import Multirange
 
 from jobs.lifecycle import Status
-from jobs.models import HELD_UNTIL
+from jobs.models import HELD_UNTIL, TenantBook
 from jobs.portal.api import stats
 from tenants.models import TenantQueue
 from tests.factories import QueueFactory, TenantFactory, copies, make_job
@@ -34,6 +36,7 @@ def test_every_status_is_counted_and_the_held_apart(owner, mate, tenant):
         "slots": {"in_use": 9, "limit": 7, "with_borrowed": None, "per_user": 2, "in_queues": [], "paused": True},
         "under_way": {"blocked": 1, "scheduled": 2, "held": 2, "created": 4, "queued": 4, "running": 5},
         "ended": {"among": total, "success": 6, "error": 7, "dead": 8, "cancelled": 9},
+        "budgets": [],
     }
     for caller in (owner, mate):
         counts = read(caller)
@@ -49,6 +52,18 @@ def test_a_stranger_sees_nothing_of_it(stranger, tenant):
     none = {"in_use": 0, "with_borrowed": None, "per_user": None, "in_queues": []}
     assert counts["slots"] == none | {"limit": 2, "paused": False}
     assert counts["last_day"]["queues"] == counts["last_day"]["types"] == []
+
+
+def test_budgets_and_what_was_used_of_them_are_told_to_their_owner_alone(owner, mate, stranger, tenant):
+    TenantQueue.objects.filter(tenant=tenant).update(budgets={"tokens": 10, "pages": 5})
+    month = f"{timezone.now():%Y-%m}"
+    TenantBook.objects.create(tenant_id=tenant.pk, version=1, in_use=0, slots=Multirange(), used={month: {"tokens": 8}})
+    expected = [
+        {"unit": "pages", "used": 0, "amount": 5, "state": "open"},
+        {"unit": "tokens", "used": 8, "amount": 10, "state": "low"},
+    ]
+    assert read(owner)["budgets"] == read(mate)["budgets"] == expected
+    assert read(stranger)["budgets"] == []
 
 
 def test_slots_in_queues_where_it_may_not_hold_all_are_told_to_their_owner_alone(owner, stranger, tenant):

@@ -34,6 +34,7 @@ REFUSED_OF_TENANT = {
     **each("burst_slots", -1, 10_001, "two"),
     **each("user_slots", -1, COLUMN, "two"),
     **each("queue_slots", 3, "mail=x", *({"mail": slots} for slots in (0, 10_001, "2", True)), {"": 2}, {"nowhere": 2}),
+    **each("budgets", 3, "tokens=x", *({"tokens": n} for n in (0, 1.5, "2", True, 10**16)), {"Bad": 2}, {"nowhere": 2}),
     **each("weight", 0, -1, COLUMN, None, "x", ""),
     **each("max_waiting", -1, COLUMN, "two"),
     **each("history_days", 0, "two"),

@@ -12,7 +12,7 @@ from django.forms import ModelForm, Select, modelform_factory
 from django.http import HttpRequest, HttpResponse
 
 from jobs.calls.refusals import by_field
-from jobs.console.operations.limit_forms import KnownQueues
+from jobs.console.operations.limit_forms import KnownNames
 from jobs.console.operations.limits import RATE, Kind, Limit
 from jobs.console.operations.questions import question_address
 from jobs.console.ops.shared.answers import done, refused
@@ -33,7 +33,7 @@ def form_of(row: Queue | TenantQueue, table: Sequence[Limit], data: Any = None) 
         is still the one that the page showed: another operator may have changed them meanwhile.
     """
     switches: dict[str, Any] = {limit.name: Select(choices=YES_OR_NO) for limit in table if limit.kind is Kind.SWITCH}
-    form = modelform_factory(type(row), KnownQueues, fields=[limit.name for limit in table], widgets=switches)
+    form = modelform_factory(type(row), KnownNames, fields=[limit.name for limit in table], widgets=switches)
     for limit in table:
         form.base_fields[limit.name].widget.attrs["placeholder"] = limit.unset.rstrip(".")
         form.base_fields[limit.name].show_hidden_initial = data is None  # or compare with the row

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -25,7 +25,7 @@ from jobs.reading.masked import masked
 from plumbing.addresses import in_admin
 from plumbing.names import named
 from plumbing.text import duration, printable
-from tenants.slots_by_queue import as_text
+from tenants.by_name import as_text
 
 register = template.Library()
 
@@ -63,6 +63,12 @@ register.tag(table)
 register.tag(column)
 register.simple_block_tag(fact)
 register.filter("visible", printable)  # a stranger's text, without control characters
+
+
+@register.filter
+def at(values: Mapping[str, Any], name: str) -> Any:
+    """Return the value of this name; None if there is none."""
+    return values.get(name)
 
 
 @register.filter

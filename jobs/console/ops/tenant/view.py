@@ -20,6 +20,8 @@ from jobs.engine.verbs import limits
 from jobs.models import Job
 from jobs.pages.answers import existing
 from jobs.reading import waits
+from jobs.reading.budgets import standings
+from jobs.reading.health.looks import BudgetLook
 from jobs.reading.looking import Lane, Queue
 from jobs.reading.predictor import of_lanes
 from jobs.reading.slots_in_queues import SlotsInQueue, slots_in_queues
@@ -41,6 +43,7 @@ class TenantNow:
 
     slots: the jobs in its slots
     in_queues: the slots by queue, where it may not hold all
+    budgets: those of the month
     users: the slots by user, most first
     max_waiting: the waiting jobs that it may have
     """
@@ -48,6 +51,7 @@ class TenantNow:
     standing: TenantStanding
     slots: list[Job]
     in_queues: list[SlotsInQueue]
+    budgets: list[BudgetLook]
     users: list[tuple[str, int]]
     max_waiting: int
 
@@ -87,7 +91,8 @@ def _present(request: HttpRequest, tenant: Tenant, standing: TenantStanding, lim
     slots = _slots(request, tenant)
     users = Counter(job.user_key for job in slots if job.user_key).most_common()
     max_waiting = settings.JOBS_MAX_WAITING if limits.max_waiting is None else limits.max_waiting
-    return TenantNow(standing, slots, slots_in_queues(limits), users, max_waiting)
+    budgets = standings([tenant.pk]) if limits.budgets else []
+    return TenantNow(standing, slots, slots_in_queues(limits), budgets, users, max_waiting)
 
 
 def _lanes(tenant: Tenant, lanes: list[Lane], cuts: list[Cut], queues: Mapping[int, Queue]) -> list[LaneRow]:

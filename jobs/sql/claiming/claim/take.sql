@@ -89,7 +89,7 @@ claimed AS MATERIALIZED (
         ),
         ticket = in_ms(clock.now), queued_at = clock.now, handed_at = clock.now, attempt = attempt + 1, followed = 0,
         waited_since = j.ready_at, own_until = least(greatest(j.ready_at, l.opened_at), clock.now), ready_at = NULL, start_time = NULL, worker = NULL, worker_pid = NULL, peak_memory = NULL,
-        progress = NULL, progress_note = ''
+        progress = NULL, progress_note = '', units = NULL
     FROM (
         SELECT
             *, least(left_slots, %(batch)s::int) AS numbers,
