@@ -31,7 +31,7 @@ def spends(model):
 class Migration(migrations.Migration):
 
     dependencies = [
-        (named('jobs'), '0008_checkpoints'),
+        (named('jobs'), '0009_checkpoints'),
         (named('tenants'), '0003_budgets'),
     ]
 

@@ -8,7 +8,7 @@ from plumbing.names import named
 class Migration(migrations.Migration):
 
     dependencies = [
-        (named('jobs'), '0010_stacks'),
+        (named('jobs'), '0007_stacks'),
     ]
 
     operations = [

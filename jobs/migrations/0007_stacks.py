@@ -9,7 +9,7 @@ from plumbing.names import named
 class Migration(migrations.Migration):
 
     dependencies = [
-        (named('jobs'), '0007_wait_targets'),
+        (named('jobs'), '0006_wait_targets'),
     ]
 
     operations = [

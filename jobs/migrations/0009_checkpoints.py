@@ -9,7 +9,7 @@ from plumbing.names import named
 class Migration(migrations.Migration):
 
     dependencies = [
-        (named('jobs'), '0006_holds'),
+        (named('jobs'), '0008_holds'),
     ]
 
     operations = with_columns(
