@@ -284,21 +284,22 @@ class TestQueue:
         assert claim(61) == [other]
 
     def test_no_look_counts_a_job_of_a_held_line_as_one_that_could_run(self, mails, acme, stranger):
-        first, _, *_ = submit(acme, 0, 4)
-        assert first in claim(0)
-        submit(stranger, 1, 2)
+        first, *_ = submit(acme, 0, 4)
+        strangers = submit(stranger, 0, 3)
+        claim(0)
         hold(first, 1, 61)
-        queues = call_at(at(2), looking.look_queues)
-        lanes = {one.tenant_id: one for one in call_at(at(2), looking.look_lanes)}
+        assert claim(2) == []  # the door knows of all that waits
+        TenantQueue.objects.update(num_slots=9)
+        queues = call_at(at(3), looking.look_queues)
+        lanes = {one.tenant_id: one for one in call_at(at(3), looking.look_lanes)}
         assert (lanes[acme.pk].gate, lanes[acme.pk].passing) == ("lane_held", 0)
-        assert (lanes[stranger.pk].gate, lanes[stranger.pk].passing) == (None, 1)
-        assert sum(waits.may_run(lanes.values(), queues).values()) == 1
-        [strangers] = claim(2)
-        hold(strangers, 3, 61, "queue")
-        assert claim(4) == []
-        queues = call_at(at(4), looking.look_queues)
+        assert (lanes[stranger.pk].gate, lanes[stranger.pk].passing) == (None, 2)
+        assert sum(waits.may_run(lanes.values(), queues).values()) == 2
+        hold(strangers[0], 4, 61, "queue")
+        assert claim(5) == []
+        queues = call_at(at(5), looking.look_queues)
         assert queues[mails.pk].held
-        assert not waits.may_run(call_at(at(4), looking.look_lanes), queues)
+        assert not waits.may_run(call_at(at(5), looking.look_lanes), queues)
 
     @pytest.mark.parametrize("what", ["tenant", "queue"])
     def test_a_hold_counts_as_no_wait_for_a_process(self, mails, acme, what):
