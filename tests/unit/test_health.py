@@ -63,6 +63,7 @@ GOOD = Facts(
     blocks=[],
     targets=[],
     quiet=[],
+    budgets=[],
 )
 
 
