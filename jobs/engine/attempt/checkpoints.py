@@ -37,7 +37,6 @@ class StoredCheckpoints(Checkpoints):
     def note(self, cursor: Any) -> bool:
         _refuse_inside_a_block()
         self.text = self.told = checked(cursor)
-        self._host.hear()
         return time.monotonic() - self._stored_at >= STORE_AGAIN
 
     def store(self) -> bool:
