@@ -24,7 +24,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='tenantqueue',
             name='queue_slots',
-            field=tenants.slots_by_queue.SlotsByQueue(blank=True, db_default={}, default=dict, help_text='The most of its slots in a queue, such as exports=3. Empty: as the queue says for all tenants.', verbose_name='slots by queue'),
+            field=tenants.slots_by_queue.SlotsByQueue(blank=True, db_default={}, default=dict, help_text='The most of its slots in a queue, such as exports=3. Empty: as the queue says.', verbose_name='slots by queue'),
         ),
         migrations.RunSQL(
             with_our_names(WHOLE),

@@ -43,7 +43,7 @@ class TenantQueue(models.Model):
         default=dict,
         db_default={},
         blank=True,
-        help_text="The most of its slots in a queue, such as exports=3. Empty: as the queue says for all tenants.",
+        help_text="The most of its slots in a queue, such as exports=3. Empty: as the queue says.",
     )
     budgets = Budgets(
         "budgets",

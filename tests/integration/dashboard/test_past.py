@@ -185,7 +185,7 @@ def test_the_share_in_time_of_a_queue_with_a_target_is_on_its_pages_and_of_a_ten
     hour = minute(0).replace(minute=0)
     TenantHour.objects.create(tenant_id=owner.pk, hour=hour, **of_queue, targeted=3, in_time=2)
     queues = " ".join(strip_tags(client.get("/ops/queues/").content.decode()).split())
-    assert "66.6 % / 66.6 % of 1.5 s" in queues
+    assert "66.6 % / 66.6 % within 1.5 s" in queues
     health = " ".join(strip_tags(client.get("/ops/health/").content.decode()).split())
     assert (
         "Queue mails: 66.6 % of 3 attempts of the last day, and 66.6 % of 3 of 30 days, got a process within 1.5 s."

@@ -29,7 +29,7 @@ from tests.factories import QueueFactory, TenantFactory
 from tests.pages import Block, blocks
 
 GUIDE = REPOSITORY / "docs/jobs.md"
-REQUESTING = [f"docs/{name}.md" for name in ("calls", "options", "results", "operations", "first-production-hour")]
+REQUESTING = [f"docs/{name}.md" for name in ("calls", "recurring", "results", "operations", "first-production-hour")]
 Names = dict[str, Any]
 
 
@@ -96,7 +96,7 @@ def _as_shown(want: str, got: str) -> bool:
     return doctest.OutputChecker().check_output(want, got, doctest.ELLIPSIS)
 
 
-@pytest.mark.parametrize("page", ["calls", "options", "results", "checkpoints", "processes"])
+@pytest.mark.parametrize("page", ["calls", "options", "recurring", "results", "checkpoints", "processes"])
 def test_a_page_of_the_guide_runs_after_the_example(page: str, names, register, sent) -> None:
     worker = register(concurrency=100)
 
