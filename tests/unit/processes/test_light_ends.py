@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from jobs.store.trips import Success
 from jobs.worker.light.ends import Ends
 from jobs.worker.light.processes import HeldAttempt, RemoteProcess
 
@@ -19,5 +20,5 @@ def test_no_job_follows_in_a_process_that_is_kept_or_leaves(kind, goes_on):
     ends.take(1, go_on=True)
     for number, since in ((1, now - 0.2), (2, now - 0.1)):  # the seat of the first is given to others
         job = SimpleNamespace(id=number, attempt=1)
-        ends.note(process, HeldAttempt(job, since, since), {}, None, None)
+        ends.note(process, HeldAttempt(job, since, since), Success(job, {}))
     assert [end.success.goes_on for end in ends.take(2, go_on=True)] == [False, goes_on]

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from jobs.store.trips import Success
 from jobs.worker.light import ends
 from jobs.worker.light.ends import LONGEST_WINDOW, Ends
 from jobs.worker.light.processes import HeldAttempt, RemoteProcess
@@ -31,7 +32,8 @@ def end(clock, process):
     def end(hand: Ends, number: int, seconds: float = 0.01, ago: float | None = None) -> None:
         begun = clock.now - seconds
         since = begun if ago is None else clock.now - ago
-        hand.note(process, HeldAttempt(SimpleNamespace(id=number, attempt=1), begun, since), {}, None, None)
+        job = SimpleNamespace(id=number, attempt=1)
+        hand.note(process, HeldAttempt(job, begun, since), Success(job, {}))
 
     return end
 
