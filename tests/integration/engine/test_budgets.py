@@ -19,6 +19,7 @@ from jobs.reading.budgets import standings
 from jobs.reading.explain.explanation import Gate, explain
 from jobs.reading.explain.gates import next_month
 from jobs.store import EVERY_TENANT, Failure
+from jobs.store.rows import rows
 from tests.attempts import WORKER, run
 from tests.clock import call_at
 from tests.factories import TenantFactory, ThingFactory, copies, make_job, status
@@ -192,6 +193,17 @@ def test_a_book_has_this_month_and_the_last_one_whenever_their_ends_come():
     assert spent() == {(tenant, "tokens")}
     sql("SELECT spend(%s, %s, NULL, %s)", [tenant, told, now + timedelta(seconds=1)])
     assert spent() == set()
+
+
+def test_only_inside_the_door_it_is_noted_what_is_used_up(register, sent):
+    register()
+    thing = thing_with(tokens=10)
+    run(sent, thing.async_.echo(10))
+    SpentBudget.objects.all().delete()
+    rows("settle_budgets")
+    assert spent() == set()
+    assert store.settle_budgets() and spent() == {(thing.tenant_id, "tokens")}
+    assert not store.settle_budgets(), "it is settled"
 
 
 def test_a_running_job_overshoots_and_its_crash_counts(register):
