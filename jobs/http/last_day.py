@@ -76,7 +76,9 @@ class QueueTarget(Schema):
     """A queue's wait target, and how often it was kept. An attempt is judged by the target under which it started."""
 
     queue: str
-    seconds: float = Field(description="In which a ready job shall get a process, once its tenant's limits let it.")
+    seconds: float = Field(
+        description="The seconds in which a job shall get a process, once its tenant's limits let it start."
+    )
     last_day: ShareInTime
     last_month: ShareInTime = Field(description="The last 30 days (UTC), with today.")
 
@@ -95,7 +97,7 @@ class LastDay(Schema):
     queues: list[QueueDay]
     types: list[TypeDay]
     wait_targets: list[QueueTarget] = Field(
-        description="Of the queues with a target; for a tenant those in which it ran anything under one in 30 days."
+        description="The queues with a target; for a tenant, those in which it ran anything under one in 30 days."
     )
 
     @classmethod

@@ -8,8 +8,8 @@ from pydantic import Field
 
 from jobs.http.inputs import Text
 
-TARGETED = Field(description="Those of the attempts whose queue had a wait target when they started.")
-IN_TIME = Field(description="Those of `targeted` that waited for a process no longer than that.")
+TARGETED = Field(description="How many of the attempts started while their queue had a wait target.")
+IN_TIME = Field(description="How many of `targeted` waited for a process no longer than that target.")
 Day = Annotated[Text, Field(json_schema_extra={"format": "date"})]
 
 

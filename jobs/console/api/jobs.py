@@ -45,9 +45,9 @@ class AskedStack(Schema):
 
     attempt: int
     asked_at: datetime
-    answered_at: datetime | None = Field(description="Null: not answered, or not yet.")
+    answered_at: datetime | None = Field(description="When its worker answered. Null: it has not.")
     stack: list[str] = Field(description="Files, lines and functions, the innermost call first. Empty: see note.")
-    note: str = Field(description="Why there is no stack, or not yet.")
+    note: str = Field(description="Why there is no stack, or none yet.")
 
 
 class AnyJobs(schemas.JobPage):

@@ -56,7 +56,7 @@ class HeldJobs(Schema):
 
     tenant: str | None = Field(description="The slug of the tenant whose jobs are held; null: all of the queue.")
     until: datetime
-    job_id: int = Field(description="The job that holds them. It comes first then.")
+    job_id: int = Field(description="The job that holds them. It is the first when they start again.")
     why: str = Field(description="What that job said.")
 
     @classmethod

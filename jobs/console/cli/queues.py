@@ -163,7 +163,7 @@ RESUME = Subcommand("resume", "Resume a queue.", (NAME,), partial(_change, {"pau
 SET = Subcommand("set", "Change a queue's limits and defaults.", LIMITS, _set)
 OPEN = Subcommand(
     "open",
-    "Let jobs start again that one of them holds (RetryLater with hold), before its moment.",
+    "Open a line that a job holds (RetryLater with hold), before its moment.",
     (NAME, argument("--tenant", help="The tenant whose jobs are held. Without it: all jobs of the queue.")),
     _open,
 )

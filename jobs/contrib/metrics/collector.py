@@ -180,7 +180,7 @@ def _attempts(totals: Sequence[TotalLook]) -> Iterator[Metric]:
         "scheduler_targeted_attempts", "Attempts whose queue had a wait target when they started.", labels=["queue"]
     )
     in_time = CounterMetricFamily(
-        "scheduler_in_time_attempts", "Those of them that waited for a process no longer than that.", labels=["queue"]
+        "scheduler_in_time_attempts", "Attempts that waited for a process no longer than that target.", labels=["queue"]
     )
     for total in totals:
         ended.add_metric([total.queue, _type(total), total.outcome], total.attempts)

@@ -31,10 +31,10 @@ class Budget(Schema):
     """A budget of this month, in UTC. What runs when it is used up may go beyond it."""
 
     unit: str
-    used: int = Field(description="By your attempts that have ended in this month.")
+    used: int = Field(description="What your attempts that ended in this month have used.")
     amount: int
     state: Literal["open", "low", "used up"] = Field(
-        description="low: 80 % and more are used; used up: jobs that spend it wait for the next month."
+        description="low: 80 % or more is used; used up: jobs that spend it wait for the next month."
     )
 
 
@@ -46,7 +46,7 @@ class Slots(Schema):
     )
     per_user: int | None = Field(description="Null: no limit per user.")
     in_queues: list[SlotsOfQueue] = Field(
-        description="Queues in which you hold slots, and may not hold all of yours: how many, and at most how many."
+        description="Queues in which you hold slots, but may not hold all of yours: how many you hold, and the most."
     )
     paused: bool
 

@@ -92,7 +92,7 @@ def _uses(job: JobFacts) -> dict[Gate, tuple[str, int | None, int | None]]:
 
 def _held(gate: Gate, what: str, by: HeldBy, now: datetime) -> Blocker:
     until = now + timedelta(seconds=by.seconds)
-    job = "another job of it" if by.job_id is None else f"job {by.job_id}"
+    job = "another job in it" if by.job_id is None else f"job {by.job_id}"
     why = f": {by.why}" if by.why else ""
     return Blocker(gate, f"{what} until {as_text(until)} by {job}{why}.", opens_at=until)
 

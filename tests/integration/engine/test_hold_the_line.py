@@ -130,7 +130,7 @@ class TestReasons:
         of_stranger = stranger.async_.echo()
         until = f"{Hold.objects.get().until:%Y-%m-%d %H:%M:%S} UTC"
         told = explain(of_stranger, tenant_id=stranger.tenant.pk)
-        assert (told.gate, told.sentence) == (Gate.QUEUE_HELD, f"Its queue is held until {until} by another job of it.")
+        assert (told.gate, told.sentence) == (Gate.QUEUE_HELD, f"Its queue is held until {until} by another job in it.")
         whole = f"Its queue is held until {until} by job {first}: 429 from partner."
         assert explain(second, tenant_id=thing.tenant.pk).sentence == whole
         assert explain(of_stranger, tenant_id=EVERY_TENANT).sentence == whole
