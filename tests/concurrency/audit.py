@@ -22,6 +22,10 @@ coalesce((
 """
 SLOTS = "greatest((c.limits ->> 'num_slots')::int, (c.limits ->> 'burst_slots')::int)"
 LIMIT = "coalesce((c.limits ->> '%s')::int, 1000000)"
+# A tenant that has no number of its own in a queue may hold there what all may.
+LANE = f"""coalesce(
+    (c.limits -> 'queue_slots' ->> queue_name)::int, {RECENT.format(limit=LIMIT % "tenant_slots", kind="queue", subject="queue_id")}
+)"""
 VIOLATIONS = f"""
 WITH held AS (
     SELECT j.*, q.name AS queue_name, q.pool
@@ -42,13 +46,7 @@ SELECT * FROM (
         SELECT queue_id, queue_name, count(*) AS n, max(queued_at) AS newest FROM held GROUP BY queue_id, queue_name
     ) of_queue
     UNION ALL
-    SELECT 'lane ' || tenant_id || ' in ' || queue_name, n, coalesce(
-        (
-            SELECT max((c.limits -> 'queue_slots' ->> queue_name)::int) FROM limit_changes c
-            WHERE c.kind = 'tenant' AND c.subject = tenant_id
-        ),
-        {RECENT.format(limit=LIMIT % "tenant_slots", kind="queue", subject="queue_id")}
-    )
+    SELECT 'lane ' || tenant_id || ' in ' || queue_name, n, {RECENT.format(limit=LANE, kind="tenant", subject="tenant_id")}
     FROM (
         SELECT tenant_id, queue_id, queue_name, count(*) AS n, max(queued_at) AS newest FROM held
         GROUP BY tenant_id, queue_id, queue_name
