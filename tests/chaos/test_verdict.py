@@ -3,11 +3,27 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.db import connection
+from django.db.models import F
 from django.utils import timezone
 
 from jobs.lifecycle import Status
-from jobs.models import Batch, BatchTally, FailedAttempt, Job, JobEnd, Schedule, ScheduleRun, TenantHour, Worker
+from jobs.models import (
+    Batch,
+    BatchTally,
+    FailedAttempt,
+    Job,
+    JobEnd,
+    LimitChange,
+    Queue,
+    Schedule,
+    ScheduleRun,
+    TenantHour,
+    Worker,
+)
+from tenants.models import TenantQueue
 from tests.chaos.verdict import judge
+from tests.concurrency.audit import VIOLATIONS
 from tests.factories import TenantFactory, make_job
 from tests.integration.engine.test_record import attempt
 from tests.sample.models import Run
@@ -157,6 +173,36 @@ def test_a_bill_that_is_not_what_the_log_has_is_found(job, evidence):
 
 def test_an_exceeded_limit_is_found(job, evidence):
     assert judge(evidence, {job.pk: 1.0}, [("tenant 1", 3, 2)]) == ["limit exceeded: tenant 1 held 3, may 2"]
+
+
+def test_a_lane_may_hold_what_its_tenant_or_its_queue_said_last_or_lately():
+    acme, other = TenantFactory(queue__num_slots=5, queue__queue_slots={"default": 3}), TenantFactory(queue__num_slots=5)
+    for number in range(4):
+        make_job(acme, Status.RUNNING, slot=number + 1, queued_at=timezone.now())
+
+    def exceeded() -> list[tuple[str, int, int]]:
+        with connection.cursor() as cursor:
+            cursor.execute(VIOLATIONS)
+            return [found for found in cursor.fetchall() if found[0].startswith("lane")]
+
+    def change(**limits) -> None:
+        """Now; what was said before is old."""
+        LimitChange.objects.update(at=F("at") - timedelta(minutes=1))
+        TenantQueue.objects.filter(tenant=acme).update(**limits)
+
+    lane = f"lane {acme.pk} in default"
+    assert exceeded() == [(lane, 4, 3)]
+    change(queue_slots={})
+    assert exceeded() == [], "it may hold there what all may"
+    change(queue_slots={"default": 2})
+    assert exceeded() == [], "a moment ago it might hold more"
+    TenantQueue.objects.filter(tenant=other).update(queue_slots={"default": 9})
+    change()
+    assert exceeded() == [(lane, 4, 2)]
+    change(queue_slots={})
+    Queue.objects.update(tenant_slots=1)
+    LimitChange.objects.update(at=F("at") - timedelta(minutes=1))
+    assert exceeded() == [(lane, 4, 1)]
 
 
 class TestTheLastMomentsBeforeAPromotion:

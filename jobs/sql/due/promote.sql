@@ -1,8 +1,8 @@
 -- Arrow:  promote, scheduled -> created, for the due jobs. A due job of a paused type, or one that spends a budget that is used up,
 --         is held instead, and one that waits for
 --         a running job is due again in a second; they stay scheduled: the returned status tells which.
---         It also ends the holds that are over, of lanes and queues: not before the job is in line that is to be the first then.
---         The next fold opens them.
+--         It also ends the holds that are over, of lanes and queues: not before the job is in line that is to be the first then,
+--         but five seconds later if somebody has that job locked: strangers wait for the line. The next fold opens them.
 -- Who:    the clock.
 -- Locks:  the rows; it skips locked rows, such as those being cancelled, until the next pass.
 -- Index:  jobs_due; holds_until; primary key.
@@ -42,7 +42,11 @@ arriving AS (
     DELETE FROM holds WHERE ctid = ANY(ARRAY(
         SELECT h.ctid FROM holds h CROSS JOIN clock
         WHERE h.until <= clock.now  -- guard
-          AND NOT EXISTS (SELECT FROM jobs j WHERE j.id = h.job_id AND j.due_at <= clock.now AND j.id NOT IN (SELECT id FROM due))  -- guard
+          AND NOT EXISTS (
+              SELECT FROM jobs j
+              WHERE j.id = h.job_id AND j.due_at <= clock.now AND j.id NOT IN (SELECT id FROM due)
+                AND (h.until > clock.now - interval '5 s' OR (SELECT count(*) FROM due) = %(batch)s)  -- guard
+          )  -- guard
         ORDER BY h.until
         LIMIT %(batch)s
         FOR UPDATE OF h SKIP LOCKED

@@ -14,6 +14,7 @@ from jobs.authoring.exceptions import later_of
 from jobs.calls.refusals import InvalidRequest
 from jobs.contrib.testing import drain
 from jobs.engine.door.dispatch import dispatch
+from jobs.engine.door.promote import promote
 from jobs.engine.verbs.open_line import open_line
 from jobs.models import Hold, Job, Queue
 from jobs.reading.explain.explanation import explain
@@ -137,6 +138,19 @@ class TestReasons:
 
 
 class TestOpening:
+    def test_it_waits_only_briefly_for_its_job_if_somebody_has_that_in_a_transaction(self, held, stranger, onlooker, sent):
+        first, _ = held("queue")
+        other = stranger.async_.echo()
+        until = Hold.objects.get().until
+        onlooker.execute("BEGIN")
+        onlooker.execute("SELECT FROM jobs WHERE id = %s FOR UPDATE", [first])
+        call_at(until + timedelta(seconds=2), promote)
+        assert Hold.objects.exists(), "for a moment: this job is to be the first"
+        call_at(until + timedelta(seconds=6), promote)
+        call_at(until + timedelta(seconds=6), dispatch)
+        onlooker.execute("ROLLBACK")
+        assert other in [message.id for message in sent]
+
     def test_an_opened_line_is_audited_and_one_that_is_open_is_refused(self, held, thing):
         first, _ = held("tenant")
         queue = Queue.objects.get(name="default")

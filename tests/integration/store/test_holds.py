@@ -349,10 +349,10 @@ class TestOpening:
         hold(first, 1, 61)
         [delayed] = submit(acme, 2, 1, delay=10.0)
         end(others[0], 3)
-        assert [job.id for job in call_at(at(61), store.promote, 1)] == [delayed]
-        assert claim(61) == []
-        assert [job.id for job in call_at(at(61), store.promote, 1)] == [first]
-        assert claim(61) == [first, others[1]]
+        assert [job.id for job in call_at(at(70), store.promote, 1)] == [delayed]
+        assert claim(70) == []
+        assert [job.id for job in call_at(at(70), store.promote, 1)] == [first]
+        assert claim(70) == [first, others[1]]
 
     def test_a_job_of_a_paused_type_or_another_attempt_or_one_that_ended_is_not_moved(self, mails, acme):
         first, second, third = submit(acme, 0, 3)
