@@ -1,6 +1,6 @@
 -- The gates of the jobs that may follow in the slots of lane `e` at `clock` without a door, since no count changes: its queue `q`,
 -- its tenant and its worker; and its head, as the door knows it. None follows while a job holds the lane or the queue, from the
--- commit on that says so until the door opens the line. Lanes with further limits (a rate, a queue's concurrency,
+-- commit on that says so until the door opens the lane, or the clock the queue. Lanes with further limits (a rate, a queue's concurrency,
 -- slots per user), or that hold more slots than they may, need the door: they have no row here. The statement compares the slots, the pool and the job itself.
 CROSS JOIN LATERAL (
     SELECT name, pool, default_timeout, default_max_retries, default_backoff, backoff_grows, tenant_slots FROM queues
@@ -37,5 +37,6 @@ CROSS JOIN LATERAL (
         LIMIT 1
     ) newest
     WHERE in_use <= coalesce((tenant.queue_slots -> q.name)::int, q.tenant_slots, in_use)  -- guard I1
+      AND state <> 'held'  -- guard
       AND NOT EXISTS (SELECT FROM holds h WHERE h.queue_id = e.queue_id AND h.tenant_id IN (0, e.tenant_id))  -- guard
 ) lane
