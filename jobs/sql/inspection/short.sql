@@ -1,11 +1,18 @@
 -- name: find_lane
--- Change: tell the next dispatch about a waiting job whose lane was lost: a repair, which should never be needed.
+-- Change: tell the next dispatch about a waiting job whose lane was lost, and that it may be held by no job: a repair, which should
+--         never be needed.
 -- Who:    the inspection. Locks: none. Index: primary key.
 WITH arriving AS (
     SELECT queue_id, tenant_id, job_place(priority, id) AS place, 0 AS jobs FROM jobs
     WHERE id = ANY(%(ids)s) AND ready_at IS NOT NULL
 )
 -- include shared/arrive
+, told AS (
+    INSERT INTO freed_slots (xid, tenant_id, job_id, queue_id, holds)
+    SELECT pg_current_xact_id()::text::bigint, tenant_id, -id, queue_id, true FROM jobs
+    WHERE id = ANY(%(ids)s) AND ready_at IS NOT NULL
+    ON CONFLICT DO NOTHING
+)
 SELECT count(*) FROM arriving
 
 -- name: open_lanes

@@ -15,7 +15,7 @@ from jobs.engine.door import repairs
 from jobs.engine.upkeep import recover
 from jobs.lifecycle import Status
 from jobs.management.commands import check_invariants
-from jobs.models import Job, Lane, Queue, QueueTurn, TenantBook, Worker
+from jobs.models import HELD_UNTIL, Job, Lane, Queue, QueueTurn, TenantBook, Worker
 from jobs.recording import inspection
 from jobs.recording.inspection import findings, look
 from jobs.store.rows import rows
@@ -86,6 +86,8 @@ def test_a_job_that_nothing_holds_and_nobody_claims_is_found(tenant, worker):
         lambda: Lane.objects.update(head=2**62),
         lambda: QueueTurn.objects.update(state="asleep"),
         lambda: QueueTurn.objects.update(version=-1),  # below the floor
+        lambda: Lane.objects.update(state="held"),  # by no job
+        lambda: QueueTurn.objects.update(opened_at=HELD_UNTIL),
     ],
 )
 def test_a_lane_that_no_dispatch_looks_at_is_found_and_brought_back(tenant, harm):

@@ -304,6 +304,7 @@ class TestQueue:
         assert claim(5) == []
         queues = call_at(at(5), looking.look_queues)
         assert queues[mails.pk].held
+        assert not any(lost for _, lost in call_at(at(5), store.heads, 0, 9))
         assert not waits.may_run(call_at(at(5), looking.look_lanes), queues)
 
     @pytest.mark.parametrize("what", ["tenant", "queue"])
