@@ -12,6 +12,7 @@ from datetime import timedelta
 from django.db import DatabaseError, InterfaceError, connection
 from django.db.models import ProtectedError
 
+from jobs import async_
 from jobs.calls.refusals import InvalidRequest
 from jobs.engine.schedules import change as schedules
 from jobs.engine.upkeep import id_gaps
@@ -26,6 +27,7 @@ from tests.chaos.world import LIGHT
 from tests.factories import TenantFactory
 from tests.sample.light_load import QUEUE
 from tests.sample.models import Thing
+from tests.sample.spending import ask
 from tests.waiting import wait_until
 
 PAUSE = 0.3  # mean seconds between two acts
@@ -142,8 +144,9 @@ class Operators:
         return Thing.objects.filter(tenant=tenant).first() or Thing.objects.create(tenant=tenant)
 
     def _guests_jobs(self) -> None:
-        calls = self._guest().async_(queue=self._chance.choice(("default", "passing")), dedup=False)
-        calls.again.many([{} for _ in range(5)])
+        guest, queue = self._guest(), self._chance.choice(("default", "passing"))
+        guest.async_(queue=queue, dedup=False).again.many([{} for _ in range(5)])
+        async_(ask, tenant=guest.tenant, queue=queue).many([{"tokens": 50} for _ in range(2)])
 
     def _pause(self) -> None:
         pause.pause_job_type(*PAUSED)

@@ -24,7 +24,8 @@ SLOTS = "greatest((c.limits ->> 'num_slots')::int, (c.limits ->> 'burst_slots'):
 LIMIT = "coalesce((c.limits ->> '%s')::int, 1000000)"
 # A tenant that has no number of its own in a queue may hold there what all may.
 LANE = f"""coalesce(
-    (c.limits -> 'queue_slots' ->> queue_name)::int, {RECENT.format(limit=LIMIT % "tenant_slots", kind="queue", subject="queue_id")}
+    (c.limits -> 'queue_slots' ->> queue_name)::int,
+    {RECENT.format(limit=LIMIT % "tenant_slots", kind="queue", subject="queue_id")}
 )"""
 VIOLATIONS = f"""
 WITH held AS (
@@ -46,7 +47,8 @@ SELECT * FROM (
         SELECT queue_id, queue_name, count(*) AS n, max(queued_at) AS newest FROM held GROUP BY queue_id, queue_name
     ) of_queue
     UNION ALL
-    SELECT 'lane ' || tenant_id || ' in ' || queue_name, n, {RECENT.format(limit=LANE, kind="tenant", subject="tenant_id")}
+    SELECT 'lane ' || tenant_id || ' in ' || queue_name, n,
+        {RECENT.format(limit=LANE, kind="tenant", subject="tenant_id")}
     FROM (
         SELECT tenant_id, queue_id, queue_name, count(*) AS n, max(queued_at) AS newest FROM held
         GROUP BY tenant_id, queue_id, queue_name

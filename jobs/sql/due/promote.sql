@@ -2,7 +2,7 @@
 --         is held instead, and one that waits for
 --         a running job is due again in a second; they stay scheduled: the returned status tells which.
 --         It also ends the holds that are over, of lanes and queues: not before the job is in line that is to be the first then,
---         but five seconds later if somebody has that job locked: strangers wait for the line. The next fold opens them.
+--         but five seconds later if a transaction has locked that job: strangers wait for the line. The next fold opens them.
 -- Who:    the clock.
 -- Locks:  the rows; it skips locked rows, such as those being cancelled, until the next pass.
 -- Index:  jobs_due; holds_until; primary key.

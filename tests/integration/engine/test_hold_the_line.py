@@ -138,7 +138,7 @@ class TestReasons:
 
 
 class TestOpening:
-    def test_it_waits_only_briefly_for_its_job_if_somebody_has_that_in_a_transaction(self, held, stranger, onlooker, sent):
+    def test_a_line_waits_only_briefly_for_its_job_if_a_transaction_has_that(self, held, stranger, onlooker, sent):
         first, _ = held("queue")
         other = stranger.async_.echo()
         until = Hold.objects.get().until
