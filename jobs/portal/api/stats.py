@@ -28,7 +28,7 @@ class SlotsOfQueue(Schema):
 
 
 class Budget(Schema):
-    """A budget of this month, in UTC. What runs when it is used up may go beyond it."""
+    """A budget of this month, in UTC. Jobs that run when it is used up may go beyond it."""
 
     unit: str
     used: int = Field(description="What your attempts that ended in this month have used.")

@@ -2,6 +2,7 @@
 
 import re
 import uuid
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from django.utils import timezone
 from jobs.console.ops import urls
 from jobs.engine.submitting.batches import open_batch
 from jobs.lifecycle import Status
-from jobs.models import Batch, Job, PausedJobType, Queue, Schedule, Stack, WebhookEndpoint, WhatIf, Worker
+from jobs.models import Batch, Hold, Job, PausedJobType, Queue, Schedule, Stack, WebhookEndpoint, WhatIf, Worker
 from tenants.models import Change, TenantQueue
 from tests.callers import browser_of, staff
 from tests.factories import MemberFactory, QueueFactory, TenantFactory, make_job
@@ -49,6 +50,7 @@ ACTIONS = {
     "/ops/webhooks/{webhook}/replace-secret": ("change_webhookendpoint", {}),
     "/ops/webhooks/{webhook}/remove": ("delete_webhookendpoint", {}),
     "/ops/queues/default/change": ("change_queue", {"weight": "7"}),
+    "/ops/queues/mails/open": ("change_queue", {}),
     "/ops/job-types/pause": ("add_pausedjobtype", {"type": "reports.datareport.execute"}),
     "/ops/job-types/resume": ("delete_pausedjobtype", {"type": "reports.letter.render"}),
     "/ops/batches/{batch}/cancel": ("change_job", {}),
@@ -73,6 +75,9 @@ def things() -> dict[str, Any]:
     tenant = TenantFactory(name="Owner & Co.", slug="acme")
     QueueFactory(name="default")
     PausedJobType.objects.create(source_type="reports.letter", source_method="render")
+    now = timezone.now()
+    line = {"queue_id": QueueFactory(name="mails").pk, "tenant_id": 0, "owner_id": tenant.pk}
+    Hold.objects.create(**line, job_id=1, attempt=1, held_at=now, until=now + timedelta(minutes=1))
     schedule = Schedule.objects.create(
         tenant=tenant,
         name="nightly",
@@ -106,6 +111,7 @@ def state() -> tuple[object, ...]:
     return (
         list(TenantQueue.objects.values_list("num_slots", "paused")),
         list(Queue.objects.values_list("name", "weight")),
+        list(Hold.objects.values_list("until")),
         list(PausedJobType.objects.values_list("source_type", "source_method")),
         list(Job.objects.order_by("pk").values_list("status")),
         list(Schedule.objects.values_list("paused")),

@@ -21,7 +21,7 @@ TENANT_STATES = {
     StandingState.NO_SLOTS: "it has 0 slots, so none of its jobs can start",
     StandingState.STARVED: "it only lacks processes, and gets too little of its share",
     StandingState.FULL: "it holds all its slots, and more jobs wait",
-    StandingState.LIMITED: "its rate limit, its slots in a queue, or one of its jobs, hold its jobs",
+    StandingState.LIMITED: "its rate limit, its slots in a queue or one of its jobs holds its jobs back",
     StandingState.WAITING: "its jobs wait for a queue or for a process",
     StandingState.BUSY: "it holds slots, and nothing waits",
     StandingState.IDLE: "nothing runs, and nothing waits",
