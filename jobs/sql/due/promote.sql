@@ -38,15 +38,15 @@ arriving AS (
     SELECT queue_id, tenant_id, job_place(priority, id) AS place, 0 AS jobs FROM promoted WHERE status = 'created'
 )
 -- include shared/arrive
-, past AS (
+, patience AS (  -- with the job of a hold that is over: until then, or as long as a batch may not have come to it
+    SELECT CASE WHEN count(due.id) = %(batch)s THEN '-infinity' ELSE max(clock.now) - interval '5 s' END AS since
+    FROM clock LEFT JOIN due ON true
+),
+past AS (
     DELETE FROM holds WHERE ctid = ANY(ARRAY(
-        SELECT h.ctid FROM holds h CROSS JOIN clock
+        SELECT h.ctid FROM holds h CROSS JOIN clock CROSS JOIN patience
         WHERE h.until <= clock.now  -- guard
-          AND NOT EXISTS (
-              SELECT FROM jobs j
-              WHERE j.id = h.job_id AND j.due_at <= clock.now AND j.id NOT IN (SELECT id FROM due)
-                AND (h.until > clock.now - interval '5 s' OR (SELECT count(*) FROM due) = %(batch)s)  -- guard
-          )  -- guard
+          AND NOT EXISTS (SELECT FROM jobs j WHERE j.id = h.job_id AND j.due_at <= clock.now AND h.until > patience.since AND j.id NOT IN (SELECT id FROM due))  -- guard
         ORDER BY h.until
         LIMIT %(batch)s
         FOR UPDATE OF h SKIP LOCKED
