@@ -67,8 +67,10 @@ class Outcome:
 
     @property
     def has_failed(self) -> bool:
-        """Return whether the body has failed: it has not just asked for a later attempt, given its slot back or stopped."""
-        return not (self.error is None or self.handed_back or means(self.error, RetryLater) or means(self.error, Cancelled))
+        """Return whether the body has failed, not just asked for a later attempt, given its slot back or stopped."""
+        if self.error is None or self.handed_back:
+            return False
+        return not (means(self.error, RetryLater) or means(self.error, Cancelled))
 
     @property
     def handed_back(self) -> HandBack | None:

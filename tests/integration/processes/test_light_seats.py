@@ -273,7 +273,7 @@ class TestSilence:
         assert value_of(here.outcome(neighbour)) == "told"
         assert str(here.outcome(guilty).error) == "silent for 0.5 s"
 
-    def test_who_blocks_the_loop_after_another_is_silent_by_its_own_block(self, here, begin, watched, settings):
+    def test_a_body_that_blocks_the_loop_after_another_is_silent_by_its_own_block(self, here, begin, watched, settings):
         settings.JOBS_TIMEOUT_GRACE = 0.2
         went, go_on = [threading.Event(), threading.Event()], [threading.Event(), threading.Event()]
         ready = asyncio.Event()
