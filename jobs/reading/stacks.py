@@ -9,7 +9,7 @@ MOST_SHOWN = 3
 ASKED = "Asked for. Its worker answers within a second or two."
 LATE = (
     f"No answer within {STACK_LATE:.0f} s: its code keeps the interpreter of its process to itself, its worker hangs "
-    "or does not reach PostgreSQL, or the job has ended."
+    "or does not reach PostgreSQL, or the attempt is over."
 )
 
 

@@ -45,10 +45,16 @@ def guards(repository: Path) -> Iterator[Guard]:
             if named := NAME.fullmatch(f"{line}\n"):
                 name = named[1]
             if match := GUARD.fullmatch(line):
-                first = next(n for n in range(number, 0, -1) if BEGIN.match(lines[n - 1]))
+                above = range(number, 0, -1)
+                first = next(n for n in above if BEGIN.match(lines[n - 1]) and _indent(lines[n - 1]) <= _indent(line))
                 code = " ".join(part.strip() for part in [*lines[first - 1 : number - 1], match["code"]])
                 invariant = (match["invariant"] or "").strip()
                 yield Guard(path.relative_to(repository), first, number, code, invariant, name)
+
+
+def _indent(line: str) -> int:
+    """Of a line; a guard may have others inside it."""
+    return len(line) - len(line.lstrip())
 
 
 def whole(guard: Guard, repository: Path, text: str) -> str:

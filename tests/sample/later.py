@@ -100,6 +100,12 @@ def snooze() -> None:
 
 
 @task
+def by_and_by() -> None:
+    for done in range(current_job().cursor or 0, 2):
+        current_job().checkpoint(done + 1)
+
+
+@task
 async def snooze_in_a_group() -> None:
     async def ask() -> None:
         raise RetryLater(60)

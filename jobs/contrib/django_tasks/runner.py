@@ -8,7 +8,7 @@ from typing import Any
 
 from jobs.authoring.current import current_job
 from jobs.authoring.decorator import FUNCTIONS, STANDS_IN, job
-from jobs.authoring.exceptions import Cancelled, RetryLater
+from jobs.authoring.exceptions import Cancelled, HandedBack, RetryLater
 from jobs.authoring.groups import means
 from jobs.authoring.in_thread import in_thread
 from jobs.contrib.django_tasks import results
@@ -110,7 +110,7 @@ class _Attempt:
         return (TaskContext(task_result=self._result),) if self._takes_context else ()
 
     def fail(self, error: BaseException) -> None:
-        if any(means(error, kind) for kind in (RetryLater, Cancelled, KeyboardInterrupt)):
+        if any(means(error, kind) for kind in (RetryLater, HandedBack, Cancelled, KeyboardInterrupt)):
             return  # the task has not finished, or not by itself
         self._result.errors.append(results.error_of(error))
         self._finish(TaskResultStatus.FAILED)

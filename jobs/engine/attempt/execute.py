@@ -88,7 +88,8 @@ def _run_slice(job: Started, host: AttemptHost) -> _Last:
             outcome.keep_result(job)
             outcome.keep_log(job)
             if outcome.error is not None:
-                traces.failed(span, outcome.error)
+                if outcome.has_failed:
+                    traces.failed(span, outcome.error)
                 return _Last(job, _fail(job, outcome, host))
             if outcome.has_ended:
                 return _Last(job, clean)

@@ -8,11 +8,14 @@ from typing import Any
 from django.db import Error
 
 from jobs import store, telemetry
+from jobs.authoring.exceptions import Cancelled, HandedBack, RetryLater
+from jobs.authoring.groups import means
 from jobs.authoring.units import Units
 from jobs.calls.arguments import stats_as_json
 from jobs.conf import settings
 from jobs.engine.attempt.captured_output import Tail
 from jobs.engine.attempt.checkpoints import StoredCheckpoints
+from jobs.lifecycle import HandBack
 from jobs.store import End, Ending, Started, results
 
 LINGERS = 1.0  # seconds that a body may take after its own end before that is logged
@@ -61,6 +64,22 @@ class Outcome:
     def has_ended(self) -> bool:
         """Return whether the body has ended its job by `ending()`: then nothing is left to settle."""
         return self.ended_at is not None
+
+    @property
+    def has_failed(self) -> bool:
+        """Return whether the body has failed, not just asked for a later attempt, given its slot back or stopped."""
+        if self.error is None or self.handed_back:
+            return False
+        return not (means(self.error, RetryLater) or means(self.error, Cancelled))
+
+    @property
+    def handed_back(self) -> HandBack | None:
+        """Return why a checkpoint has ended the body; None: none has.
+
+        A HandedBack that no checkpoint has raised is a failure: the job could come back for ever.
+        """
+        asked = None if self.checkpoints is None else self.checkpoints.handed_back
+        return asked if self.error is not None and means(self.error, HandedBack) else None
 
     def end_as(self, ended: "Outcome") -> None:
         """Take the end of the job, which is committed."""

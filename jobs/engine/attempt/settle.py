@@ -12,7 +12,7 @@ from typing import Any
 from django.db import DataError
 
 from jobs import store, telemetry
-from jobs.authoring.exceptions import Abandon, Cancelled, HandedBack, Later, RetryLater, later_of
+from jobs.authoring.exceptions import Abandon, Cancelled, Later, RetryLater, later_of
 from jobs.authoring.groups import means
 from jobs.calls import registry
 from jobs.calls.refusals import InvalidRequest
@@ -102,12 +102,9 @@ def _end(job: Started, verdict: Verdict, outcome: Outcome, ask: Ask) -> None:
 
 
 def _hand_back(outcome: Outcome, error: BaseException) -> Verdict | None:
-    """Return the decision to hand the attempt back; None: its body has not ended for that.
-
-    A HandedBack that no checkpoint has raised is a failure: the job could come back for ever.
-    """
-    why = None if outcome.checkpoints is None else outcome.checkpoints.handed_back
-    return Verdict("hand_back", outcome.stats, error=error, why=why) if why and means(error, HandedBack) else None
+    """Return the decision to hand the attempt back; None: its body has not ended for that."""
+    why = outcome.handed_back
+    return Verdict("hand_back", outcome.stats, error=error, why=why) if why else None
 
 
 def judge(job: Started, error: BaseException, stats: dict[str, Any] | None, ask: Ask) -> Verdict:

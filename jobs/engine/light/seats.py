@@ -30,6 +30,7 @@ from jobs.store import Started, may_pass
 from jobs.telemetry import traces
 
 TICK = 0.05  # seconds
+LATE = 0.25  # seconds beyond TICK after which a loop counts as blocked, for its process and for the parent
 KEEPERS = 4  # threads that keep results
 SETTLERS = 4  # threads that settle what did not succeed: a retry policy may hang
 DATABASE_PAUSE = 1.0  # seconds between two tries to settle while the database is away
@@ -59,6 +60,7 @@ class Seats:
         self._keepers = ThreadPoolExecutor(KEEPERS, thread_name_prefix="keeper")
         self._settlers = ThreadPoolExecutor(SETTLERS, thread_name_prefix="settler")
         self._loop = asyncio.get_running_loop()
+        self._round, self._blamed = time.monotonic(), (0, 0)
         self._loop.set_task_factory(make_task)  # type: ignore[arg-type]
         self._loop.set_exception_handler(tell)
         self._end_rest = partial(end_rest, stuck=stuck)
@@ -97,6 +99,10 @@ class Seats:
         return next(
             (attempt for attempt in attempts if task is attempt.task or task in attempt.tasks | attempt.closing), None
         )
+
+    def blame(self, key: tuple[int, int]) -> None:
+        """Note whose code keeps the loop from its next round. For another thread, which sees it."""
+        self._blamed = key
 
     def stack_of(self, key: tuple[int, int]) -> tuple[str, str]:
         """Return the stack of a body; or "", and why it has none. For another thread, since the loop may be blocked."""
@@ -169,6 +175,7 @@ class Seats:
         self._loop.call_later(TICK, self._go_round)  # first: to cancel a task may run code of its author, and raise
         self._tick()
         now = time.monotonic()
+        self._forgive(now)
         for attempt in list(self._attempts.values()):
             if attempt.due is not None and now >= attempt.due:
                 attempt.end_if_late(now, settings.JOBS_TIMEOUT_GRACE)
@@ -176,10 +183,20 @@ class Seats:
                 attempt.last = math.inf
                 self._stuck(attempt)
 
+    def _forgive(self, now: float) -> None:
+        """Count no silence of bodies while another one blocked the loop: they could not tell anything."""
+        stood, self._round = now - self._round, now
+        blamed, self._blamed = self._blamed, (0, 0)
+        if stood < TICK + LATE:
+            return
+        for key, attempt in self._attempts.items():
+            if key != blamed:
+                attempt.host.heard = min(attempt.host.heard + stood, now)
+
 
 async def _run(attempt: Attempt, end_rest: Callable[[Attempt], Awaitable[None]]) -> None:
     attempt.start_clock()  # now: who is cancelled before it begins would have no end
     with attempt_context(attempt.job) as span:
         await coroutine.run(attempt, end_rest)
-        if attempt.outcome.error is not None:
+        if attempt.outcome.error is not None and attempt.outcome.has_failed:
             traces.failed(span, attempt.outcome.error)

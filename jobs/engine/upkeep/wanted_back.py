@@ -31,8 +31,8 @@ def wanted_back(worker: uuid.UUID, running: Sequence[RunningHere]) -> dict[Attem
 
 
 def _over(stoppable: Sequence[Stoppable]) -> list[Stoppable]:
-    """Return those whose turn is over, the longest ones, for as many as wait."""
-    given: Counter[str] = Counter()
+    """Return those whose turn is over, the longest ones, for as many as wait and get no borrowed slot."""
+    given = Counter(one.pool for one in stoppable if one.why == HandBack.BORROWED)
     over = []
     for one in sorted(stoppable, key=lambda one: -one.seconds):
         if one.why is None and given[one.pool] < one.others and _is_over(one):

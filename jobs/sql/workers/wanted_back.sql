@@ -38,25 +38,33 @@ held AS MATERIALIZED (
         WHERE j.tenant_id = m.tenant_id AND j.slot IS NOT NULL
     ) o
     WINDOW tenant AS (PARTITION BY o.tenant_id)
+),
+asked AS MATERIALIZED (
+    SELECT m.*, l.jobs,
+        CASE
+            WHEN EXISTS (SELECT FROM paused_job_types p WHERE p.source_type = m.source_type AND p.source_method = m.source_method) THEN 'type_paused'
+            WHEN m.paused THEN 'queue_paused'
+            WHEN h.paused THEN 'tenant_paused'
+            WHEN h.nth <= h.n - h.most THEN 'slots'
+            WHEN h.of_pool <= least(h.n - h.num_slots, coalesce(l.jobs, 0)) THEN 'borrowed'
+        END AS why
+    FROM mine m
+    LEFT JOIN held h ON h.id = m.id
+    LEFT JOIN lacking l ON l.pool = m.pool
 )
 SELECT
     m.id, m.attempt, m.worker_pid AS pid, m.source_type, m.source_method, m.pool, extract(epoch FROM clock.now - m.start_time)::float8 AS seconds,
+    -- Of all tenants that borrow no more than lack a process, the latest first.
     CASE
-        WHEN EXISTS (SELECT FROM paused_job_types p WHERE p.source_type = m.source_type AND p.source_method = m.source_method) THEN 'type_paused'
-        WHEN m.paused THEN 'queue_paused'
-        WHEN h.paused THEN 'tenant_paused'
-        WHEN h.nth <= h.n - h.most THEN 'slots'
-        WHEN h.of_pool <= least(h.n - h.num_slots, coalesce(l.jobs, 0)) THEN 'borrowed'
+        WHEN why <> 'borrowed' OR row_number() OVER (PARTITION BY m.pool, why ORDER BY m.start_time DESC, m.id DESC) <= m.jobs
+        THEN why
     END AS why,
-    CASE WHEN l.jobs > 0 AND EXISTS (
+    CASE WHEN m.jobs > 0 AND EXISTS (
         SELECT FROM queues q CROSS JOIN LATERAL (
             SELECT tenant_id FROM lanes WHERE state = 'ready' AND queue_id = q.id ORDER BY position LIMIT 2
         ) lane
         WHERE q.pool = m.pool
           AND NOT q.paused  -- guard
           AND (q.id, lane.tenant_id) <> (m.queue_id, m.tenant_id)  -- guard
-    ) THEN l.jobs ELSE 0 END AS others
-FROM mine m
-CROSS JOIN clock
-LEFT JOIN held h ON h.id = m.id
-LEFT JOIN lacking l ON l.pool = m.pool
+    ) THEN m.jobs ELSE 0 END AS others
+FROM asked m CROSS JOIN clock

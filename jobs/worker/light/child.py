@@ -27,14 +27,13 @@ from jobs.engine.light.environment import Environment
 from jobs.engine.light.host import LightProcess
 from jobs.engine.light.loop import SharedLoop
 from jobs.engine.light.rest import OtherThreads
-from jobs.engine.light.seats import TICK, Seats
+from jobs.engine.light.seats import LATE, TICK, Seats
 from jobs.engine.light.threads import BodyThreads
 from jobs.engine.process import runtime
 from jobs.engine.process.runtime import Runtime
 from jobs.worker.children.child import STOPS
 from jobs.worker.children.time_limit import TimeIsUp
 from jobs.worker.light import LightPool
-from jobs.worker.light.rounds import LATE
 from jobs.worker.light.wire import Wire, WireCut
 from jobs.worker.message import WORKER_ID
 from jobs.worker.threads.wakeup import wakeup
@@ -135,6 +134,8 @@ class LightChild:
     def _watch(self) -> None:
         """Tell the parent, on a wire of its own, which body blocks the loop, and where. It sees each block once."""
         wire, told = self._watch_wire, 0.0
+        there: tuple[int, int] | None = None  # whose code is on the loop
+        since = 0.0  # when it was first seen there, by time.monotonic()
         wire.send("watch", os.getpid(), self._index)
         questions = selectors.DefaultSelector()
         questions.register(wire, selectors.EVENT_READ)
@@ -147,13 +148,17 @@ class LightChild:
             if time.monotonic() - last < TICK + LATE:
                 continue
             attempt = self._seats.now_running()
+            key = None if attempt is None else attempt.key
+            if last != told or key != there:
+                there, since = key, time.monotonic()
             place = _place(sys._current_frames().get(self._process.loop_thread)) if last != told else ""
-            silent = "" if attempt is None else attempt.silent_beyond(settings.JOBS_TIMEOUT_GRACE)
+            grace = settings.JOBS_TIMEOUT_GRACE + since - last  # others may have blocked the loop until this one came
+            silent = "" if attempt is None else attempt.silent_beyond(grace)
             if self._rounds.last(self._index) != last:  # it went round meanwhile, and another one is there now
                 continue
-            key = None if attempt is None else attempt.key
             if last != told:
                 told = last
+                self._seats.blame(key or (0, 0))
                 wire.send("blocked", last, key, place)
             if silent:
                 wire.send("silent", key, silent)

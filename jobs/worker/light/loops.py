@@ -16,12 +16,12 @@ from django.db import DatabaseError, InterfaceError, connection
 
 from jobs import store, telemetry
 from jobs.conf import settings
-from jobs.engine.light.seats import TICK
+from jobs.engine.light.seats import LATE, TICK
 from jobs.engine.upkeep.recover import Kill
 from jobs.models import BlockedLoop
 from jobs.worker.children import kills
 from jobs.worker.light.processes import Key, RemoteProcess
-from jobs.worker.light.rounds import LATE, Rounds
+from jobs.worker.light.rounds import Rounds
 from jobs.worker.message import WORKER_ID
 from jobs.worker.threads.watchdog import Progress
 

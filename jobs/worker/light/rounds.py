@@ -3,7 +3,6 @@
 import mmap
 import time
 
-LATE = 0.25  # seconds beyond TICK after which a loop counts as blocked, for both sides
 _WORD = 8  # bytes
 
 

@@ -1,14 +1,18 @@
 """Results of tasks: their errors, their values, and who may read them."""
 
+from contextlib import contextmanager
+
 import pytest
 from asgiref.sync import async_to_sync
 from django.core.signing import Signer
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from jobs import async_
 from jobs.contrib.django_tasks import interface
 from jobs.contrib.django_tasks.interface import TaskResultDoesNotExist
-from jobs.contrib.testing import drain
+from jobs.contrib.django_tasks.runner import function_of
+from jobs.contrib.testing import drain, hand_back_next
 from jobs.engine.upkeep import recover
 from jobs.models import Job
 from jobs.reading import public_error
@@ -16,6 +20,21 @@ from jobs.store import Failure
 from tests.factories import QueueFactory, ThingFactory
 from tests.integration.django_tasks.asking import FAILED, READY, RUNNING, SUCCESSFUL, backend
 from tests.sample import later
+
+
+@contextmanager
+def told_of_ends():
+    """The statuses with which tasks finish, as the receivers of the signal hear it."""
+    heard = []
+
+    def hear(task_result, **_) -> None:
+        heard.append(task_result.status)
+
+    interface.task_finished.connect(hear)
+    try:
+        yield heard
+    finally:
+        interface.task_finished.disconnect(hear)
 
 
 class TestFailures:
@@ -89,14 +108,18 @@ class TestFailures:
 
     @pytest.mark.parametrize("task", [later.snooze, later.snooze_in_a_group], ids=["plain", "group"])
     def test_a_task_may_ask_for_later(self, task):
-        heard = []
-        interface.task_finished.connect(lambda **_: heard.append(1), weak=False)
-        result = task.enqueue()
-        drain()
-        interface.task_finished.receivers.pop()
-        interface.task_finished.sender_receivers_cache.clear()
+        with told_of_ends() as heard:
+            result = task.enqueue()
+            drain()
         result.refresh()
         assert (result.status, result.attempts, heard) == (READY, 1, [])
+
+    def test_a_task_that_gives_its_slot_back_finishes_once(self):
+        with told_of_ends() as heard, hand_back_next(async_(function_of(later.by_and_by))):
+            result = later.by_and_by.enqueue()
+            drain()
+        result.refresh()
+        assert (result.status, result.attempts, result.errors, heard) == (SUCCESSFUL, 2, [], [SUCCESSFUL])
 
 
 class TestResults:

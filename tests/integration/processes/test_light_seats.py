@@ -2,6 +2,8 @@
 
 import asyncio
 import logging
+import math
+import socket
 import sys
 import threading
 from contextlib import contextmanager, suppress
@@ -21,6 +23,7 @@ from jobs.engine.light.database import Lane
 from jobs.engine.light.host import LightProcess, LightSeat
 from jobs.models import Job
 from jobs.store import session
+from jobs.worker.light.child import LightChild
 from tests.factories import TenantFactory, ThingFactory
 from tests.integration.processes.light_seats import SeatsHere, listened_by_context, value_of
 from tests.sample.models import Thing
@@ -162,6 +165,50 @@ class TestTheRest:
         assert value_of(runs(look)) == ""
 
 
+@pytest.fixture
+def watched(here):
+    """The thread that watches the loop, and what it tells the parent."""
+    child, wire = object.__new__(LightChild), Wires(here)
+    child._seats, child._database, child._process = here.seats, here.database, here.process
+    child._rounds, child._watch_wire, child._index = wire, wire, 0
+
+    def watch() -> None:
+        with suppress(SystemExit):
+            child._watch()
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    yield wire
+    wire.is_over = True
+    thread.join(10)
+    wire.close()
+
+
+class Wires:
+    """The wire to the parent, and the rounds of the loop."""
+
+    def __init__(self, here) -> None:
+        self.sent, self.looks, self.is_over, self._here = [], 0, False, here
+        self._ends = socket.socketpair()
+        self.fileno = self._ends[0].fileno
+
+    def send(self, *message) -> None:
+        self.sent.append(message)
+
+    def told(self) -> list[str]:
+        return [name for name, *_ in self.sent if name in ("blocked", "silent")]
+
+    def last(self, _) -> float:
+        if self.is_over:
+            raise SystemExit
+        self.looks += 1
+        return self._here.seats._round
+
+    def close(self) -> None:
+        for end in self._ends:
+            end.close()
+
+
 class TestSilence:
     def test_a_coroutine_that_tells_nothing_for_so_long_is_cancelled_and_its_answer_does_not_count(self, runs):
         async def swallow(self):
@@ -201,6 +248,60 @@ class TestSilence:
         here.outcome(job_id)
         attempt.host.heard -= 60
         assert attempt.silent_beyond(0) == "", "it is over"
+
+    def test_a_neighbour_that_could_tell_nothing_meanwhile_is_not_silent_and_the_one_that_blocked_is(self, here, begin):
+        went, go_on = threading.Event(), threading.Event()
+
+        async def tell(self):
+            while not go_on.is_set():
+                current_job().progress(0.5)
+                await asyncio.sleep(0.3)
+            return "told"
+
+        async def block(self):
+            await asyncio.sleep(0)
+            went.set()
+            go_on.wait(10)
+            await asyncio.sleep(0.3)
+
+        neighbour, guilty = begin(tell, block, silence=0.5)
+        went.wait(10)
+        here.seats.blame((guilty, 1))
+        one = here.seats._attempts[neighbour, 1]
+        wait_until(lambda: one.silent_beyond(0), "it has told nothing for long")
+        go_on.set()
+        assert value_of(here.outcome(neighbour)) == "told"
+        assert str(here.outcome(guilty).error) == "silent for 0.5 s"
+
+    def test_a_body_that_blocks_the_loop_after_another_is_silent_by_its_own_block(self, here, begin, watched, settings):
+        settings.JOBS_TIMEOUT_GRACE = 0.2
+        went, go_on = [threading.Event(), threading.Event()], [threading.Event(), threading.Event()]
+        ready = asyncio.Event()
+
+        async def first(self):
+            await asyncio.sleep(0)
+            ready.set()  # the other one is on the loop as soon as this one leaves it, before its next round
+            went[0].set()
+            go_on[0].wait(10)
+
+        async def second(self):
+            await ready.wait()
+            went[1].set()
+            go_on[1].wait(10)
+
+        last, _ = begin(second, first, silence=0.2)
+        here.seats._attempts[last + 1, 1].silence = math.inf
+        went[0].wait(10)
+        other = here.seats._attempts[last, 1]
+        wait_until(lambda: other.silent_beyond(0.5), "it has told nothing for long")
+        go_on[0].set()
+        went[1].wait(10)
+        looks = watched.looks
+        wait_until(lambda: watched.looks > looks + 3, "the watch looks")
+        assert watched.told() == ["blocked"]
+        wait_until(lambda: ("silent", (last, 1), "silent for 0.2 s") in watched.sent, "it is told", 5)
+        go_on[1].set()
+        here.outcome(last)
 
 
 class TestTheStack:
@@ -324,8 +425,11 @@ class TestTheContext:
 
     def test_a_report_that_comes_while_the_one_before_is_taken_is_made(self, monkeypatch):
         made, submitted, partial = [], [], host.partial
-        process = LightProcess(uuid4(), submit=submitted.append, loop_thread=threading.get_ident())
-        seat = LightSeat(process)
+
+        def submit(*call) -> None:
+            submitted.append(partial(*call))
+
+        seat = LightSeat(LightProcess(uuid4(), submit=submit, loop_thread=threading.get_ident()))
 
         def take_the_one_before(*parts):
             monkeypatch.undo()

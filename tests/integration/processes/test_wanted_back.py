@@ -115,6 +115,15 @@ class TestBorrowedSlots:
         here.look(16, 21)
         assert here.wanted(22) == {job.pk: HandBack.BORROWED for job in borrowed[1:]}
 
+    def test_tenants_that_borrow_give_back_no_more_together_than_others_wait_for(self, here, borrowed):
+        other = TenantFactory(queue__num_slots=1, queue__burst_slots=2)
+        theirs = [here.runs(other, ago=ago) for ago in (5, 1)]
+        entitled = TenantFactory(queue__num_slots=2)
+        for wanted in (theirs[1:], [theirs[1], borrowed[2]]):
+            make_job(entitled)
+            here.look(0, 6)
+            assert here.wanted(7) == {job.pk: HandBack.BORROWED for job in wanted}
+
     def test_a_job_that_got_a_process_since_the_look_waits_no_more_and_an_old_look_says_nothing(self, here, borrowed):
         entitled = TenantFactory(queue__num_slots=2)
         make_job(entitled)
@@ -155,6 +164,14 @@ class TestTurns:
         store.claim()
         here.look(15, 20)
         assert here.wanted(20.5) == {turns[0].pk: HandBack.TURN, turns[1].pk: HandBack.TURN, turns[2].pk: HandBack.TURN}
+
+    def test_no_turn_ends_for_a_job_that_gets_a_borrowed_slot(self, here, turns):
+        borrowed = here.runs(TenantFactory(queue__num_slots=1, queue__burst_slots=2))
+        here.runs(borrowed.tenant, ago=9)
+        make_job(TenantFactory(queue__num_slots=1))
+        store.claim()
+        here.look(0, 6)
+        assert here.wanted(7) == {borrowed.pk: HandBack.BORROWED}
 
     def test_a_type_that_this_worker_does_not_know_takes_no_turn(self, here):
         here.runs(TenantFactory(queue__num_slots=9), ago=900, source_method="unknown")

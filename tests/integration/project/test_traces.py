@@ -11,11 +11,13 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
+from opentelemetry.trace import StatusCode
 
-from jobs import telemetry
+from jobs import Cancelled, RetryLater, current_job, job, telemetry
 from jobs.calls import registry
 from jobs.engine.attempt.execute import execute
 from jobs.engine.process.host import AttemptHost, ProcessHost
+from jobs.lifecycle import HandBack
 from jobs.models import Job
 from jobs.telemetry import traces
 from scheduler_project.logs import JsonLines, Lines
@@ -113,6 +115,22 @@ def test_a_failure_tells_its_class_and_not_its_text(thing, register, spans):
     *_, run = spans()
     assert (run.status.description, run.attributes["error.type"]) == ("ValueError", "ValueError")
     assert "of the owner" not in run.to_json()
+
+
+@pytest.mark.parametrize("end", ["later", "stop", "hand back"])
+def test_an_attempt_that_asks_for_a_later_one_or_stops_is_no_failure(end, register, spans, thing, monkeypatch):
+    def ask(self):
+        if end == "hand back":
+            current_job().checkpoint(1)
+        raise {"later": RetryLater(60), "stop": Cancelled("stopped")}[end]
+
+    worker = register()
+    monkeypatch.setattr(AttemptHost, "asked_back", lambda _: HandBack.DRAIN)
+    monkeypatch.setattr(Thing, "echo", job(ask))
+    thing.async_.echo()
+    attempt(worker)
+    *_, run = spans()
+    assert (run.status.status_code, "error.type" in run.attributes) == (StatusCode.UNSET, False)
 
 
 def test_each_attempt_is_a_child_of_the_submit(thing, register, spans, monkeypatch):
