@@ -98,7 +98,12 @@ def indexes_of_jobs(plan: dict[str, Any]) -> set[str]:
     scans_of_jobs = [
         scan for scan in scans(plan) if scan["Relation Name"] == "jobs" and scan["Node Type"] != "Tid Scan"
     ]
-    return {scan.get("Index Name", "none") for scan in scans_of_jobs}
+    return {index for scan in scans_of_jobs for index in indexes_of(scan)}
+
+
+def indexes_of(scan: dict[str, Any]) -> set[str]:
+    """The indexes of one scan: those of its bitmap, if it has one."""
+    return {node["Index Name"] for node in nodes(scan) if "Index Name" in node} or {"none"}
 
 
 def values() -> str:

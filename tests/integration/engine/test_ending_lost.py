@@ -87,9 +87,9 @@ class TestTheConnection:
         ours = socket.socket(fileno=os.dup(connection.connection.fileno()))
 
         def hang_up() -> None:
-            wait_until(when, "the moment to hang up")
-            ours.shutdown(socket.SHUT_RDWR)
-            ours.close()
+            with ours:
+                wait_until(when, "the moment to hang up")
+                ours.shutdown(socket.SHUT_RDWR)
             then()
             connection.close()  # of this thread
 

@@ -99,7 +99,7 @@ def test_a_further_pass_stands_in_no_line(register, monkeypatch):
 
     def claim(**options):
         in_line.append(options["in_line"])
-        verdict = (*[None] * 7, False, ["7:8"] if len(in_line) == 1 else [], False, False, False, [])
+        verdict = (*[None] * 7, False, ["7:8"] if len(in_line) == 1 else [], False, False, False, [], None)
         return decided([(False, False, False)], [verdict])
 
     monkeypatch.setattr(store, "claim", claim)

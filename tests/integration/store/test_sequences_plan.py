@@ -8,7 +8,7 @@ from jobs.sql import statement
 from jobs.store import awaiting
 from tests.factories import QueueFactory, TenantFactory
 from tests.plans import fill as fill_queue
-from tests.plans import indexes_of_jobs, rows, scans
+from tests.plans import indexes_of, indexes_of_jobs, rows, scans
 from tests.sql import sql, value
 
 pytestmark = pytest.mark.django_db
@@ -48,7 +48,7 @@ OWN = {"jobs_blocked_of_tenant", "jobs_one_of_sequence"}
 
 def read_of_sequences(plan: dict) -> int:
     """The rows that the reader has read to find whose turn it is."""
-    own = [node for node in scans(plan) if node.get("Index Name") in OWN]
+    own = [node for node in scans(plan) if indexes_of(node) & OWN]
     return int(sum(node["Actual Rows"] * node["Actual Loops"] for node in own))
 
 
