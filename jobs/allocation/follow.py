@@ -10,6 +10,7 @@ def follow(lane: Lane, job: BookedJob, pool: Pool) -> BookedJob | None:
     In the database no job follows in a slot whose number is above the tenant's limit, after it has got fewer slots.
     Here slots have no numbers: no job follows while the tenant holds more slots than it has. In both none follows while
     its lane holds more of them than it may, or a job holds its lane or its queue.
+    There no job that spends a budget follows, either; here are no budgets.
 
     pool: the pool of the process
     """

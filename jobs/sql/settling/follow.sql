@@ -4,7 +4,7 @@
 --         so it needs no door (I1).
 -- Locks:  the row, then the row of the next job. It skips locked rows, like the claim.
 -- Twin:   `jobs/allocation/follow.py`, in memory.
--- An attempt that used units goes past the door instead, which knows whether a budget is used up now.
+-- A job that spends a budget, and the next of an attempt that used units, go past the door: it knows what is used up now.
 -- Index:  primary key; jobs_claim, from the lane's head as the door knows it, so that it does not read ended jobs again and again.
 -- The ticket is that of the slot, not a new one: the books go on.
 -- The row counts the jobs that have followed in its slot. So the statement that ends the slice, or that finds its process dead,
@@ -39,9 +39,7 @@ next AS MATERIALIZED (
       AND q.pool = worker.pool  -- guard
       AND coalesce(j.expires_at > e.ended_at, true)  -- guard
       AND NOT EXISTS (SELECT FROM paused_job_types p WHERE p.source_type = j.source_type AND p.source_method = j.source_method)  -- guard
-      AND NOT (
-          -- include shared/spent
-      )  -- guard
+      AND j.spends IS NULL  -- guard
 ),
 followed AS (
     UPDATE jobs j

@@ -79,9 +79,7 @@ next AS MATERIALIZED (
     WHERE q.pool = worker.pool  -- guard
       AND coalesce(j.expires_at > clock.now, true)  -- guard
       AND NOT EXISTS (SELECT FROM paused_job_types p WHERE p.source_type = j.source_type AND p.source_method = j.source_method)  -- guard
-      AND NOT (
-          -- include shared/spent
-      )  -- guard
+      AND j.spends IS NULL  -- guard
       AND NOT (
           -- include shared/suspect
       )  -- guard

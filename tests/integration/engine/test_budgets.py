@@ -141,11 +141,11 @@ class TestEveryWay:
 
 @pytest.mark.parametrize(
     "verb",
-    ["start", "start by start_kept", "start by start_many", "follow", "follow by succeed_many", "release"],
+    ["start", "start by start_kept", "start by start_many", "release"],
 )
 def test_no_statement_starts_a_job_whose_budget_is_used_up(verb, register):
     register()
-    waiting = {"start": Status.QUEUED, "follow": Status.CREATED, "release": Status.SCHEDULED}[verb.partition(" ")[0]]
+    waiting = {"start": Status.QUEUED, "release": Status.SCHEDULED}[verb.partition(" ")[0]]
     job = make_job(TenantFactory(queue__num_slots=5), waiting, attempt=3, spends=["pages", "tokens"])
     REASONS.get(verb, lambda job: None)(job)
     SpentBudget.objects.create(tenant_id=TenantFactory().pk, unit="tokens", since=timezone.now())  # a stranger's
@@ -154,6 +154,14 @@ def test_no_statement_starts_a_job_whose_budget_is_used_up(verb, register):
     assert not VERBS[verb](job, job.attempt)
     own.delete()
     assert VERBS[verb](job, job.attempt)
+
+
+@pytest.mark.parametrize("verb", ["follow", "follow by succeed_many"])
+def test_a_job_that_spends_a_budget_follows_nobody(verb, register):
+    register()
+    spender, other = (make_job(TenantFactory(queue__num_slots=5), attempt=3, spends=spent) for spent in (["pages"], None))
+    assert not VERBS[verb](spender, spender.attempt)
+    assert VERBS[verb](other, other.attempt)
 
 
 def test_many_that_end_at_once_hand_on_no_slot_in_which_units_were_used(register):
