@@ -159,7 +159,8 @@ def test_no_statement_starts_a_job_whose_budget_is_used_up(verb, register):
 @pytest.mark.parametrize("verb", ["follow", "follow by succeed_many"])
 def test_a_job_that_spends_a_budget_follows_nobody(verb, register):
     register()
-    spender, other = (make_job(TenantFactory(queue__num_slots=5), attempt=3, spends=spent) for spent in (["pages"], None))
+    spender = make_job(TenantFactory(queue__num_slots=5), attempt=3, spends=["pages"])
+    other = make_job(TenantFactory(queue__num_slots=5), attempt=3)
     assert not VERBS[verb](spender, spender.attempt)
     assert VERBS[verb](other, other.attempt)
 
