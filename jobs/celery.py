@@ -32,7 +32,12 @@ DEFAULTS = {
     "broker_connection_retry_on_startup": True,
     "broker_connection_timeout": 2.0,  # seconds; a submit waits for it
 }
-REDIS = {"socket_keepalive": True, "socket_timeout": 30, "socket_connect_timeout": 2, "health_check_interval": 25}
+REDIS = {
+    **{"socket_keepalive": True, "socket_timeout": 30, "socket_connect_timeout": 2, "health_check_interval": 25},
+    # A worker keeps no copy in Redis of what it has taken: two trips of each message, one of them before its job starts.
+    # A message that is lost with its worker is sent again after ten seconds; that copy would return after an hour.
+    "ack_emulation": False,
+}
 ADDITIONS = (
     "worker.message",
     "worker.bootstrap",  # the additions to a worker's parent process

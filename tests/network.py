@@ -6,6 +6,7 @@ nothing.
 
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from urllib.parse import SplitResult, parse_qs, urlsplit, urlunsplit
@@ -13,12 +14,37 @@ from urllib.parse import SplitResult, parse_qs, urlsplit, urlunsplit
 CHUNK = 65536  # bytes
 
 
+class Trips:
+    """Counts the trips of one process to its engines, one after the other: those that overlap count as one."""
+
+    def __init__(self) -> None:
+        self.made = 0
+        self._unanswered: set[socket.socket] = set()
+        self._lock = threading.Lock()
+
+    def asked(self, client: socket.socket) -> None:
+        """Note that a client has sent something."""
+        with self._lock:
+            self.made += not self._unanswered
+            self._unanswered.add(client)
+
+    def answered(self, client: socket.socket) -> None:
+        """Note that a client has got an answer."""
+        with self._lock:
+            self._unanswered.discard(client)
+
+
 class Path:
     """From the host of one process to one engine. url: by which that process finds the engine."""
 
-    def __init__(self, url: str) -> None:
-        """url: of the engine."""
-        self._engine = urlsplit(url)
+    def __init__(self, url: str, delay: float = 0.0, trips: Trips | None = None) -> None:
+        """Open the path.
+
+        url: of the engine.
+        delay: seconds that each way takes.
+        trips: counts what is sent and answered.
+        """
+        self._engine, self._delay, self._trips = urlsplit(url), delay, trips
         self._there, self._back = threading.Event(), threading.Event()  # what goes to the engine, or comes, passes
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._ends: list[socket.socket] = [self._listener]
@@ -63,11 +89,15 @@ class Path:
         threading.Thread(target=self._carry, args=[server, client, self._back], daemon=True).start()
         self._carry(client, server, self._there)
 
-    @staticmethod
-    def _carry(source: socket.socket, target: socket.socket, way: threading.Event) -> None:
+    def _carry(self, source: socket.socket, target: socket.socket, way: threading.Event) -> None:
         with suppress(OSError):
             while data := source.recv(CHUNK):
+                if self._trips and way is self._there:
+                    self._trips.asked(source)
+                time.sleep(self._delay)
                 way.wait()
+                if self._trips and way is self._back:
+                    self._trips.answered(target)
                 target.sendall(data)
             way.wait()  # nor does the end of a connection pass
             target.shutdown(socket.SHUT_WR)

@@ -7,6 +7,7 @@ another tenant. That job does not find the result of the lost one.
 
 import json
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -21,6 +22,16 @@ from jobs.store.erasing import WithResult
 from jobs.store.rows import Started
 
 Executed = Started | JobRow | WithResult  # an attempt that has begun: as its holder has it, or as its row says
+# Other classes may do more, such as the one that keeps its entries in a table.
+APART = frozenset(
+    {
+        "django.core.cache.backends.redis.RedisCache",
+        "django.core.cache.backends.memcached.PyMemcacheCache",
+        "django.core.cache.backends.memcached.PyLibMCCache",
+        "django_redis.cache.RedisCache",
+        "django_valkey.cache.ValkeyCache",
+    }
+)
 PLAIN = frozenset({str, int, float, bool, type(None)})
 MIN_COUNTED_BYTES = 64 * 1024  # bytes; smaller results are not counted, since counting costs more than they do
 
@@ -90,21 +101,31 @@ def _check_keys(value: Any) -> None:
             left += [inner for inner in part if type(inner) not in PLAIN]
 
 
-def keep(job: Executed, text: str | None, ttl: float) -> int | None:
+def is_apart() -> bool:
+    """Return whether the cache surely uses none of Django's database sessions."""
+    kind = type(_cache())
+    return f"{kind.__module__}.{kind.__qualname__}" in APART
+
+
+def keep(
+    job: Executed, text: str | None, ttl: float, notice: Callable[..., None] = telemetry.noticed
+) -> int | None:
     """Keep the text of a result for `ttl` seconds; return its bytes in the cache, 0 for the result None.
 
     Return None if the cache is out of reach, or if the tenant's results exceed its budget. The job succeeds anyway.
+
+    notice: logs why it was not kept.
     """
     if text is None:
         return 0
     size = len(text)
     try:
         if size >= MIN_COUNTED_BYTES and not _has_room(job.tenant_id, size, ttl):
-            telemetry.noticed("result over budget", job=job.id, tenant=job.tenant_id)
+            notice("result over budget", job=job.id, tenant=job.tenant_id)
             return None
         _cache().set(_key(job), text, timeout=ttl)
     except Exception as error:  # any error of the cache's library
-        telemetry.noticed("result not kept", job=job.id, error=type(error).__name__)
+        notice("result not kept", job=job.id, error=type(error).__name__)
         return None
     return size
 

@@ -333,6 +333,7 @@ def test_settings_that_the_guarantees_need_go_before_the_projects_celery_setting
     assert app.conf.broker_transport_options["global_keyprefix"] == "x:"
     assert app.conf.broker_transport_options["socket_timeout"] == 3
     assert app.conf.broker_transport_options["health_check_interval"] == 25
+    assert app.conf.broker_transport_options["ack_emulation"] is False
     assert app.conf.get("CELERY_DB_REUSE_MAX") > 1000
 
 

@@ -12,9 +12,10 @@
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from django.db import DatabaseError, InterfaceError
@@ -28,7 +29,7 @@ from jobs.engine.door.dispatch import dispatch, dispatch_and_keep
 from jobs.engine.process.host import AttemptHost
 from jobs.engine.process.patience import patiently
 from jobs.engine.process.user_code import Here
-from jobs.store import Claimed, Keeper, Started
+from jobs.store import Claimed, Keeper, Started, results
 from jobs.telemetry import traces
 
 if TYPE_CHECKING:
@@ -63,14 +64,12 @@ def execute(job_id: int, attempt: int, host: AttemptHost) -> bool:
         job = _start(job_id, attempt, host)
         while job is not None:
             last = _run_slice(job, host)
-            if last.clean and time.monotonic() < goes_on_until and (keeper := _keeper(host)):
-                job = _dispatch_and_keep(keeper, last, host)
-            else:
+            if last.clean:
+                goes_on = time.monotonic() < goes_on_until
+                job = _dispatch_and_keep(_keeper(host) if goes_on else None, last, host)
+            else:  # it ends, and messages that it has not sent in time would be lost with it
                 job = None
-                _settle(last, host)
                 host.let_go()
-                if last.clean:  # otherwise it ends, and messages that it has not sent in time would be lost with it
-                    _dispatch()
     return last is None or last.clean
 
 
@@ -82,10 +81,9 @@ def _run_slice(job: Started, host: AttemptHost) -> _Last:
         job = following
         with attempt_context(job) as span:
             outcome = body.run(job, host)
-            clean = _is_clean(job, outcome.refusals, host, outcome.left)
+            clean = _keep_result_and_clean(job, outcome, host)
             if not clean:
                 job = replace(job, holder=replace(job.holder, lost=True))
-            outcome.keep_result(job)
             outcome.keep_log(job)
             if outcome.error is not None:
                 if outcome.has_failed:
@@ -109,12 +107,35 @@ def _fail(job: Started, outcome: Outcome, host: AttemptHost) -> bool:
     return not job.holder.lost and _is_clean(job, refusals, host)
 
 
-def _is_clean(job: Started, refusals: Sequence[Exception], host: AttemptHost, tasks: Sequence[str] = ()) -> bool:
+def _keep_result_and_clean(job: Started, outcome: Outcome, host: AttemptHost) -> bool:
+    """Do both at the same time, if the cache is no part of the sessions: each is a trip. Return as `_is_clean`."""
+    if not results.is_apart():
+        outcome.keep_result(job)
+        return _is_clean(job, outcome.refusals, host, outcome.left)
+    notices: list[Callable[[], None]] = []  # a log handler may need the sessions
+
+    def notice(*what: str, **facts: object) -> None:
+        notices.append(partial(telemetry.noticed, *what, **facts))
+
+    clean = _is_clean(job, outcome.refusals, host, outcome.left, meanwhile=lambda: outcome.keep_result(job, notice))
+    for tell in notices:
+        tell()
+    return clean
+
+
+def _is_clean(
+    job: Started,
+    refusals: Sequence[Exception],
+    host: AttemptHost,
+    tasks: Sequence[str] = (),
+    meanwhile: Callable[[], object] = lambda: None,
+) -> bool:
     """Clean the sessions of user code. Return whether this process may run another body.
 
     tasks: the names of those that did not end.
+    meanwhile: is called while the servers clean.
     """
-    left, cleaned = host.process.end_threads() or ", ".join(tasks), session_reset.clean()
+    left, cleaned = host.process.end_threads() or ", ".join(tasks), session_reset.clean(meanwhile)
     if left:
         telemetry.noticed("process ends: what a body has started still runs", job=job.id, left=left)
     elif not cleaned:
@@ -175,13 +196,17 @@ def _start(job_id: int, attempt: int, host: AttemptHost) -> Started | None:
     return job
 
 
-def _dispatch_and_keep(keeper: Keeper, last: _Last, host: AttemptHost) -> Started | None:
-    """Settle and dispatch, and return the started job that this process keeps.
+def _dispatch_and_keep(keeper: Keeper | None, last: _Last, host: AttemptHost) -> Started | None:
+    """Settle and dispatch in one trip, and return the started job that this process keeps.
 
     Until the process knows which job that is, it still holds the last one.
+
+    keeper: this seat; None: it keeps no job.
     """
-    kept: Started | Claimed | None
+    kept: Started | Claimed | None = None
     success = None if last.success is None else last.success.as_ending(last.job)
+    if keeper is None and success is None:
+        host.let_go()
     try:
         kept = dispatch_and_keep(keeper, success)
     except (DatabaseError, InterfaceError) as error:
@@ -189,7 +214,8 @@ def _dispatch_and_keep(keeper: Keeper, last: _Last, host: AttemptHost) -> Starte
         unsettled = success is not None and success.applied is None
         if unsettled:
             _settle(last, host)
-        kept = patiently(lambda: store.running_in(keeper.seat, last.job.start_time))  # the answer may be lost
+        if keeper is not None:
+            kept = patiently(lambda: store.running_in(keeper.seat, last.job.start_time))  # the answer may be lost
         if unsettled and kept is None:
             return _dispatch_and_keep(keeper, replace(last, success=None), host)
     if success is not None and success.applied is False:

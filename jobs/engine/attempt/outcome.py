@@ -118,12 +118,15 @@ class Outcome:
             except Error as error:
                 telemetry.noticed("log not kept", job=job.id, error=type(error).__name__)
 
-    def keep_result(self, job: Started) -> None:
-        """Store the result before settling, so that a successful job always has it."""
+    def keep_result(self, job: Started, notice: Callable[..., None] = telemetry.noticed) -> None:
+        """Store the result before settling, so that a successful job always has it.
+
+        notice: logs why it was not kept.
+        """
         if self.error is not None or self.has_ended:
             return
         ttl = settings.JOBS_RESULT_TTL if self.result_ttl is None else self.result_ttl
-        self.result_bytes = results.keep(job, self.text, ttl)
+        self.result_bytes = results.keep(job, self.text, ttl, notice)
         self.result_ttl = None if self.result_bytes is None else ttl
 
     def as_ending(self, job: Started) -> Ending:

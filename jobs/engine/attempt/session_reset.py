@@ -4,12 +4,14 @@
 does it for database sessions: transactions, settings, the role, the search path, temporary tables, advisory locks.
 """
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
-from psycopg import pq, sql
+from psycopg import Error, pq, sql
+from psycopg.generators import fetch_many
 
 from jobs.engine.process.interrupt import interrupt
 
@@ -22,14 +24,26 @@ RESET = sql.SQL(
 SUCCEEDED = (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK)
 
 
-def clean() -> bool:
+def clean(meanwhile: Callable[[], object] = lambda: None) -> bool:
     """Clean every open session; return False if this process must not run another body.
 
     That is the case if a body left an `atomic` block open, for example in a suspended generator. When the generator is
     collected, the end of the block would run on the connection, in the middle of another body's work.
+
+    meanwhile: is called while the servers clean, so it must use none of these sessions.
     """
     opened = connections.all(initialized_only=True)
-    return sum(_clean(connection) for connection in opened) == len(opened)
+    left_open = [connection for connection in opened if connection.in_atomic_block]
+    for connection in left_open:
+        _drop(connection)
+    rest = [connection for connection in opened if connection not in left_open and connection.connection is not None]
+    asked = [connection for connection in rest if _can_be_reset(connection) and _ask_to_reset(connection)]
+    meanwhile()
+    for connection in rest:
+        if connection not in asked or not _was_reset(connection):
+            interrupt(connection)
+            connection.close()
+    return not left_open
 
 
 def forget() -> None:
@@ -42,17 +56,11 @@ def forget() -> None:
         del connections[connection.alias]
 
 
-def _clean(connection: BaseDatabaseWrapper) -> bool:
-    if connection.in_atomic_block:
-        if connection.connection is not None:
-            interrupt(connection)
-            connection.connection.close()  # rolls back its transaction and frees its locks
-        del connections[connection.alias]
-        return False
-    if connection.connection is not None and not (_can_be_reset(connection) and _reset(connection)):
+def _drop(connection: BaseDatabaseWrapper) -> None:
+    if connection.connection is not None:
         interrupt(connection)
-        connection.close()
-    return True
+        connection.connection.close()  # rolls back its transaction and frees its locks
+    del connections[connection.alias]
 
 
 def _can_be_reset(connection: BaseDatabaseWrapper) -> bool:
@@ -60,13 +68,27 @@ def _can_be_reset(connection: BaseDatabaseWrapper) -> bool:
     return connection.vendor == "postgresql" and not connection.settings_dict["OPTIONS"].get("assume_role")
 
 
-def _reset(connection: Any) -> bool:
-    """Reset the session in one round trip of 20 us. Return False if it is busy or dead, and so cannot be reset."""
+def _ask_to_reset(connection: Any) -> bool:
+    """Ask the server to reset the session, which takes 20 us. Return False if it is busy or dead."""
     raw = connection.connection
     at_rest = raw.pgconn.transaction_status == pq.TransactionStatus.IDLE
     if not (at_rest and raw.autocommit and raw.pgconn.pipeline_status == pq.PipelineStatus.OFF):
         return False
-    return raw.pgconn.exec_(_statement(connection.timezone_name)).status in SUCCEEDED
+    try:
+        raw.pgconn.send_query(_statement(connection.timezone_name))
+    except Error:
+        return False
+    return True
+
+
+def _was_reset(connection: Any) -> bool:
+    """Wait for the answers of the server. Return whether all is reset."""
+    raw = connection.connection
+    try:
+        answers = raw.wait(fetch_many(raw.pgconn))  # not `get_result`, which keeps the interpreter while it waits
+    except Error:
+        return False
+    return all(answer.status in SUCCEEDED for answer in answers)
 
 
 @cache

@@ -86,18 +86,18 @@ def dispatch(*, in_line: bool = True) -> int:
     return total
 
 
-def dispatch_and_keep(keeper: Keeper, ahead: Ending | None = None) -> Started | Claimed | None:
+def dispatch_and_keep(keeper: Keeper | None, ahead: Ending | None = None) -> Started | Claimed | None:
     """Fill the free slots, and return the first claimed job of the caller's pool, which it runs without a message.
 
     Usually the first pass has started that job. A Claimed is not started yet. After an error the caller must ask the
     database which job it holds.
 
-    keeper: the caller.
+    keeper: the caller; None: it keeps no job.
     ahead: the success that freed a slot; the first pass settles it in its pipeline.
     """
     kept: Started | Claimed | None = None
     for claimed in _passes(in_line=True, keeper=keeper, ahead=ahead):
-        kept = kept or claimed.started or next((job for job in claimed if job.pool == keeper.pool), None)
+        kept = kept or claimed.started or next((job for job in claimed if keeper and job.pool == keeper.pool), None)
         hand_over([job for job in claimed if kept is None or job.id != kept.id])
     return kept
 

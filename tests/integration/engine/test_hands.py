@@ -238,9 +238,9 @@ class TestASession:
         """PostgreSQL restarts: the settling waits for it, and then the slice goes on."""
         clean = session_reset.clean
 
-        def clean_and_cut() -> bool:
+        def clean_and_cut(*meanwhile) -> bool:
             monkeypatch.setattr(session_reset, "clean", clean)
-            cleaned = clean()
+            cleaned = clean(*meanwhile)
             cut()
             return cleaned
 

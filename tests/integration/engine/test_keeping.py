@@ -218,7 +218,7 @@ class TestTheSuccess:
         assert settled_alone == [two[0]]
 
     def test_a_success_that_postgresql_cannot_store_is_a_failure(self, host, two, monkeypatch):
-        def keep(outcome, job):
+        def keep(outcome, job, *_):
             outcome.result_ttl = 1e300 if job.id == two[0] else None
 
         monkeypatch.setattr(Outcome, "keep_result", keep)
