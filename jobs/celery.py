@@ -34,7 +34,7 @@ DEFAULTS = {
 }
 REDIS = {
     **{"socket_keepalive": True, "socket_timeout": 30, "socket_connect_timeout": 2, "health_check_interval": 25},
-    # A worker keeps no copy in Redis of what it has taken: two trips of each message, one of them before its job starts.
+    # A worker keeps no copy in Redis of what it has taken: two trips a message, one of them before its job starts.
     # A message that is lost with its worker is sent again after ten seconds; that copy would return after an hour.
     "ack_emulation": False,
 }
