@@ -79,9 +79,7 @@ def slice_and_slack(monkeypatch, seconds) -> None:
 @pytest.mark.parametrize(
     ("seconds", "most"),
     [
-        pytest.param(
-            (60.0, 60.0), 3, id="within a slice: find the object; clean and keep; settle and follow"
-        ),
+        pytest.param((60.0, 60.0), 3, id="within a slice: find the object; clean and keep; settle and follow"),
         pytest.param((0.0, 60.0), 3, id="beyond: the same; the pass shares the last one, and the next start"),
         pytest.param((0.0, 0.0), 4, id="with a message for each: its start is one more"),
     ],
