@@ -107,9 +107,7 @@ def is_apart() -> bool:
     return f"{kind.__module__}.{kind.__qualname__}" in APART
 
 
-def keep(
-    job: Executed, text: str | None, ttl: float, notice: Callable[..., None] = telemetry.noticed
-) -> int | None:
+def keep(job: Executed, text: str | None, ttl: float, notice: Callable[..., None] = telemetry.noticed) -> int | None:
     """Keep the text of a result for `ttl` seconds; return its bytes in the cache, 0 for the result None.
 
     Return None if the cache is out of reach, or if the tenant's results exceed its budget. The job succeeds anyway.
