@@ -114,8 +114,8 @@ def _keep_result_and_clean(job: Started, outcome: Outcome, host: AttemptHost) ->
         return _is_clean(job, outcome.refusals, host, outcome.left)
     notices: list[Callable[[], None]] = []  # a log handler may need the sessions
 
-    def notice(*what: str, **facts: object) -> None:
-        notices.append(partial(telemetry.noticed, *what, **facts))
+    def notice(what: str, **facts: object) -> None:
+        notices.append(lambda: telemetry.noticed(what, **facts))
 
     clean = _is_clean(job, outcome.refusals, host, outcome.left, meanwhile=lambda: outcome.keep_result(job, notice))
     for tell in notices:
