@@ -21,6 +21,7 @@ from ninja.signature import ViewSignature
 
 from jobs import store
 from jobs.http import idempotency, problems
+from jobs.http.codes import ProblemCode
 from jobs.http.problems import ProblemError
 from plumbing.rendering import kept_by_nobody, page
 
@@ -112,9 +113,9 @@ def _without_unknown_names(view: View) -> View:
         if unknown := set(request.GET).difference(known):
             allowed = f"allowed: {', '.join(known)}" if known else "this address takes none"
             message = f"unknown parameter; {allowed}"
-            raise problems.ProblemError.unfit(dict.fromkeys(sorted(unknown), message))
+            raise ProblemError.unfit(dict.fromkeys(sorted(unknown), message))
         if unfit := {name: problem for name, values in request.GET.lists() if (problem := _unfit(values))}:
-            raise problems.ProblemError.unfit(unfit)
+            raise ProblemError.unfit(unfit)
         return view(request, **values)
 
     return strict
@@ -147,7 +148,7 @@ def _with_405_as_problem(view: View) -> View:
         if response.status_code != HTTPStatus.METHOD_NOT_ALLOWED:
             return response
         allowed = response["Allow"].replace("GET", "GET, HEAD")
-        problem = problems.ProblemError(405, f"This address allows {allowed}.", headers={"Allow": allowed})
+        problem = ProblemError(ProblemCode.WRONG_METHOD, f"This address allows {allowed}.", headers={"Allow": allowed})
         return problems.respond(problem)
 
     @wraps(view)
@@ -188,10 +189,10 @@ class StrictParser(Parser):
     def parse_body(self, request: HttpRequest) -> Any:
         if request.content_type != JSON:
             message = f"must be {JSON}, not {(request.content_type or 'left out')[:100]}"
-            raise ProblemError.unfit({"Content-Type": message}, 415)
+            raise ProblemError.unfit({"Content-Type": message}, ProblemCode.WRONG_CONTENT_TYPE)
         if (encoding := request.headers.get("Content-Encoding", "identity")).lower() != "identity":
             message = f"must be left out, not {encoding[:100]}: a body is sent as it is"
-            raise ProblemError.unfit({"Content-Encoding": message}, 415)
+            raise ProblemError.unfit({"Content-Encoding": message}, ProblemCode.WRONG_CONTENT_TYPE)
         try:
             text = request.body.decode()
         except UnicodeDecodeError:
