@@ -3,7 +3,7 @@
 from jobs import extensions
 from jobs.console import api as operator
 from jobs.http import problems
-from jobs.http.assembly import DocsPage, ProblemAPI, StrictParser
+from jobs.http.assembly import ProblemAPI, StrictParser
 from jobs.http.auth import MemberSession, TenantKey
 from jobs.portal.api import (
     batches,
@@ -18,14 +18,15 @@ from jobs.portal.api import (
     usage,
     webhooks,
 )
+from jobs.portal.api.start_page import StartPage
 
 api = ProblemAPI(
     parser=StrictParser(),
-    title="Jobs",
+    title="Jobs API",
     version="1",
     description="Submit jobs, follow them and fetch their results. Errors are RFC 9457 problem details.",
     urls_namespace="jobs_api",
-    docs=DocsPage(),
+    docs=StartPage(),
     auth=[TenantKey(), MemberSession()],
 )
 for one in (jobs, batches, reasons, results, events, memories, schedules, stats, usage, webhooks, changes):

@@ -1,9 +1,10 @@
 """Assemble the API with Ninja: strict bodies, a problem document for each error, a complete OpenAPI document."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from http import HTTPStatus
 from typing import Any, cast, get_args
 
@@ -11,6 +12,7 @@ from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.template import TemplateDoesNotExist
+from django.urls import path
 from ninja import NinjaAPI
 from ninja.errors import ValidationError, ValidationErrorContext
 from ninja.openapi.docs import Swagger
@@ -42,6 +44,7 @@ class ProblemAPI(NinjaAPI):
     @property
     def urls(self) -> tuple[list[Any], str, str]:
         patterns, app_name, namespace = super().urls
+        patterns.append(path("docs/endpoints", partial(endpoints_page.render_page, api=self), name="endpoints"))
         for pattern in cast(list[Any], patterns):
             root = pattern.name == "api-root"  # the docs page derives the API's address from it
             answered = problems.no_such_address if root else _with_405_as_problem(pattern.callback)
@@ -71,9 +74,10 @@ class ProblemAPI(NinjaAPI):
     @cache  # noqa: B019 - there is one API, as long as its process
     def _schema_at(self, root: str) -> OpenAPISchema:
         schema = super().get_openapi_schema(path_prefix=root)
-        for path, operations in schema["paths"].items():
+        for address, operations in schema["paths"].items():
             for operation in operations.values():
-                _add_problems_of_all(path, operation)
+                operation["summary"] = re.split(r"[.:](?:\s|$)", operation["description"], maxsplit=1)[0]
+                _add_problems_of_all(address, operation)
                 for status, response in operation["responses"].items():
                     if status >= HTTPStatus.BAD_REQUEST:
                         described = response["content"].pop("application/json")
@@ -83,19 +87,19 @@ class ProblemAPI(NinjaAPI):
         return schema
 
 
-def _add_problems_of_all(path: str, operation: dict[str, Any]) -> None:
+def _add_problems_of_all(address: str, operation: dict[str, Any]) -> None:
     """Document the problems of any request, and those of requests with an id in the address or with a body."""
     problem = {"$ref": "#/components/schemas/Problem"}
-    of_named = {404} if "{" in path else set()
+    of_named = {404} if "{" in address else set()
     with_body = {408, 413, 415} if "requestBody" in operation else set()
     for status in sorted({400, 401, 403, 405, 422, 429, 500, 503} | of_named | with_body):
         described = {"description": HTTPStatus(status).phrase, "content": {"application/json": {"schema": problem}}}
         operation["responses"].setdefault(status, described)
 
 
-def _fields(model: Any, path: tuple[str | int, ...]) -> list[str]:
-    """Return the fields of the object at a path in a model. The path may lead through lists: ("batch", "jobs", 3)."""
-    for step in path:
+def _fields(model: Any, steps: tuple[str | int, ...]) -> list[str]:
+    """Return the fields of the object that some steps into a model lead to. They may lead through lists: ("batch", "jobs", 3)."""
+    for step in steps:
         inside = get_args(model)
         model = inside[-1] if inside else model.model_fields[step].annotation
     return list(model.model_fields)
@@ -165,19 +169,22 @@ def _with_405_as_problem(view: View) -> View:
     return view_or_problem
 
 
-class DocsPage(Swagger):
-    """The docs page, with Ninja's template and files wherever Django finds them.
+class EndpointsPage(Swagger):
+    """Swagger's page of every endpoint, with Ninja's files wherever Django finds them.
 
-    Ninja itself requires its app in INSTALLED_APPS, and every worker would then import it. If Django finds no such
-    template, the page loads its files from a CDN, as in Ninja.
+    Ninja itself requires its app in INSTALLED_APPS, and every worker would then import it. If Django finds none of its
+    templates, the page loads its files from a CDN, as in Ninja.
     """
 
     def render_page(self, request: HttpRequest, api: NinjaAPI, **kwargs: Any) -> HttpResponse:
         swagger_settings = json.dumps(self.settings | {"url": self.get_openapi_url(api, kwargs)}, indent=1)
         try:
-            return page(request, self.template, {"swagger_settings": swagger_settings, "api": api, "add_csrf": True})
+            return page(request, "jobs/api/endpoints.html", {"swagger_settings": swagger_settings, "api": api})
         except TemplateDoesNotExist:
             return super().render_page(request, api, **kwargs)
+
+
+endpoints_page = EndpointsPage()
 
 
 JSON = "application/json"

@@ -22,18 +22,20 @@ def test_the_document_is_made_once_however_often_anybody_asks():
     assert api.get_openapi_schema() is api.get_openapi_schema()
 
 
-def test_the_docs_page_needs_nothing_from_elsewhere():
-    page = Client().get("/api/v1/docs").content.decode()
+@pytest.mark.parametrize(("page", "files"), [("docs", 2), ("docs/endpoints", 3)])
+def test_a_page_of_the_api_needs_nothing_from_elsewhere(page, files):
+    page = Client().get(f"/api/v1/{page}").content.decode()
     assert not re.search(r"""(?:src|href|url)\s*[=:]\s*["']?(?:https?:)?//""", page)
-    files = re.findall(r"""(?:src|href)=["']/static/([^"']+)""", page)
-    assert len(files) >= 3
-    assert all(finders.find(file) for file in files)
+    found = re.findall(r"""(?:src|href)=["']/static/([^"']+)""", page)
+    assert len(found) >= files
+    assert all(finders.find(file) for file in found)
+    assert ('<html lang="en">' in page, "Jobs API</title>" in page) == (True, True)
 
 
-def test_where_nobody_finds_its_files_the_docs_page_is_ninjas_own(settings):
+def test_where_nobody_finds_its_files_the_page_of_endpoints_is_ninjas_own(settings):
     """In a project of somebody else, without ninja among its apps."""
     settings.TEMPLATES = [{**settings.TEMPLATES[0], "DIRS": []}]
-    page = Client().get("/api/v1/docs").content.decode()
+    page = Client().get("/api/v1/docs/endpoints").content.decode()
     assert "cdn.jsdelivr.net" in page
     assert "/api/v1/openapi.json" in page
 
