@@ -98,7 +98,7 @@ def _add_problems_of_all(address: str, operation: dict[str, Any]) -> None:
 
 
 def _fields(model: Any, steps: tuple[str | int, ...]) -> list[str]:
-    """Return the fields of the object that some steps into a model lead to. They may lead through lists: ("batch", "jobs", 3)."""
+    """Return the fields of the object at some steps into a model, perhaps through lists: ("batch", "jobs", 3)."""
     for step in steps:
         inside = get_args(model)
         model = inside[-1] if inside else model.model_fields[step].annotation

@@ -26,7 +26,8 @@ def test_axe_finds_nothing_on_the_other_pages_and_none_is_too_wide(context_of, w
         tenant=member.tenant, source=source, name="R" * 100, question="Q" * 300, sql="SELECT 1"
     )
     make_job(member.tenant, Status.CREATED, source_type="reports.datareport", source_id=str(report.pk))
-    paths = {member.user: ("", f"reports/{report.pk}/", "accounts/password/", "nowhere/", "accounts/login/", "api/v1/docs")}
+    paths = {member.user: ("", f"reports/{report.pk}/", "accounts/password/", "nowhere/", "accounts/login/")}
+    paths[member.user] += ("api/v1/docs",)
     paths[UserFactory(is_staff=True)] = ("ops/", "accounts/second-factor/")
     found = {}
     for user, theirs in paths.items():
