@@ -110,6 +110,10 @@ class TestReference:
         names = {path.stem for folder in folders for path in folder.glob("[a-z]*.py")}
         assert set(re.findall(r"^## (\w+)$", told, re.MULTILINE)) == names
         assert "### jobs explain" in told
+        crowded = [part.split()[0] for part in re.split("^## ", told, flags=re.MULTILINE) if "SETTINGS" in part]
+        assert crowded == ["demo", "seed_demo"], "Django's own options would hide ours"
+        export = told[told.index("### audit export") :].partition("```\n\n")[0]
+        assert "--json" not in export, "which it refuses"
         assert told.count("usage: manage.py") >= len(re.findall("^### ", told, re.MULTILINE)) > 30
 
     def test_every_endpoint_and_code_of_a_problem_is_told(self):
