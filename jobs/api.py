@@ -19,6 +19,7 @@ from jobs.portal.api import (
     webhooks,
 )
 from jobs.portal.api.start_page import StartPage
+from jobs.portal.api.webhook_messages import OPERATION, WebhookMessage
 
 api = ProblemAPI(
     parser=StrictParser(),
@@ -26,6 +27,7 @@ api = ProblemAPI(
     version="1",
     description="Submit jobs, follow them and fetch their results. Errors are RFC 9457 problem details.",
     urls_namespace="jobs_api",
+    servers=[{"url": "/", "description": "The host of this document; the paths are whole."}],
     docs=StartPage(),
     auth=[TenantKey(), MemberSession()],
 )
@@ -33,4 +35,5 @@ for one in (jobs, batches, reasons, results, events, memories, schedules, stats,
     api.add_router("", one.router)
 for router in (*operator.routers, *extensions.routers()):
     api.add_router("operator", router)
+api.describe_webhook("job.ended", WebhookMessage, OPERATION)
 problems.add_to(api)

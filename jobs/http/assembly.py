@@ -13,10 +13,10 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.template import TemplateDoesNotExist
 from django.urls import path
-from ninja import NinjaAPI
+from ninja import NinjaAPI, Schema
 from ninja.errors import ValidationError, ValidationErrorContext
 from ninja.openapi.docs import Swagger
-from ninja.openapi.schema import OpenAPISchema
+from ninja.openapi.schema import REF_TEMPLATE, OpenAPISchema
 from ninja.operation import Operation
 from ninja.parser import Parser
 from ninja.signature import ViewSignature
@@ -28,6 +28,7 @@ from jobs.http.problems import ProblemError
 from plumbing.rendering import kept_by_nobody, page
 
 View = Callable[..., Any]
+JSON = "application/json"
 RETRIED = {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}
 RETRY_AFTER = {"description": "Seconds after which to try again.", "schema": {"type": "integer"}}
 
@@ -37,9 +38,14 @@ class ProblemAPI(NinjaAPI):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
+        self._webhooks: list[tuple[str, type[Schema], dict[str, Any]]] = []
         self.add_decorator(_without_unknown_names)
         self.add_decorator(_waiting_briefly)
         self.add_decorator(idempotency.refusing)
+
+    def describe_webhook(self, name: str, message: type[Schema], operation: dict[str, Any]) -> None:
+        """Add a message that we post to others to the OpenAPI document."""
+        self._webhooks.append((name, message, operation))
 
     @property
     def urls(self) -> tuple[list[Any], str, str]:
@@ -84,7 +90,15 @@ class ProblemAPI(NinjaAPI):
                         response["content"][problems.MEDIA_TYPE] = described
                     if status in RETRIED:
                         response["headers"] = {"Retry-After": RETRY_AFTER}
+        schema["webhooks"] = {name: _webhook(schema, message, operation) for name, message, operation in self._webhooks}
         return schema
+
+
+def _webhook(schema: OpenAPISchema, message: type[Schema], operation: dict[str, Any]) -> dict[str, Any]:
+    described = message.model_json_schema(ref_template=REF_TEMPLATE, mode="serialization")
+    schema.add_schema_definitions(described.pop("$defs", {}) | {message.__name__: described})
+    body = {"schema": {"$ref": REF_TEMPLATE.format(model=message.__name__)}}
+    return {"post": operation | {"requestBody": {"required": True, "content": {JSON: body}}}}
 
 
 def _add_problems_of_all(address: str, operation: dict[str, Any]) -> None:
@@ -185,9 +199,6 @@ class EndpointsPage(Swagger):
 
 
 endpoints_page = EndpointsPage()
-
-
-JSON = "application/json"
 
 
 class StrictParser(Parser):

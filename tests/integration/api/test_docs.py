@@ -8,6 +8,7 @@ from django.contrib.staticfiles import finders
 from django.test import Client
 
 from jobs.api import api
+from tests.integration.api.conftest import validator_of
 
 pytestmark = pytest.mark.django_db
 
@@ -68,6 +69,19 @@ def test_bounds_are_told_in_the_words_of_json_schema(openapi):
     submission = openapi["components"]["schemas"]["Submission"]  # of the pattern the page would make an example
     assert set(submission["example"]) < set(submission["properties"])
     assert submission["properties"]["queue"]["anyOf"][0].keys() > {"pattern", "examples"}
+
+
+def test_every_body_has_a_whole_example_that_fits_it_and_every_summary_is_a_sentence(openapi):
+    for path, operations in openapi["paths"].items():
+        for method, operation in operations.items():
+            assert operation["summary"].lower().replace(" ", "_") != operation["operationId"], (method, path)
+            assert operation["description"].startswith(operation["summary"])
+            if "requestBody" not in operation:
+                continue
+            [name] = operation["requestBody"]["content"]["application/json"]["schema"].values()
+            example = openapi["components"]["schemas"][name.rpartition("/")[2]]["example"]
+            validator_of(openapi, name).validate(example)
+    assert openapi["servers"][0]["url"] == "/", "relative to the document: its paths are whole"
 
 
 def test_a_tenants_slots_are_described_as_they_are(openapi, owner):
