@@ -3,7 +3,7 @@
 from jobs import extensions
 from jobs.console import api as operator
 from jobs.http import problems
-from jobs.http.assembly import DocsPage, ProblemAPI, StrictParser
+from jobs.http.assembly import ProblemAPI, StrictParser
 from jobs.http.auth import MemberSession, TenantKey
 from jobs.portal.api import (
     batches,
@@ -18,18 +18,22 @@ from jobs.portal.api import (
     usage,
     webhooks,
 )
+from jobs.portal.api.start_page import StartPage
+from jobs.portal.api.webhook_messages import OPERATION, WebhookMessage
 
 api = ProblemAPI(
     parser=StrictParser(),
-    title="Jobs",
+    title="Jobs API",
     version="1",
     description="Submit jobs, follow them and fetch their results. Errors are RFC 9457 problem details.",
     urls_namespace="jobs_api",
-    docs=DocsPage(),
+    servers=[{"url": "/", "description": "The host of this document; the paths are whole."}],
+    docs=StartPage(),
     auth=[TenantKey(), MemberSession()],
 )
 for one in (jobs, batches, reasons, results, events, memories, schedules, stats, usage, webhooks, changes):
     api.add_router("", one.router)
 for router in (*operator.routers, *extensions.routers()):
     api.add_router("operator", router)
+api.describe_webhook("job.ended", WebhookMessage, OPERATION)
 problems.add_to(api)

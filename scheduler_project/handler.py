@@ -18,6 +18,7 @@ from django.http import StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import set_script_prefix
 
+from jobs.http.codes import ProblemCode
 from scheduler_project import errors, health
 from scheduler_project.shares import Shares
 
@@ -105,7 +106,11 @@ class ThreadedHandler(ASGIHandler):
             set_script_prefix(get_script_prefix(scope))
             request_started.send(sender=self.__class__, scope=scope)
             request, _ = self.create_request(scope, body)
-            response = self.get_response(request) if request else errors.refused(path, 400, "The request is malformed.")
+            response = (
+                self.get_response(request)
+                if request
+                else errors.refused(path, ProblemCode.MALFORMED_REQUEST, "The request is malformed.")
+            )
         if not isinstance(response, StreamingHttpResponse):
             response.close()  # in this thread, whose connections it closes; the content stays
         elif not response.is_async:

@@ -11,6 +11,7 @@ from django.http.response import HttpResponseBase
 from django.utils.encoding import escape_uri_path
 
 from jobs import telemetry
+from jobs.http.codes import ProblemCode
 from jobs.telemetry import traces
 from scheduler_project.errors import is_api, refused
 
@@ -94,15 +95,22 @@ def readable(get_response: View) -> View:
     def guarded_view(request: HttpRequest) -> HttpResponseBase:
         path = request.path_info
         if len(request.META.get("HTTP_COOKIE", "")) > LONGEST_COOKIES:
-            return refused(path, 431, f"The cookies must have at most {LONGEST_COOKIES} bytes together.")
+            return refused(
+                path, ProblemCode.HEADERS_TOO_LARGE, f"The cookies must have at most {LONGEST_COOKIES} bytes together."
+            )
         if any("\x00" in value for value in request.COOKIES.values()):  # quoted, it may be written as \000
-            return refused(path, 400, "A cookie contains the character U+0000.")
+            return refused(path, ProblemCode.MALFORMED_REQUEST, "A cookie contains the character U+0000.")
         if not is_api(path) and "%00" in request.META.get("QUERY_STRING", ""):
-            return refused(path, 400, "The address contains the character U+0000.")
+            return refused(path, ProblemCode.MALFORMED_REQUEST, "The address contains the character U+0000.")
         response = get_response(request)
         if response.status_code == HTTPStatus.METHOD_NOT_ALLOWED and not is_api(path):  # Django's is empty
             allowed = {"Allow": response.headers["Allow"]}
-            return refused(path, 405, "This address is for a form or a button: go back, and use that.", allowed)
+            return refused(
+                path,
+                ProblemCode.WRONG_METHOD,
+                "This address is for a form or a button: go back, and use that.",
+                allowed,
+            )
         return response
 
     return guarded_view

@@ -24,6 +24,7 @@ from django.views.decorators.debug import sensitive_variables
 from django_otp import login, match_token
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
+from jobs.http.codes import ProblemCode
 from scheduler_project.errors import refused
 from scheduler_project.home import home_of
 from tenants import audit
@@ -54,7 +55,7 @@ def demanded(get_response: View) -> View:
             return get_response(request)
         if request.method == "GET" and not request.path_info.startswith("/api/"):
             return HttpResponseRedirect(f"{reverse('second_factor')}?{urlencode({'next': request.get_full_path()})}")
-        return refused(request.path_info, 403, "Your second factor is missing: log in anew.")
+        return refused(request.path_info, ProblemCode.NO_SECOND_FACTOR, "Your second factor is missing: log in anew.")
 
     return demanded_view
 

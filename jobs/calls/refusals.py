@@ -5,6 +5,8 @@ from django.utils import translation
 
 from plumbing.text import count_of_jobs
 
+BOUNDS = {"min_value": "must be {limit_value} or more.", "max_value": "must be at most {limit_value}."}
+
 
 class InvalidRequest(ValueError):
     """The request is invalid. Nothing was stored.
@@ -75,4 +77,13 @@ class TooManyWaiting(RuntimeError):
 def by_field(error: ValidationError) -> dict[str, str]:
     """Return Django's error messages by field, in English like all our messages, whatever the project's language."""
     with translation.override(None):
-        return {field: " ".join(messages) for field, messages in error.message_dict.items()}
+        return {
+            field: " ".join(message for one in errors for message in _in_our_voice(one))
+            for field, errors in error.error_dict.items()
+        }
+
+
+def _in_our_voice(error: ValidationError) -> list[str]:
+    """Return the error's messages; for Django's of a bound, what the field must be, as all of our own say it."""
+    bound = BOUNDS.get(error.code or "")
+    return [bound.format_map(error.params)] if bound and error.params else error.messages

@@ -15,7 +15,7 @@ TENANT = "manage.py tenants slots {tenant}"
 QUEUE = "manage.py queues"
 WORKER = "manage.py jobs worker {pool}"
 REMEDIES = {
-    Gate.HELD: "manage.py jobs resume {source_type} {source_method}",
+    Gate.HELD: "manage.py jobs resume {source_type}.{source_method}",
     Gate.BUDGET: "manage.py tenants budget {tenant} UNIT=N",
     Gate.TENANT_PAUSED: f"{TENANT} --resume",
     Gate.NO_SLOTS: f"{TENANT} --set N",

@@ -1,9 +1,10 @@
 """Assemble the API with Ninja: strict bodies, a problem document for each error, a complete OpenAPI document."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from http import HTTPStatus
 from typing import Any, cast, get_args
 
@@ -11,20 +12,23 @@ from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.template import TemplateDoesNotExist
-from ninja import NinjaAPI
+from django.urls import path
+from ninja import NinjaAPI, Schema
 from ninja.errors import ValidationError, ValidationErrorContext
 from ninja.openapi.docs import Swagger
-from ninja.openapi.schema import OpenAPISchema
+from ninja.openapi.schema import REF_TEMPLATE, OpenAPISchema
 from ninja.operation import Operation
 from ninja.parser import Parser
 from ninja.signature import ViewSignature
 
 from jobs import store
 from jobs.http import idempotency, problems
+from jobs.http.codes import ProblemCode
 from jobs.http.problems import ProblemError
 from plumbing.rendering import kept_by_nobody, page
 
 View = Callable[..., Any]
+JSON = "application/json"
 RETRIED = {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}
 RETRY_AFTER = {"description": "Seconds after which to try again.", "schema": {"type": "integer"}}
 
@@ -34,13 +38,19 @@ class ProblemAPI(NinjaAPI):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
+        self._webhooks: list[tuple[str, type[Schema], dict[str, Any]]] = []
         self.add_decorator(_without_unknown_names)
         self.add_decorator(_waiting_briefly)
         self.add_decorator(idempotency.refusing)
 
+    def describe_webhook(self, name: str, message: type[Schema], operation: dict[str, Any]) -> None:
+        """Add a message that we post to others to the OpenAPI document."""
+        self._webhooks.append((name, message, operation))
+
     @property
     def urls(self) -> tuple[list[Any], str, str]:
         patterns, app_name, namespace = super().urls
+        patterns.append(path("docs/endpoints", partial(endpoints_page.render_page, api=self), name="endpoints"))
         for pattern in cast(list[Any], patterns):
             root = pattern.name == "api-root"  # the docs page derives the API's address from it
             answered = problems.no_such_address if root else _with_405_as_problem(pattern.callback)
@@ -70,31 +80,40 @@ class ProblemAPI(NinjaAPI):
     @cache  # noqa: B019 - there is one API, as long as its process
     def _schema_at(self, root: str) -> OpenAPISchema:
         schema = super().get_openapi_schema(path_prefix=root)
-        for path, operations in schema["paths"].items():
+        for address, operations in schema["paths"].items():
             for operation in operations.values():
-                _add_problems_of_all(path, operation)
+                operation["summary"] = re.split(r"[.:](?:\s|$)", operation["description"], maxsplit=1)[0]
+                _add_problems_of_all(address, operation)
                 for status, response in operation["responses"].items():
                     if status >= HTTPStatus.BAD_REQUEST:
                         described = response["content"].pop("application/json")
                         response["content"][problems.MEDIA_TYPE] = described
                     if status in RETRIED:
                         response["headers"] = {"Retry-After": RETRY_AFTER}
+        schema["webhooks"] = {name: _webhook(schema, message, operation) for name, message, operation in self._webhooks}
         return schema
 
 
-def _add_problems_of_all(path: str, operation: dict[str, Any]) -> None:
+def _webhook(schema: OpenAPISchema, message: type[Schema], operation: dict[str, Any]) -> dict[str, Any]:
+    described = message.model_json_schema(ref_template=REF_TEMPLATE, mode="serialization")
+    schema.add_schema_definitions(described.pop("$defs", {}) | {message.__name__: described})
+    body = {"schema": {"$ref": REF_TEMPLATE.format(model=message.__name__)}}
+    return {"post": operation | {"requestBody": {"required": True, "content": {JSON: body}}}}
+
+
+def _add_problems_of_all(address: str, operation: dict[str, Any]) -> None:
     """Document the problems of any request, and those of requests with an id in the address or with a body."""
     problem = {"$ref": "#/components/schemas/Problem"}
-    of_named = {404} if "{" in path else set()
+    of_named = {404} if "{" in address else set()
     with_body = {408, 413, 415} if "requestBody" in operation else set()
     for status in sorted({400, 401, 403, 405, 422, 429, 500, 503} | of_named | with_body):
         described = {"description": HTTPStatus(status).phrase, "content": {"application/json": {"schema": problem}}}
         operation["responses"].setdefault(status, described)
 
 
-def _fields(model: Any, path: tuple[str | int, ...]) -> list[str]:
-    """Return the fields of the object at a path in a model. The path may lead through lists: ("batch", "jobs", 3)."""
-    for step in path:
+def _fields(model: Any, steps: tuple[str | int, ...]) -> list[str]:
+    """Return the fields of the object at some steps into a model, perhaps through lists: ("batch", "jobs", 3)."""
+    for step in steps:
         inside = get_args(model)
         model = inside[-1] if inside else model.model_fields[step].annotation
     return list(model.model_fields)
@@ -112,9 +131,9 @@ def _without_unknown_names(view: View) -> View:
         if unknown := set(request.GET).difference(known):
             allowed = f"allowed: {', '.join(known)}" if known else "this address takes none"
             message = f"unknown parameter; {allowed}"
-            raise problems.ProblemError.unfit(dict.fromkeys(sorted(unknown), message))
+            raise ProblemError.unfit(dict.fromkeys(sorted(unknown), message))
         if unfit := {name: problem for name, values in request.GET.lists() if (problem := _unfit(values))}:
-            raise problems.ProblemError.unfit(unfit)
+            raise ProblemError.unfit(unfit)
         return view(request, **values)
 
     return strict
@@ -147,7 +166,7 @@ def _with_405_as_problem(view: View) -> View:
         if response.status_code != HTTPStatus.METHOD_NOT_ALLOWED:
             return response
         allowed = response["Allow"].replace("GET", "GET, HEAD")
-        problem = problems.ProblemError(405, f"This address allows {allowed}.", headers={"Allow": allowed})
+        problem = ProblemError(ProblemCode.WRONG_METHOD, f"This address allows {allowed}.", headers={"Allow": allowed})
         return problems.respond(problem)
 
     @wraps(view)
@@ -164,22 +183,22 @@ def _with_405_as_problem(view: View) -> View:
     return view_or_problem
 
 
-class DocsPage(Swagger):
-    """The docs page, with Ninja's template and files wherever Django finds them.
+class EndpointsPage(Swagger):
+    """Swagger's page of every endpoint, with Ninja's files wherever Django finds them.
 
-    Ninja itself requires its app in INSTALLED_APPS, and every worker would then import it. If Django finds no such
-    template, the page loads its files from a CDN, as in Ninja.
+    Ninja itself requires its app in INSTALLED_APPS, and every worker would then import it. If Django finds none of its
+    templates, the page loads its files from a CDN, as in Ninja.
     """
 
     def render_page(self, request: HttpRequest, api: NinjaAPI, **kwargs: Any) -> HttpResponse:
         swagger_settings = json.dumps(self.settings | {"url": self.get_openapi_url(api, kwargs)}, indent=1)
         try:
-            return page(request, self.template, {"swagger_settings": swagger_settings, "api": api, "add_csrf": True})
+            return page(request, "jobs/api/endpoints.html", {"swagger_settings": swagger_settings, "api": api})
         except TemplateDoesNotExist:
             return super().render_page(request, api, **kwargs)
 
 
-JSON = "application/json"
+endpoints_page = EndpointsPage()
 
 
 class StrictParser(Parser):
@@ -188,10 +207,10 @@ class StrictParser(Parser):
     def parse_body(self, request: HttpRequest) -> Any:
         if request.content_type != JSON:
             message = f"must be {JSON}, not {(request.content_type or 'left out')[:100]}"
-            raise ProblemError.unfit({"Content-Type": message}, 415)
+            raise ProblemError.unfit({"Content-Type": message}, ProblemCode.WRONG_CONTENT_TYPE)
         if (encoding := request.headers.get("Content-Encoding", "identity")).lower() != "identity":
             message = f"must be left out, not {encoding[:100]}: a body is sent as it is"
-            raise ProblemError.unfit({"Content-Encoding": message}, 415)
+            raise ProblemError.unfit({"Content-Encoding": message}, ProblemCode.WRONG_CONTENT_TYPE)
         try:
             text = request.body.decode()
         except UnicodeDecodeError:

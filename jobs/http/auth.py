@@ -11,6 +11,7 @@ from ninja.utils import check_csrf
 
 from jobs import telemetry
 from jobs.http import throttle
+from jobs.http.codes import ProblemCode
 from jobs.http.problems import ProblemError
 from tenants import audit, auth
 from tenants.auth import Way
@@ -77,7 +78,7 @@ class MemberSession(SessionAuth):
             return None
         tenant = tenant_of_request(request)
         if tenant is None:
-            raise ProblemError(403, "You are logged in, but not as a member of a tenant.")
+            raise ProblemError(ProblemCode.NOT_A_MEMBER, "You are logged in, but not as a member of a tenant.")
         refuse_forgery(request)
         throttle.admit(f"tenant {tenant.pk}")
         audit.identify(request.user.get_username(), tenant_id=tenant.pk)
@@ -93,4 +94,4 @@ def refuse_forgery(request: HttpRequest) -> None:
     This check runs after authentication, unlike in SessionAuth: a stranger without cookies gets a 401, not a 403.
     """
     if check_csrf(request) is not None:
-        raise ProblemError(403, "The CSRF token is missing or wrong: send it as X-CSRFToken.")
+        raise ProblemError(ProblemCode.NO_CSRF_TOKEN, "The CSRF token is missing or wrong: send it as X-CSRFToken.")

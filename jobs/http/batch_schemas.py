@@ -12,6 +12,8 @@ from jobs.store import Progress
 class NewBatch(inputs.Body):
     """Jobs that belong together, and the jobs that run when they have ended."""
 
+    model_config = inputs.with_example(name="nightly", jobs=[inputs.EXAMPLE], on_end=inputs.EXAMPLE | {"queue": "mail"})
+
     name: inputs.Text = Field(min_length=1, examples=["nightly"])
     # fail_fast: to report every error of a thousand jobs takes half a minute
     jobs: list[inputs.Submission] = Field([], max_length=inputs.MOST_AT_ONCE, fail_fast=True)

@@ -12,6 +12,7 @@ from django.http import HttpRequest, HttpResponse
 
 from jobs.http import schemas
 from jobs.http.auth import CallerRequest
+from jobs.http.codes import ProblemCode
 from jobs.http.problems import ProblemError
 from jobs.models import KeptAnswer
 from jobs.store import answers
@@ -80,6 +81,8 @@ def _once(request: CallerRequest, key: str, answer: Callable[[], HttpResponse]) 
             return response
     before = KeptAnswer.objects.get(tenant=tenant_id, key=key)
     if before.digest != digest:
-        raise ProblemError.unfit({HEADER: "was already used for another request; use a new key"})
+        raise ProblemError.unfit(
+            {HEADER: "was already used for another request; use a new key"}, ProblemCode.IDEMPOTENCY_KEY_REUSED
+        )
     headers = {"Location": before.location} if before.location else None
     return HttpResponse(before.body, content_type=schemas.MEDIA_TYPE, status=before.status, headers=headers)

@@ -105,6 +105,11 @@ class Body(BaseModel):
         return sent
 
 
+def with_example(**example: Any) -> ConfigDict:
+    """Return the configuration of a body with a whole example: one made of its fields' own need not be accepted."""
+    return ConfigDict(json_schema_extra={"example": example})
+
+
 def left_out(description: str) -> Any:
     """Return a field that may be omitted but is never null; its schema has no default."""
     return Field(None, description=description, json_schema_extra=_without_default)
@@ -153,8 +158,7 @@ EXAMPLE: dict[str, Any] = {"source_type": "reports.datareport", "source_id": "42
 class Submission(Call):
     """A call to make, with its options."""
 
-    # A whole example, since `delay` and `at` exclude each other.
-    model_config = ConfigDict(json_schema_extra={"example": EXAMPLE})
+    model_config = with_example(**EXAMPLE)
 
     delay: Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)] | None = Field(
         None, description="Seconds to wait; not together with `at`."
@@ -210,6 +214,8 @@ class Submission(Call):
 class Submissions(Body):
     """Calls to make, all or none. The answer names the first invalid one."""
 
+    model_config = with_example(jobs=[EXAMPLE, EXAMPLE | {"source_id": "43", "priority": 2}])
+
     jobs: list[Submission] = Field(min_length=1, max_length=MOST_AT_ONCE, fail_fast=True)
 
 
@@ -220,7 +226,10 @@ State = Literal["blocked", "scheduled", "created", "queued", "running", "success
 class Wanted(Schema):
     """Filters of the list of jobs."""
 
-    status: State | None = Field(None, description="`held`: scheduled jobs whose job type is paused.")
+    status: State | None = Field(
+        None,
+        description="`held`: jobs of a paused job type, or of a budget that is used up; they read `scheduled`, with `held` true.",
+    )
     source_type: Text | None = None
     source_id: Name | None = None
     source_method: Name | None = None

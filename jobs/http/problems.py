@@ -14,6 +14,8 @@ from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
 from jobs.calls.refusals import InvalidRequest, Locked, TooLarge, TooManyWaiting, Undecided
+from jobs.http.codes import ProblemCode
+from jobs.http.messages import message
 from jobs.http.schemas import FieldError
 from jobs.models import Schedule
 from tenants.tenant_model import get_tenant_model
@@ -29,23 +31,31 @@ class ProblemError(Exception):
     """An error that any code under the API may raise; it becomes the response."""
 
     def __init__(
-        self, status: int, detail: str, errors: Iterable[FieldError] = (), headers: Mapping[str, str] | None = None
+        self,
+        code: ProblemCode,
+        detail: str,
+        errors: Iterable[FieldError] = (),
+        headers: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(detail)
-        self.status, self.detail, self.errors, self.headers = status, detail, list(errors), headers
+        self.code, self.detail, self.errors, self.headers = code, detail, list(errors), headers
 
     @classmethod
     def unfit(
-        cls, fields: Mapping[str, str], status: int = 422, headers: Mapping[str, str] | None = None
+        cls,
+        fields: Mapping[str, str],
+        code: ProblemCode = ProblemCode.INVALID_INPUT,
+        headers: Mapping[str, str] | None = None,
     ) -> "ProblemError":
         """Return a problem with the errors of the input, by field."""
         errors = [FieldError(field=field[:LONGEST_FIELD], message=cut(message)) for field, message in fields.items()]
-        return cls(status, f"{errors[0].field}: {errors[0].message}", errors, headers)
+        return cls(code, f"{errors[0].field}: {errors[0].message}", errors, headers)
 
     @classmethod
     def refused(cls, refusal: InvalidRequest, field: str) -> "ProblemError":
         """Return a problem for a refusal of the engine. HTTP has a status of its own for too large an input."""
-        return cls.unfit({field: refusal.message}, 413 if isinstance(refusal, TooLarge) else 422)
+        code = ProblemCode.TOO_LARGE if isinstance(refusal, TooLarge) else ProblemCode.INVALID_INPUT
+        return cls.unfit({field: refusal.message}, code)
 
 
 def cut(message: str) -> str:
@@ -55,14 +65,16 @@ def cut(message: str) -> str:
 
 def respond(problem: ProblemError) -> HttpResponse:
     more = len(problem.errors) - MOST_ERRORS
+    status = problem.code.status
     document = {
         "type": "about:blank",  # no page describes the problem further
-        "title": HTTPStatus(problem.status).phrase,
-        "status": problem.status,
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "code": problem.code,
         "detail": problem.detail + (f" (and {more:,} more)" if more > 0 else ""),
         "errors": [error.model_dump() for error in problem.errors[:MOST_ERRORS]],
     }
-    return HttpResponse(json.dumps(document), content_type=MEDIA_TYPE, status=problem.status, headers=problem.headers)
+    return HttpResponse(json.dumps(document), content_type=MEDIA_TYPE, status=status, headers=problem.headers)
 
 
 def existing(value: Value | None, what: str) -> Value:
@@ -76,13 +88,13 @@ def existing(value: Value | None, what: str) -> Value:
 
 
 def _missing(kind: str) -> ProblemError:
-    return ProblemError(404, f"There is no such {kind}.")
+    return ProblemError(ProblemCode.NOT_FOUND, f"There is no such {kind}.")
 
 
 @csrf_exempt  # otherwise a POST would get an error about its token, not about the address
 def no_such_address(request: HttpRequest) -> HttpResponse:
     """Answer all unknown addresses under the API."""
-    return respond(ProblemError(404, NO_SUCH_ADDRESS))
+    return respond(ProblemError(ProblemCode.NO_SUCH_ADDRESS, NO_SUCH_ADDRESS))
 
 
 def add_to(api: NinjaAPI) -> None:
@@ -91,9 +103,9 @@ def add_to(api: NinjaAPI) -> None:
         ProblemError: lambda request, problem: problem,
         ValidationError: _unfit,
         InvalidRequest: lambda request, error: ProblemError.refused(error, error.field),
-        TooManyWaiting: lambda request, error: _later(HTTPStatus.TOO_MANY_REQUESTS, error),
-        Undecided: lambda request, error: _later(HTTPStatus.SERVICE_UNAVAILABLE, error),
-        Locked: lambda request, error: _later(HTTPStatus.SERVICE_UNAVAILABLE, error),
+        TooManyWaiting: lambda request, error: _later(ProblemCode.BACKLOG_FULL, error),
+        Undecided: lambda request, error: _later(ProblemCode.IDENTICAL_JOBS_BUSY, error),
+        Locked: lambda request, error: _later(ProblemCode.LOCKED, error),
         RequestDataTooBig: _too_big,
         Schedule.DoesNotExist: lambda request, error: _missing("schedule"),  # another request has deleted it
         AuthenticationError: _unknown_caller,
@@ -109,7 +121,7 @@ def _answer(describe: Callable[[HttpRequest, Any], ProblemError], request: HttpR
 
 
 def _unfit(request: HttpRequest, error: ValidationError) -> ProblemError:
-    return ProblemError.unfit({_field(e["loc"]): _message(e) for e in error.errors})
+    return ProblemError.unfit({_field(e["loc"]): message(e) for e in error.errors})
 
 
 def _field(loc: tuple[str | int, ...]) -> str:
@@ -125,19 +137,13 @@ def _field(loc: tuple[str | int, ...]) -> str:
     )
 
 
-def _message(error: dict[str, Any]) -> str:
-    if error["type"] == "extra_forbidden":
-        return f"unknown field; allowed: {', '.join(error['allowed'])}"
-    return str(error["msg"]).removeprefix("Value error, ")
-
-
-def _later(status: HTTPStatus, error: TooManyWaiting | Undecided | Locked) -> ProblemError:
-    return ProblemError(status, f"{error}.", headers={"Retry-After": str(error.retry_after)})
+def _later(code: ProblemCode, error: TooManyWaiting | Undecided | Locked) -> ProblemError:
+    return ProblemError(code, f"{error}.", headers={"Retry-After": str(error.retry_after)})
 
 
 def _too_big(request: HttpRequest, error: RequestDataTooBig) -> ProblemError:
     message = f"must be at most {settings.DATA_UPLOAD_MAX_MEMORY_SIZE} bytes"
-    return ProblemError.unfit({"body": message}, 413)
+    return ProblemError.unfit({"body": message}, ProblemCode.TOO_LARGE)
 
 
 def _unknown_caller(request: HttpRequest, error: Exception) -> ProblemError:
@@ -146,14 +152,11 @@ def _unknown_caller(request: HttpRequest, error: Exception) -> ProblemError:
         challenge += ', error="invalid_token"'  # RFC 6750: only if the request had a token
     whose = "an operator's key" if "/operator/" in request.path else "a key of your tenant"
     message = f"must be `Bearer <key>` with {whose} that is neither expired nor revoked"
-    return ProblemError.unfit({"Authorization": message}, 401, {"WWW-Authenticate": challenge})
+    return ProblemError.unfit({"Authorization": message}, ProblemCode.UNKNOWN_KEY, {"WWW-Authenticate": challenge})
 
 
 def _not_json(request: HttpRequest, error: HttpError) -> ProblemError:
-    """Return a problem for a refusal of Ninja itself: in practice a body that the parser refused."""
+    """Return a problem for Ninja's only refusal of its own: of a body that the parser refused."""
     if isinstance(error.__cause__, ProblemError):
         return error.__cause__
-    if error.status_code == HTTPStatus.BAD_REQUEST and error.__cause__ is not None:
-        message = f"must be JSON: {error.__cause__}"
-        return ProblemError.unfit({"body": message}, 400)
-    return ProblemError(error.status_code, error.message)
+    return ProblemError.unfit({"body": f"must be JSON: {error.__cause__}"}, ProblemCode.NOT_JSON)

@@ -14,6 +14,7 @@ from ninja import Schema
 from pydantic import Field
 
 from jobs import models
+from jobs.http.codes import ProblemCode
 from jobs.lifecycle import Status
 from jobs.reading.listing import parts_of_wait, ran, waited
 from jobs.reading.predictor import starts
@@ -46,7 +47,9 @@ class ListedJob(Schema):
         description="The moment when the job will be ready. Null: it is not scheduled, or it is held."
     )
     expires_at: datetime | None = Field(description="From then on no attempt starts; a waiting job is cancelled.")
-    held: bool = Field(description="True: its job type is paused, and the job stays scheduled until that is resumed.")
+    held: bool = Field(
+        description="True: its job type is paused, or a budget is used up. It stays `scheduled` until that has ended."
+    )
     queued_at: datetime | None
     start_time: datetime | None
     end_time: datetime | None
@@ -131,8 +134,8 @@ class JobPage(Schema):
 
 
 class FieldError(Schema):
-    field: str
-    message: str
+    field: str = Field(description="A field of the body such as `jobs[3].priority`, a parameter or a header.")
+    message: str = Field(description="What is wrong, and what is allowed.")
 
 
 class Problem(Schema):
@@ -141,8 +144,9 @@ class Problem(Schema):
     type: str
     title: str
     status: int
-    detail: str
-    errors: list[FieldError]
+    code: ProblemCode
+    detail: str = Field(description="For people: the words may change. A program compares `code`.")
+    errors: list[FieldError] = Field(description="Each field that does not fit, at most 20.")
 
 
 MEDIA_TYPE = "application/json; charset=utf-8"

@@ -9,6 +9,7 @@ from typing import Any
 from django.http import HttpRequest, StreamingHttpResponse
 
 from jobs.conf import settings
+from jobs.http.codes import ProblemCode
 from jobs.http.problems import ProblemError
 from plumbing.throttle import Throttle
 
@@ -25,7 +26,7 @@ def admit(caller: str) -> None:
     """Raise a problem if the caller sends requests too fast."""
     rate = settings.JOBS_API_RATE
     if rate and (wait := callers.take(caller, rate, max(rate * SECONDS_AT_ONCE, 1))):
-        raise _too_fast(wait, f"The limit is {rate:g} requests per second")
+        raise _too_fast(ProblemCode.TOO_MANY_REQUESTS, wait, f"The limit is {rate:g} requests per second")
 
 
 def refuse_stranger(request: HttpRequest) -> None:
@@ -33,7 +34,7 @@ def refuse_stranger(request: HttpRequest) -> None:
     if settings.JOBS_API_RATE and (
         wait := strangers.take(request.META.get("REMOTE_ADDR", ""), STRANGERS, STRANGERS_AT_ONCE)
     ):
-        raise _too_fast(wait, "This address sent too many wrong keys")
+        raise _too_fast(ProblemCode.TOO_MANY_WRONG_KEYS, wait, "This address sent too many wrong keys")
 
 
 class Place:
@@ -44,10 +45,11 @@ class Place:
         self._tenant_id, self._kept = tenant_id, True
         with _counting:
             if waits[tenant_id] >= settings.JOBS_API_WAITS:
-                raise _too_fast(1, f"At most {settings.JOBS_API_WAITS} of your requests may wait at once")
+                why = f"At most {settings.JOBS_API_WAITS} of your requests may wait at once"
+                raise _too_fast(ProblemCode.TOO_MANY_WAITS, 1, why)
             if waits.total() >= settings.JOBS_API_WAITS_OF_ALL:
                 detail = f"Too many requests wait at this server; try again in {LATER} s."
-                raise ProblemError(503, detail, headers={"Retry-After": str(LATER)})
+                raise ProblemError(ProblemCode.SERVER_BUSY, detail, headers={"Retry-After": str(LATER)})
             waits[tenant_id] += 1
 
     def leave(self) -> None:
@@ -71,6 +73,6 @@ class Waiting(StreamingHttpResponse):
         self._place.leave()
 
 
-def _too_fast(wait: float, why: str) -> ProblemError:
+def _too_fast(code: ProblemCode, wait: float, why: str) -> ProblemError:
     seconds = math.ceil(wait)
-    return ProblemError(429, f"{why}; try again in {seconds} s.", headers={"Retry-After": str(seconds)})
+    return ProblemError(code, f"{why}; try again in {seconds} s.", headers={"Retry-After": str(seconds)})

@@ -13,7 +13,7 @@ from jobs.console.api.changes import changes_of
 from jobs.console.operations.filters import MOMENTS
 from jobs.console.operations.limits import OF_QUEUE, OF_TENANT
 from jobs.console.operations.questions import QUEUES, TENANTS
-from jobs.http.inputs import AS_INTEGER, Body, Name, PathId, Text, left_out
+from jobs.http.inputs import AS_INTEGER, Body, Name, PathId, Text, left_out, with_example
 from jobs.http.problems import existing
 from jobs.http.schemas import answer
 from jobs.insight import what_if
@@ -43,6 +43,8 @@ class PoolLimits(Body):
 
 class Asked(Body):
     """A question: the limits that would be different from `since` on. Omitted limits stay as they were."""
+
+    model_config = with_example(since="24h", tenants={"acme": {"num_slots": 5}})
 
     since: Text | None = Field(None, description=f"{MOMENTS}. Default: an hour before `until`.")
     until: Text | None = Field(None, description="Default: now.")

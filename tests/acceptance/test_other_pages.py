@@ -27,12 +27,14 @@ def test_axe_finds_nothing_on_the_other_pages_and_none_is_too_wide(context_of, w
     )
     make_job(member.tenant, Status.CREATED, source_type="reports.datareport", source_id=str(report.pk))
     paths = {member.user: ("", f"reports/{report.pk}/", "accounts/password/", "nowhere/", "accounts/login/")}
+    paths[member.user] += ("api/v1/docs",)
     paths[UserFactory(is_staff=True)] = ("ops/", "accounts/second-factor/")
     found = {}
     for user, theirs in paths.items():
         page = context_of(user, "/", width, scheme).new_page()
         for path in theirs:
             page.goto(path)
+            page.evaluate("document.querySelectorAll('.start details').forEach(one => one.open = true)")
             violations = axe.run(page, options=RULES).response["violations"]
             found[user.username, path] = [(one["id"], one["nodes"][0]["html"][:200]) for one in violations]
             if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
@@ -43,7 +45,7 @@ def test_axe_finds_nothing_on_the_other_pages_and_none_is_too_wide(context_of, w
             page.emulate_media(forced_colors="none")
             if page.evaluate(UNHELPED):
                 found[user.username, path].append("a field whose help is not there")
-    page.goto("api/v1/docs")
+    page.goto("api/v1/docs/endpoints")
     expect(page.locator(".opblock").first).to_be_visible(timeout=60_000)
     problems[:] = [one for one in problems if "status of 40" not in one]  # Chromium's words about what is not there
     assert {where: what for where, what in found.items() if what} == {}

@@ -12,6 +12,7 @@ from jobs.checks import OTHERS
 from jobs.conf import ALL_SETTINGS
 from jobs.console.ops.shared.meanings import TENANT_STATES, TERMS
 from jobs.contrib.metrics import collector, tenants
+from jobs.http.codes import ProblemCode
 from jobs.reading.health import RULES
 from jobs.reading.status_words import TABLE
 from tests.pages import PAGES, table
@@ -109,12 +110,22 @@ class TestReference:
         names = {path.stem for folder in folders for path in folder.glob("[a-z]*.py")}
         assert set(re.findall(r"^## (\w+)$", told, re.MULTILINE)) == names
         assert "### jobs explain" in told
+        crowded = [part.split()[0] for part in re.split("^## ", told, flags=re.MULTILINE) if "SETTINGS" in part]
+        assert crowded == ["demo", "seed_demo"], "Django's own options would hide ours"
+        export = told[told.index("### audit export") :].partition("```\n\n")[0]
+        assert "--json" not in export, "which it refuses"
         assert told.count("usage: manage.py") >= len(re.findall("^### ", told, re.MULTILINE)) > 30
 
-    def test_every_endpoint_is_told(self):
+    def test_every_endpoint_and_code_of_a_problem_is_told(self):
         told = PARTS["endpoints"]()
         assert told.count("/api/v1/") == len(operations()) > 30
         assert re.findall(r"^\| `.*` \|  \|$", told, re.MULTILINE) == []
+        places = (REPOSITORY / "jobs", REPOSITORY / "scheduler_project")
+        sources = "".join(path.read_text() for place in places for path in place.rglob("*.py"))
+        used = set(re.findall(r"ProblemCode\.([A-Z_]+)\b", sources))
+        assert used == set(ProblemCode.__members__), "a code that nothing answers is none"
+        told = PARTS["problems"]()
+        assert re.findall(r"^\| `(\w+)` \| \d{3} \| \S", told, re.MULTILINE) == list(ProblemCode)
 
     def test_every_metric_and_condition_is_told(self):
         source = inspect.getsource(collector) + inspect.getsource(tenants)

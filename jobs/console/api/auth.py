@@ -10,6 +10,7 @@ from ninja.security import SessionAuth
 
 from jobs.http import throttle
 from jobs.http.auth import Bearer, is_logged_in, refuse_forgery
+from jobs.http.codes import ProblemCode
 from jobs.http.problems import ProblemError
 from plumbing.names import named
 from tenants import audit, auth
@@ -51,7 +52,7 @@ class StaffSession(SessionAuth):
             return None
         user: Any = request.user
         if not is_operator(user):
-            raise ProblemError(403, "You are logged in, but not as an operator.")
+            raise ProblemError(ProblemCode.NOT_AN_OPERATOR, "You are logged in, but not as an operator.")
         refuse_forgery(request)
         return _permitted(user, self.permission)
 
@@ -60,5 +61,5 @@ def _permitted(user: "User", permission: str, key: str = "") -> "User":
     audit.identify(user.get_username(), key)
     throttle.admit(f"operator {user.pk}")
     if not user.has_perm(permission):
-        raise ProblemError(403, f"User {user.get_username()} lacks the permission {permission}.")
+        raise ProblemError(ProblemCode.NO_PERMISSION, f"User {user.get_username()} lacks the permission {permission}.")
     return user

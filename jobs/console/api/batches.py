@@ -15,6 +15,7 @@ from jobs.console.operations.named import tenant_named
 from jobs.console.operations.verbs import REVIVE
 from jobs.engine.verbs import batch_actions
 from jobs.http import batch_schemas, pages
+from jobs.http.codes import ProblemCode
 from jobs.http.inputs import PathId, RowId, Text
 from jobs.http.problems import ProblemError, existing
 from jobs.http.schemas import Problem
@@ -79,7 +80,7 @@ def close_any_batch(request: OperatorRequest, batch_id: PathId) -> AnyBatch:
     409: it is closed already.
     """
     if not batch_actions.close_batch(_batch_at(batch_id).id, tenant_id=EVERY_TENANT):
-        raise ProblemError(409, "The batch is closed.")
+        raise ProblemError(ProblemCode.BATCH_CLOSED, "The batch is closed.")
     return _with_tenants([_batch_at(batch_id)])[0]
 
 

@@ -14,7 +14,7 @@ from jobs.console.api.auth import OperatorRequest, may
 from jobs.console.operations.filters import DeathPosition, JobFilters
 from jobs.console.operations.verbs import DISCARD, REVIVE, Verb
 from jobs.http import pages
-from jobs.http.inputs import AS_INTEGER, Body, Name, Text, Whole, as_moment
+from jobs.http.inputs import AS_INTEGER, Body, Name, Text, Whole, as_moment, with_example
 from jobs.http.problems import ProblemError
 from jobs.models import DeadLetter
 from jobs.reading import queries
@@ -106,6 +106,8 @@ class Listing(Filters):
 
 class Selection(Filters, Body):
     """The letters with these ids, or all that match the filters."""
+
+    model_config = with_example(source_type="reports.datareport", error_class="TimeoutError")
 
     ids: Ids | None = None
 

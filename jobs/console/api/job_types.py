@@ -6,7 +6,7 @@ from pydantic import Field
 from jobs.calls import registry
 from jobs.console.api.auth import OperatorRequest, may
 from jobs.engine.verbs.pause import pause_job_type, resume_job_type
-from jobs.http.inputs import Body, Name, Text
+from jobs.http.inputs import Body, Name, Text, with_example
 from jobs.models import PausedJobType
 
 router = Router(tags=["operators"], auth=may("jobs.view_pausedjobtype"))
@@ -19,8 +19,10 @@ class JobType(Schema):
 
 
 class NamedType(Body):
-    source_type: Text = Field(examples=["reports.datareport"])
-    source_method: Name = Field(examples=["execute"])
+    model_config = with_example(source_type="reports.datareport", source_method="execute")
+
+    source_type: Text
+    source_method: Name
 
 
 class Held(JobType):

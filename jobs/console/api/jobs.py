@@ -17,6 +17,7 @@ from jobs.engine.verbs.cancel import Cancellation, cancel
 from jobs.engine.verbs.revive import revive, why_not
 from jobs.engine.verbs.stack import ask_for_stack
 from jobs.http import inputs, pages, schemas
+from jobs.http.codes import ProblemCode
 from jobs.http.inputs import PathId
 from jobs.http.problems import ProblemError, existing
 from jobs.reading import listing, queries, stacks
@@ -87,7 +88,7 @@ def cancel_any_job(request: OperatorRequest, job_id: PathId) -> Answer[WholeJob]
         outcome = cancel(job_id, tenant_id=EVERY_TENANT)
         whole = _whole(_job_of(job_id))
         if outcome is Cancellation.TOO_LATE:
-            raise ProblemError(409, f"The job has already ended as {whole.status}.")
+            raise ProblemError(ProblemCode.JOB_ENDED, f"The job has already ended as {whole.status}.")
     return Answer(200 if outcome is Cancellation.CANCELLED else 202, whole)
 
 
@@ -98,7 +99,7 @@ def revive_any_job(request: OperatorRequest, job_id: PathId) -> Answer[WholeJob]
         revived = revive(job_id, tenant_id=EVERY_TENANT)
         job = _job_of(job_id)
         if not revived:
-            raise ProblemError(409, why_not(job, tenant_id=EVERY_TENANT))
+            raise ProblemError(ProblemCode.JOB_NOT_REVIVABLE, why_not(job, tenant_id=EVERY_TENANT))
     return Answer(202, _whole(job))
 
 
@@ -107,7 +108,7 @@ def ask_for_a_stack(request: OperatorRequest, job_id: PathId) -> Answer[AskedSta
     """Ask for the stack of a running job: where its code is. Read the answer a second or two later."""
     job = _job_of(job_id)
     if ask_for_stack(job.pk) is None:
-        raise ProblemError(409, f"The job is {job.status}; only a running job has a stack.")
+        raise ProblemError(ProblemCode.JOB_NOT_RUNNING, f"The job is {job.status}; only a running job has a stack.")
     return Answer(202, _stacks(job.pk)[0])
 
 

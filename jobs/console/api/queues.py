@@ -12,7 +12,7 @@ from jobs.console.api.changes import change, changes_of, tenant_at
 from jobs.console.operations.limits import OF_QUEUE
 from jobs.engine.verbs import limits
 from jobs.engine.verbs.open_line import open_line
-from jobs.http.inputs import Body, Text
+from jobs.http.inputs import Body, Text, with_example
 from jobs.http.problems import existing
 from jobs.reading.holds import HeldLine, held_lines
 from plumbing.text import storable
@@ -28,6 +28,8 @@ class Queue(ModelSchema):
 
 class QueueChange(changes_of(OF_QUEUE)):  # type: ignore[misc]  # made at run time
     """The fields to change; omitted fields stay as they are. Null, where allowed, means no limit or no default."""
+
+    model_config = with_example(concurrency=10, weight=2)
 
 
 @router.get("queues", response=list[Queue])
@@ -66,6 +68,8 @@ class HeldJobs(Schema):
 
 
 class Opening(Body):
+    model_config = with_example(tenant="acme")
+
     tenant: Text | None = Field(None, description="The slug of the tenant whose jobs are held; null: all of the queue.")
 
 

@@ -8,7 +8,7 @@ from jobs.console.api.auth import OperatorRequest, may
 from jobs.console.api.changes import change, changes_of, tenant_at
 from jobs.console.operations.limits import OF_TENANT
 from jobs.engine.verbs import limits
-from jobs.http.inputs import Text, Whole
+from jobs.http.inputs import Text, Whole, with_example
 from tenants.conf import TENANT_SLUG
 from tenants.models import TenantQueue
 from tenants.tenant_model import all_tenants
@@ -26,6 +26,8 @@ class TenantSlots(ModelSchema):
 
 class SlotsChange(changes_of(OF_TENANT)):  # type: ignore[misc]  # made at run time
     """The fields to change; omitted fields stay as they are. Null, where allowed, means no limit or no default."""
+
+    model_config = with_example(num_slots=5, burst_slots=8)
 
 
 class SoughtTenants(Schema):

@@ -71,6 +71,7 @@ def _csv_line(change: dict[str, object]) -> str:
     return in_one_line(sheet.line(cell.isoformat() if isinstance(cell, datetime) else cell for cell in values))
 
 
-FORMAT = argument("--format", choices=("jsonl", "csv"), default="jsonl")
+FORMAT = argument("--format", choices=("jsonl", "csv"), default="jsonl", help="Default: jsonl, a JSON object a line.")
 LIST = Subcommand("list", "List changes, the latest first.", (*FILTERS, inputs.limit(20)), _list)
-EXPORT = Subcommand("export", "Write the audit log to standard output, oldest first.", (*FILTERS, FORMAT), _export)
+WRITE = "Write the audit log to standard output, oldest first."
+EXPORT = Subcommand("export", WRITE, (*FILTERS, FORMAT), _export, lines=True)

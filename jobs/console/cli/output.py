@@ -1,6 +1,7 @@
 """The output of a command, which may fail: on a full disk, in a pipe whose reader has ended, on a closed stdout."""
 
 import os
+import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -19,7 +20,11 @@ class OutputFailed(CommandError):
 
 
 class Output(OutputWrapper):
-    """The stdout of a command. It flushes each write, so that it fails here, and not when Python ends."""
+    """The stdout of a command. It flushes each write, so that it fails here, and not when Python ends.
+
+    A pipe whose reader has seen enough, such as `head`, is no fault: the command ends in silence, as the others in the
+    pipe that SIGPIPE ends.
+    """
 
     def write(self, msg: str = "", style_func: Style = None, ending: str | None = None) -> None:  # type: ignore[override]
         if self._out is None:  # Python was started with a closed stdout
@@ -33,6 +38,8 @@ class Output(OutputWrapper):
                 null = os.open(os.devnull, os.O_WRONLY)
                 os.dup2(null, out.fileno())
                 os.close(null)
+            if isinstance(error, BrokenPipeError):
+                sys.exit(128 + signal.SIGPIPE)
             raise OutputFailed(error.strerror or type(error).__name__) from error
 
 

@@ -22,6 +22,7 @@ from jobs.store.away import told
 from plumbing.text import in_one_line
 from tenants import audit
 
+JSON = "Print one JSON document."
 Options = dict[str, Any]
 Argument = Callable[[CommandParser], object]
 
@@ -37,6 +38,7 @@ class Subcommand:
 
     run: do it; of a CommandError or InvalidRequest that it raises the user sees one line
     bare: keep its log on, set no actor for the audit log, and skip the system checks
+    lines: its output is lines, so its help offers no --json; run refuses it, with what to type instead
     """
 
     name: str
@@ -44,6 +46,7 @@ class Subcommand:
     arguments: Sequence[Argument]
     run: Callable[[Options, Screen], None]
     bare: bool = False
+    lines: bool = False
 
 
 class OneLineParser(CommandParser):
@@ -67,13 +70,11 @@ class SubcommandsCommand(WritingCommand):
     requires_system_checks = ("jobs", "tenants")
 
     def add_arguments(self, parser: CommandParser) -> None:
-        for option in parser._actions[1:]:  # Django's own, which would hide the commands
-            option.help = argparse.SUPPRESS
-        words = f"Words: {documented('glossary')}. "
-        parser.epilog = words + "Django's options, such as --settings and --no-color: manage.py check --help"
+        hide_djangos_options(parser)
+        parser.epilog = f"Words: {documented('glossary')}. {parser.epilog}"
         # Django creates this parser itself, always of its own class.
         parser.error = partial(OneLineParser.error, parser)  # type: ignore[method-assign, arg-type]
-        _add_json(parser, False)
+        _add_json(parser, False, JSON)
         parser.set_defaults(run=None)  # the refusal of argparse would name no command
         children = parser.add_subparsers(parser_class=OneLineParser, metavar="COMMAND", title="commands")
         for subcommand in self.subcommands:
@@ -85,7 +86,7 @@ class SubcommandsCommand(WritingCommand):
                 options = {option.dest: option.default for option in child._actions[1:]}  # all but --help
                 parser.set_defaults(run=subcommand.run, **options)
             # Suppress the default: it would undo a --json given before the subcommand.
-            _add_json(child, argparse.SUPPRESS)
+            _add_json(child, argparse.SUPPRESS, argparse.SUPPRESS if subcommand.lines else JSON)
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         return super().execute(*args, **options | ({"skip_checks": True} if options.get("bare") else {}))
@@ -127,5 +128,12 @@ def _person() -> str:
         return f"user {os.getuid()}"
 
 
-def _add_json(parser: CommandParser, default: Any) -> None:
-    parser.add_argument("--json", action="store_true", default=default, help="Print one JSON document.")
+def hide_djangos_options(parser: CommandParser) -> None:
+    """Leave Django's options out of the help, where they would hide ours. Call it before ours are added."""
+    for option in parser._actions[1:]:  # all but --help
+        option.help = argparse.SUPPRESS
+    parser.epilog = "Django's options, such as --settings and --no-color: manage.py check --help"
+
+
+def _add_json(parser: CommandParser, default: Any, help: str) -> None:
+    parser.add_argument("--json", action="store_true", default=default, help=help)

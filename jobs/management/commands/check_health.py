@@ -8,6 +8,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError, InterfaceError
 
 from jobs.console.cli.output import WritingCommand
+from jobs.console.cli.subcommands import JSON, hide_djangos_options
 from jobs.reading.health import Condition, conditions, look, runbook
 from jobs.store.away import told
 
@@ -16,7 +17,8 @@ class Command(WritingCommand):
     help = "Show the conditions that hold. Exits non-zero if one is critical; with --strict also for warnings."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--json", action="store_true", help="Print one JSON document.")
+        hide_djangos_options(parser)
+        parser.add_argument("--json", action="store_true", help=JSON)
         parser.add_argument("--strict", action="store_true", help="Exit non-zero for warnings, too.")
 
     def handle(self, *args: Any, **options: Any) -> None:

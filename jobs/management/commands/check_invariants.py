@@ -9,6 +9,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import connection
 
 from jobs.console.cli.output import WritingCommand
+from jobs.console.cli.subcommands import JSON, hide_djangos_options
 from jobs.engine.door import repairs
 from jobs.recording import inspection
 
@@ -19,7 +20,8 @@ class Command(WritingCommand):
     help = "Look for invariant violations: exceeded limits, half-states, stuck jobs. Exits non-zero if it finds any."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--json", action="store_true", help="Print one JSON document.")
+        hide_djangos_options(parser)
+        parser.add_argument("--json", action="store_true", help=JSON)
 
     def handle(self, *args: Any, **options: Any) -> None:
         before = inspection.look()

@@ -4,9 +4,10 @@ import signal
 import threading
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandParser
 
 from jobs.checks import refuse_shared_sessions
+from jobs.console.cli.subcommands import hide_djangos_options
 from jobs.engine.process import runtime
 from jobs.engine.process.runtime import Runtime
 from jobs.worker.clock import Clock, Schedules, Webhooks, recorder, upkeep
@@ -18,6 +19,9 @@ from jobs.worker.threads.watchdog import Progress
 
 class Command(BaseCommand):
     help = "Run the clock alone until SIGTERM or Ctrl-C. Every worker runs a clock, too, so this is rarely needed."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        hide_djangos_options(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         refuse_shared_sessions()

@@ -11,6 +11,7 @@ from jobs.engine.verbs import batch_actions
 from jobs.http import idempotency, inputs, pages, schemas
 from jobs.http.auth import CallerRequest
 from jobs.http.batch_schemas import Batch, Batches, NewBatch, WantedBatches
+from jobs.http.codes import ProblemCode
 from jobs.http.problems import ProblemError, existing
 from jobs.portal.api.jobs import composed, named
 from jobs.reading import listing
@@ -52,7 +53,7 @@ def add_to_batch(request: CallerRequest, batch_id: inputs.PathId, batch: inputs.
     batch_row = batch_of(tenant_id, batch_id)
     requests = [composed(request.auth, f"jobs[{index}]", each) for index, each in enumerate(batch.jobs)]
     if batch_row.closed_at is not None:
-        raise ProblemError(409, "The batch is closed.")
+        raise ProblemError(ProblemCode.BATCH_CLOSED, "The batch is closed.")
     with named("jobs"):
         batches.Batch(batch_row.id, tenant_id).add(requests)
     return _answer(tenant_id, batch_id)
@@ -70,7 +71,7 @@ def close_batch(request: CallerRequest, batch_id: inputs.PathId) -> HttpResponse
     """
     tenant_id = request.auth.tenant.pk
     if not batch_actions.close_batch(batch_of(tenant_id, batch_id).id, tenant_id=tenant_id):
-        raise ProblemError(409, "The batch is closed.")
+        raise ProblemError(ProblemCode.BATCH_CLOSED, "The batch is closed.")
     return schemas.answer(200, Batch.of(batch_of(tenant_id, batch_id)).model_dump())
 
 

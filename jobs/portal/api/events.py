@@ -51,7 +51,7 @@ def follow_job(request: CallerRequest, job_id: inputs.PathId) -> StreamingHttpRe
     return _answer(request, watch.tell(job), watch.look)
 
 
-@router.get("batches/{batch_id}/events", url_name="batch_events", openapi_extra=DESCRIBED)
+@router.get("batches/{batch_id}/events", url_name="batch_events", openapi_extra=DESCRIBED, tags=["batches"])
 def follow_batch(request: CallerRequest, batch_id: inputs.PathId) -> StreamingHttpResponse:
     """Follow a batch: its progress now, then each change as a server-sent event, until the event `end`."""
     progress = batches.batch_of(request.auth.tenant.pk, batch_id)

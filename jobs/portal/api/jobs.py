@@ -21,6 +21,7 @@ from jobs.engine.verbs.cancel import Cancellation, cancel
 from jobs.engine.verbs.revive import revive, why_not
 from jobs.http import idempotency, inputs, pages, schemas, throttle
 from jobs.http.auth import Caller, CallerRequest
+from jobs.http.codes import ProblemCode
 from jobs.http.problems import ProblemError, existing
 from jobs.lifecycle import Status
 from jobs.portal.api.following import ways
@@ -164,7 +165,7 @@ def cancel_job(request: CallerRequest, job_id: inputs.PathId) -> HttpResponse:
     outcome = cancel(job_id, tenant_id=tenant_id)
     job = _job_of(tenant_id, job_id)
     if outcome is Cancellation.TOO_LATE:
-        raise ProblemError(409, f"The job has already ended as {job.status}.")
+        raise ProblemError(ProblemCode.JOB_ENDED, f"The job has already ended as {job.status}.")
     return schemas.answer(200 if outcome is Cancellation.CANCELLED else 202, schemas.read_job_values(job))
 
 
@@ -183,7 +184,7 @@ def revive_job(request: CallerRequest, job_id: inputs.PathId) -> HttpResponse:
     revived = revive(job_id, tenant_id=tenant_id)
     job = _job_of(tenant_id, job_id)
     if not revived:
-        raise ProblemError(409, why_not(job, tenant_id=tenant_id))
+        raise ProblemError(ProblemCode.JOB_NOT_REVIVABLE, why_not(job, tenant_id=tenant_id))
     return schemas.answer(202, schemas.read_job_values(job))
 
 

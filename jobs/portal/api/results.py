@@ -12,6 +12,7 @@ from pydantic import Field
 from jobs import models
 from jobs.http import schemas
 from jobs.http.auth import CallerRequest
+from jobs.http.codes import ProblemCode
 from jobs.http.inputs import PathId
 from jobs.http.problems import ProblemError, existing
 from jobs.lifecycle import FINAL, Status
@@ -45,10 +46,10 @@ def read_result(
         response["Retry-After"] = str(RETRY_AFTER)
         return Answer(HTTPStatus.ACCEPTED, schemas.Job.of(job))
     if job.status != Status.SUCCESS:
-        raise ProblemError(409, _failure(job))
+        raise ProblemError(ProblemCode.JOB_NOT_SUCCESSFUL, _failure(job))
     result = results.load(job)
     if result is None:
-        raise ProblemError(410, _gone(job))
+        raise ProblemError(ProblemCode.RESULT_GONE, _gone(job))
     if wanted.format == "json":
         # It is JSON already, and perhaps megabytes, so it skips the schema.
         return JsonResponse(result.value, safe=False)

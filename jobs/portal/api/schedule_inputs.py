@@ -3,10 +3,23 @@
 from typing import Annotated, Any, Literal
 
 from ninja import Schema
-from pydantic import ConfigDict, Field, StrictFloat
+from pydantic import Field, StrictFloat
 
 from jobs.authoring.recurrence import CATCH_UP_HELP, OVERLAP_HELP
-from jobs.http.inputs import EXAMPLE, Body, Call, Moment, Name, Priority, SourceId, Text, Title, Whole, left_out
+from jobs.http.inputs import (
+    EXAMPLE,
+    Body,
+    Call,
+    Moment,
+    Name,
+    Priority,
+    SourceId,
+    Text,
+    Title,
+    Whole,
+    left_out,
+    with_example,
+)
 
 MOST_LISTED = 100
 
@@ -18,16 +31,13 @@ EVERY_HELP = "Seconds between two due times. Give either this or `cron`."
 CRON = "Five fields, or `@daily` and the like, in the time zone `tz`."
 JITTER = "Seconds: each run is delayed by a fixed part of them, which differs between schedules."
 ENDS_AT = "The last possible due time, with a time zone. Null: it does not end."
-RULE: dict[str, Any] = {
-    "cron": "0 6 * * 1-5",
-    "tz": "Europe/Berlin",
-}  # a whole example: `every` and `cron` exclude each other
+RULE: dict[str, Any] = {"cron": "0 6 * * 1-5", "tz": "Europe/Berlin"}
 
 
 class ScheduleRule(Body):
     """The rule of the due times."""
 
-    model_config = ConfigDict(json_schema_extra={"example": RULE})
+    model_config = with_example(**RULE)
 
     every: Seconds | None = Field(None, description=EVERY_HELP, examples=[3600])
     cron: Text = Field("", description=CRON, examples=["0 6 * * 1-5"])
@@ -39,7 +49,7 @@ class ScheduleRule(Body):
 class NewSchedule(ScheduleRule, Call):
     """A call that recurs."""
 
-    model_config = ConfigDict(json_schema_extra={"example": {"name": "Every working day", **EXAMPLE, **RULE}})
+    model_config = with_example(name="Every working day", **EXAMPLE, **RULE)
 
     name: Title = Field(description="Unique among your schedules.", examples=["Every working day"])
     jitter: Seconds = Field(0.0, description=JITTER)
@@ -49,6 +59,8 @@ class NewSchedule(ScheduleRule, Call):
 
 class ScheduleChange(Body):
     """The fields to change; omitted fields stay as they are. `every` replaces `cron`, and `cron` replaces `every`."""
+
+    model_config = with_example(every=3600, queue="reports")
 
     name: Title = left_out("Unique among your schedules.")
     source_type: Text = left_out("The model of the object.")

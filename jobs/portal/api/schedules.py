@@ -11,6 +11,7 @@ from jobs import models
 from jobs.engine.schedules import change
 from jobs.http import idempotency, inputs, pages, schemas
 from jobs.http.auth import CallerRequest
+from jobs.http.codes import ProblemCode
 from jobs.http.problems import ProblemError, existing
 from jobs.portal.api import schedule_inputs, schedule_schemas
 from jobs.reading import queries, schedule_view
@@ -105,5 +106,5 @@ def _own_schedule_of(request: CallerRequest, schedule_id: int, *, even_if_undecl
     schedule = _schedule_of(request, schedule_id)
     if schedule.is_of_the_code if even_if_undeclared else schedule.declared:
         allowed = "it can be paused, resumed and run, but neither changed nor deleted"
-        raise ProblemError(409, f"The code declares this schedule: {allowed}.")
+        raise ProblemError(ProblemCode.SCHEDULE_IN_CODE, f"The code declares this schedule: {allowed}.")
     return schedule

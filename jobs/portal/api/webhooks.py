@@ -26,6 +26,8 @@ router = Router(tags=["webhooks"])
 class NewEndpoint(inputs.Body):
     """The address that gets the messages, and the jobs that they are about."""
 
+    model_config = inputs.with_example(url="https://example.com/hooks/jobs", types=["reports.datareport.execute"])
+
     url: inputs.Text = Field(
         examples=["https://example.com/hooks/jobs"], description="An https address with a public host name."
     )

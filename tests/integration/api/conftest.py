@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+import jsonschema_rs
 import pytest
 import schemathesis
 from django.core.signals import request_finished, request_started
@@ -54,6 +55,13 @@ def running(listen):
 def document() -> dict[str, Any]:
     """The OpenAPI document, as a client reads it."""
     return json.loads(json.dumps(api.get_openapi_schema(path_prefix="/api/v1/"), cls=NinjaJSONEncoder))
+
+
+def validator_of(openapi: dict[str, Any], name: str) -> Any:
+    """A validator of one schema of the document. name: its reference."""
+    return jsonschema_rs.Draft202012Validator(
+        {"$ref": name, "components": openapi["components"]}, validate_formats=True
+    )
 
 
 @pytest.fixture(scope="session")

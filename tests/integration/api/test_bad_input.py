@@ -9,6 +9,7 @@ from django.test import Client
 from jobs import job
 from jobs.calls.arguments import stats_as_json
 from jobs.calls.refusals import InvalidRequest
+from jobs.http.codes import ProblemCode
 from jobs.models import Job
 from reports.models import DataReport
 from tests.factories import TenantFactory
@@ -33,9 +34,11 @@ def assert_problem(response, status, field, *words):
     assert response.status_code == status, response.content
     assert response["Content-Type"] == "application/problem+json"
     problem = response.json()
-    assert set(problem) == {"type", "title", "status", "detail", "errors"}
+    assert set(problem) == {"type", "title", "status", "code", "detail", "errors"}
     assert problem["status"] == status
+    assert problem["code"] in {code for code in ProblemCode if code.status == status}
     assert [error["field"] for error in problem["errors"]] == [field]
+    assert "Input should" not in problem["detail"], "our own words, not pydantic's"
     for word in words:
         assert word in problem["errors"][0]["message"], problem
     assert not Job.objects.exists()
@@ -74,8 +77,8 @@ UNFIT = [
     ({"priority": True}, "priority", ["integer"]),
     ({"args": {"region": "EU"}}, "args", ["parameters"]),
     ({"args": {"self": 1}}, "args", ["parameters"]),
-    ({"args": ["EU"]}, "args", ["dictionary"]),
-    ({"args": None}, "args", ["dictionary"]),
+    ({"args": ["EU"]}, "args", ["JSON object"]),
+    ({"args": None}, "args", ["JSON object"]),
     ({"args": {"parameters": "\x00"}}, "args.parameters", ["NUL"]),
     ({"args": {"parameters": "\ud800"}}, "args.parameters", ["surrogate"]),
     ({"at": "2020-01-01T00:00:00Z"}, "at", ["future"]),

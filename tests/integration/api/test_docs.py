@@ -8,6 +8,7 @@ from django.contrib.staticfiles import finders
 from django.test import Client
 
 from jobs.api import api
+from tests.integration.api.conftest import validator_of
 
 pytestmark = pytest.mark.django_db
 
@@ -22,18 +23,20 @@ def test_the_document_is_made_once_however_often_anybody_asks():
     assert api.get_openapi_schema() is api.get_openapi_schema()
 
 
-def test_the_docs_page_needs_nothing_from_elsewhere():
-    page = Client().get("/api/v1/docs").content.decode()
+@pytest.mark.parametrize(("page", "files"), [("docs", 2), ("docs/endpoints", 3)])
+def test_a_page_of_the_api_needs_nothing_from_elsewhere(page, files):
+    page = Client().get(f"/api/v1/{page}").content.decode()
     assert not re.search(r"""(?:src|href|url)\s*[=:]\s*["']?(?:https?:)?//""", page)
-    files = re.findall(r"""(?:src|href)=["']/static/([^"']+)""", page)
-    assert len(files) >= 3
-    assert all(finders.find(file) for file in files)
+    found = re.findall(r"""(?:src|href)=["']/static/([^"']+)""", page)
+    assert len(found) >= files
+    assert all(finders.find(file) for file in found)
+    assert ('<html lang="en">' in page, "Jobs API</title>" in page) == (True, True)
 
 
-def test_where_nobody_finds_its_files_the_docs_page_is_ninjas_own(settings):
+def test_where_nobody_finds_its_files_the_page_of_endpoints_is_ninjas_own(settings):
     """In a project of somebody else, without ninja among its apps."""
     settings.TEMPLATES = [{**settings.TEMPLATES[0], "DIRS": []}]
-    page = Client().get("/api/v1/docs").content.decode()
+    page = Client().get("/api/v1/docs/endpoints").content.decode()
     assert "cdn.jsdelivr.net" in page
     assert "/api/v1/openapi.json" in page
 
@@ -66,6 +69,19 @@ def test_bounds_are_told_in_the_words_of_json_schema(openapi):
     submission = openapi["components"]["schemas"]["Submission"]  # of the pattern the page would make an example
     assert set(submission["example"]) < set(submission["properties"])
     assert submission["properties"]["queue"]["anyOf"][0].keys() > {"pattern", "examples"}
+
+
+def test_every_body_has_a_whole_example_that_fits_it_and_every_summary_is_a_sentence(openapi):
+    for path, operations in openapi["paths"].items():
+        for method, operation in operations.items():
+            assert operation["summary"].lower().replace(" ", "_") != operation["operationId"], (method, path)
+            assert operation["description"].startswith(operation["summary"])
+            if "requestBody" not in operation:
+                continue
+            [name] = operation["requestBody"]["content"]["application/json"]["schema"].values()
+            example = openapi["components"]["schemas"][name.rpartition("/")[2]]["example"]
+            validator_of(openapi, name).validate(example)
+    assert openapi["servers"][0]["url"] == "/", "relative to the document: its paths are whole"
 
 
 def test_a_tenants_slots_are_described_as_they_are(openapi, owner):

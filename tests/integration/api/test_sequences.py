@@ -8,6 +8,7 @@ from jobs.engine.door.unblock import unblock
 from jobs.lifecycle import Status
 from jobs.models import Job
 from tests.factories import make_job
+from tests.sample import sequenced
 
 pytestmark = pytest.mark.django_db
 A = "acct-7"
@@ -23,7 +24,7 @@ def post(report):
 
 
 def book(caller, **said):
-    call = {"source_type": "tests.sample.sequenced", "source_method": "book", "args": {"account": A}} | said
+    call = {"source_type": sequenced.__name__, "source_method": "book", "args": {"account": A}} | said
     return caller.post("/api/v1/jobs", json.dumps(call), content_type="application/json")
 
 

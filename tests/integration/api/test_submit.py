@@ -108,6 +108,7 @@ def test_a_full_backlog_is_answered_429_with_when_to_ask_again(owner, stranger, 
         "type": "about:blank",
         "title": "Too Many Requests",
         "status": 429,
+        "code": "backlog_full",
         "detail": "The backlog is full: at most 1 job may wait. Try again later.",
         "errors": [],
     }

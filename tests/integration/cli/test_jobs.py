@@ -361,7 +361,7 @@ class TestChange:
 class TestPause:
     def test_waiting_jobs_are_held_until_the_type_is_resumed(self, tenant, register, sent):
         job = make_job(tenant, source_type="sample.thing", source_method="echo")
-        assert run("pause", "sample.thing", "echo") == "sample.thing echo is paused; 1 job held.\n"
+        assert run("pause", "sample.thing.echo") == "sample.thing.echo is paused; 1 job held.\n"
         job.refresh_from_db()
         assert job.due_at == HELD_UNTIL
         register()
@@ -376,10 +376,11 @@ class TestPause:
     def test_an_unknown_type_is_not_paused_and_what_is_not_paused_is_not_resumed(self, db):
         assert refusal("pause", "sample.thing", "no").startswith("source_method: 'no' is not a job; jobs: ")
         assert refusal("resume", "no.thing", "no") == "source_method: no.thing.no is not paused; paused: none"
+        assert refusal("pause", "echo") == "type: write it with its method, such as reports.datareport.execute"
 
     def test_a_job_type_whose_code_was_removed_is_resumed(self, db):
         PausedJobType.objects.create(source_type="no.thing", source_method="removed")
-        assert run("resume", "no.thing", "removed") == "no.thing removed is resumed; 0 jobs released.\n"
+        assert run("resume", "no.thing", "removed") == "no.thing.removed is resumed; 0 jobs released.\n"
 
 
 @pytest.mark.parametrize("words", [["show", "999"], ["show", "one"], ["lost"], ["list", "--lost"]])

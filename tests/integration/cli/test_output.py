@@ -1,5 +1,7 @@
 """An output that cannot be written: the status says so, and nothing of the jobs."""
 
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -50,6 +52,16 @@ def test_is_74_in_one_line(unwritable, monkeypatch, subtests):
     for command in COMMANDS:
         with subtests.test(command):
             assert ended(command, out()) == (74, f"OutputFailed: the output cannot be written: {why}\n")
+
+
+def test_a_reader_that_has_seen_enough_ends_a_command_in_silence(subtests):
+    """As `| head -1` does."""
+    TenantFactory(slug="acme")
+    for command in ("audit export --format csv", "tenants usage --csv", "jobs list", "keys list --json"):
+        with subtests.test(command):
+            read, write = os.pipe()
+            os.close(read)
+            assert ended(command, os.fdopen(write, "w")) == (128 + signal.SIGPIPE, "")
 
 
 def test_does_not_hide_what_is_critical(unwritable):

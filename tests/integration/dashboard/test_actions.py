@@ -106,7 +106,7 @@ class TestLimits:
     @pytest.mark.parametrize(
         ("form", "told"),
         [
-            ({"num_slots": "-1"}, "num_slots: Ensure this value is greater than or equal to 0."),
+            ({"num_slots": "-1"}, "num_slots: must be 0 or more."),
             ({"num_slots": "many", "weight": "x"}, "weight: Enter a whole number."),
             ({"num_slots": "9" * 5000}, "num_slots: "),
             ({"rate_limit": "5"}, "rate_window: A rate limit needs a window"),

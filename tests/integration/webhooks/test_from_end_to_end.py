@@ -9,6 +9,7 @@ from django.utils import timezone
 from embedded import REPOSITORY
 from jobs.engine.verbs.cancel import cancel
 from jobs.models import WebhookEndpoint, WebhookMessage
+from tests.integration.api.conftest import document, validator_of
 from tests.integration.webhooks.conftest import deliver
 from tests.pages import blocks
 from tests.unit.webhooks.test_webhook_posting import HOST
@@ -53,6 +54,11 @@ def test_a_message_is_verified_and_says_how_the_job_ended(customer, owner, repor
     told = json.loads(body)
     assert (told["type"], told["data"]["id"]) == ("job.cancelled", job_id)
     assert headers["webhook-id"].startswith("msg_")
+    [described] = document()["webhooks"].values()
+    message = described["post"]["requestBody"]["content"]["application/json"]["schema"]["$ref"]
+    validator_of(document(), message).validate(told)
+    assert set(told["data"]) == set(document()["components"]["schemas"]["EndedJob"]["properties"])
+    assert {one["name"] for one in described["post"]["parameters"]} <= set(headers)
     assert not WebhookMessage.objects.exists()
 
 

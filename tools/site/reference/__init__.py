@@ -6,7 +6,7 @@ On the repository's own pages the marks show nothing: there the sources are a cl
 import re
 from collections.abc import Callable
 
-from tools.site.reference import checks, commands, conditions, endpoints, metrics, python, settings
+from tools.site.reference import checks, commands, conditions, endpoints, metrics, problems, python, settings
 
 PARTS: dict[str, Callable[[], str]] = {
     "checks": checks.part,
@@ -14,6 +14,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "conditions": conditions.part,
     "endpoints": endpoints.part,
     "metrics": metrics.part,
+    "problems": problems.part,
     "python": python.part,
     "settings": settings.part,
 }
