@@ -45,13 +45,13 @@ def _each(verb: Verb, ids: Sequence[int], screen: Screen) -> None:
     screen.document({"jobs": [{"id": job_id, "outcome": changed.get(job_id)} for job_id in ids]})
     for job_id, name in changed.items():
         screen.say(f"Job {job_id} {verb.outcomes[name].predicate}.")
-    refused = [_why(job_id) for job_id in ids if job_id not in changed]
+    refused = {job_id: AnyJob.objects.filter(pk=job_id).first() for job_id in ids if job_id not in changed}
     if refused:
-        raise CommandError(f"id: {'; '.join(refused)}. {verb.possible}")
+        possible = f". {verb.possible}" if any(refused.values()) else ""
+        raise CommandError(f"id: {'; '.join(_why(job_id, job) for job_id, job in refused.items())}{possible}")
 
 
-def _why(job_id: int) -> str:
-    job = AnyJob.objects.filter(pk=job_id).first()
+def _why(job_id: int, job: AnyJob | None) -> str:
     if job is None:
         return f"there is no job {job_id}"
     return f"job {job_id} is {job.status}" + (", and its arguments were erased" if job.is_erased else "")
