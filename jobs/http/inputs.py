@@ -220,7 +220,9 @@ State = Literal["blocked", "scheduled", "created", "queued", "running", "success
 class Wanted(Schema):
     """Filters of the list of jobs."""
 
-    status: State | None = Field(None, description="`held`: scheduled jobs whose job type is paused.")
+    status: State | None = Field(
+        None, description="`held`: scheduled jobs whose job type is paused, or a budget is used up."
+    )
     source_type: Text | None = None
     source_id: Name | None = None
     source_method: Name | None = None

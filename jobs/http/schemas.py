@@ -46,7 +46,7 @@ class ListedJob(Schema):
         description="The moment when the job will be ready. Null: it is not scheduled, or it is held."
     )
     expires_at: datetime | None = Field(description="From then on no attempt starts; a waiting job is cancelled.")
-    held: bool = Field(description="True: its job type is paused, and the job stays scheduled until that is resumed.")
+    held: bool = Field(description="True: its job type is paused, or a budget is used up; its status is `scheduled`.")
     queued_at: datetime | None
     start_time: datetime | None
     end_time: datetime | None
