@@ -65,8 +65,9 @@ def run(options: Options, screen: Screen) -> None:
     screen.document(document)
     screen.say(document["told"])
     screen.table(COLUMNS, document["lines"])
-    for sentence in (what_if_words.RULE, document["accuracy"]):
-        screen.say(sentence)
+    for sentence in (document["accuracy"], what_if_words.RULE if changes else ""):
+        if sentence:
+            screen.say(sentence)
     for gap in document["unknown"]:
         screen.say(gap["told"])
 
