@@ -9,6 +9,8 @@ from pathlib import Path
 
 import django
 
+from docs.pictures import shown
+
 PLACE = Path(__file__).parent
 CHROMIUM = "/usr/bin/chromium"
 WINDOW = {"width": 1280, "height": 800}
@@ -30,6 +32,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as logs, _busy(Path(logs)) as (url, session, pages):
         for scheme in ("light", "dark"):
             _take(url, session, pages, scheme)
+    shown.note()
 
 
 @contextmanager

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from jobs.insight.forecasting.replay.record import LATEST, POOL, WARM, Change, PastAttempt, Record
-from jobs.models import ArchivedJob, Job
+from jobs.models import ArchivedJob, Hold, Job
 from jobs.store.rows import objects, rows
+from tenants.models import TenantQueue
 
 
 class TooMuch(Exception):
@@ -66,6 +67,12 @@ def gaps(record: Record, since: datetime) -> Iterator[Gap]:
         yield Gap(
             "archived",
             "Some jobs of the period are archived: if they waited for other jobs, they arrive at the recorded time.",
+        )
+    tenants = {attempt.tenant_id for attempt in record.past}
+    budgets = TenantQueue.objects.filter(tenant_id__in=tenants).exclude(budgets={}).exists()
+    if budgets or Hold.objects.filter(owner_id__in=tenants).exists():
+        yield Gap(
+            "held", "Budgets and held lines are not replayed: jobs that one of them kept back may start too early here."
         )
     waiting = sum(
         attempt.started_at is None and attempt.left_at is None and 0 <= attempt.ready_at < record.length

@@ -18,16 +18,16 @@ from jobs.console.operations import questions
 from jobs.console.operations.filters import moment
 from jobs.console.operations.named import pool_named, queue_named, tenant_named
 from jobs.console.operations.questions import QUEUES, TENANTS
-from jobs.insight import replay, what_if_process
-from jobs.insight.forecasting.replay.compare import MOST_ERROR, Comparison, compare
+from jobs.insight import replay, what_if_process, what_if_words
+from jobs.insight.forecasting.replay.compare import Comparison, compare
 from jobs.insight.forecasting.replay.idle_gaps import idle_gaps
 from jobs.insight.forecasting.replay.record import POOL, QUEUE, TENANT, Hypothesis
 from jobs.models import Queue, WhatIf
 from jobs.models.operations import MOST_SEATS
-from jobs.reading.shares import percent
 from jobs.recording.record import log_kept
+from plumbing.text import printable
 from tenants.models import TenantQueue
-from tenants.tenant_model import slugs_of
+from tenants.tenant_model import all_tenants
 
 HOUR = timedelta(hours=1)
 MOST_ATTEMPTS = 200_000  # attempts of a window that a page or the API may ask for
@@ -123,37 +123,29 @@ def answer_document(question: Question, most: int = MOST_ATTEMPTS) -> dict[str, 
         ) from None
     gaps = idle_gaps(record.past, record.light_queues())
     result = compare(record, gaps, question.hypothesis())
+    tenants = {tenant.pk: tenant for tenant in all_tenants().filter(pk__in={line.tenant_id for line in result.lines})}
+    queues = dict(Queue.objects.filter(pk__in={line.queue_id for line in result.lines}).values_list("pk", "name"))
+    names = what_if_words.Names({pk: printable(tenant.jobs_name) for pk, tenant in tenants.items()}, queues)
     return {
         **asdict(question),
         "attempts": result.attempts,
         "not_replayed": result.unreplayed,
         "error": None if result.error is None else asdict(result.error),
         "knows": result.knows,
-        "told": sentence(result),
+        "told": what_if_words.told(result, names),
+        "accuracy": what_if_words.accuracy(result),
         "unknown": [asdict(gap) for gap in replay.gaps(record, question.since)],
         "pauses": asdict(gaps),
-        "lines": list(_lines(result)),
+        "lines": list(_lines(result, {pk: tenant.jobs_slug for pk, tenant in tenants.items()}, names)),
     }
 
 
-def sentence(result: Comparison) -> str:
-    """Return how accurate the answer is, for people."""
-    if result.error is None:
-        return "No attempt of this time can be replayed."
-    off = f"Accuracy: replaying the real limits misses the mean wait by {percent(result.error.mean, 1)}"
-    if not result.knows:
-        return f"{off}, more than {percent(MOST_ERROR, 1)}: too much to answer the question."
-    errors = f"{off}, the p95 by {percent(result.error.p95, 1)}"
-    return f"{errors}. The replay assumes that the same jobs come, and run as long as they did."
-
-
-def _lines(result: Comparison) -> Iterator[dict[str, Any]]:
-    slugs = slugs_of({line.tenant_id for line in result.lines})
-    queues = dict(Queue.objects.filter(pk__in={line.queue_id for line in result.lines}).values_list("pk", "name"))
+def _lines(result: Comparison, slugs: Mapping[int, str], names: what_if_words.Names) -> Iterator[dict[str, Any]]:
     for line in result.lines:
         waits = asdict(line)
-        named = {"tenant": slugs.get(waits.pop("tenant_id")), "queue": queues.get(waits.pop("queue_id"))}
-        yield named | waits | {"clear": line.clear}
+        tenant, queue = waits.pop("tenant_id"), waits.pop("queue_id")
+        named = {"tenant": slugs.get(tenant), "name": names.tenants.get(tenant), "queue": names.queues.get(queue)}
+        yield named | waits | {"noticeable": line.noticeable, "difference": what_if_words.difference(line)}
 
 
 def _limits(kind: str, name: str, given: Mapping[str, Any]) -> tuple[int | str, dict[str, Any]]:

@@ -56,7 +56,8 @@ class Asked(Body):
 class Replayed(Schema):
     """A question, and its answer once the state is `answered`.
 
-    The answer has the fields of `manage.py jobs what-if --json`.
+    The answer has the fields of `manage.py jobs what-if --json`. `told` is the answer in a sentence; `lines` has the
+    waits of each tenant in each queue, with the `difference` in words, those that change most first.
     """
 
     id: int

@@ -2,29 +2,21 @@
 
 from argparse import ArgumentTypeError
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from jobs import store
 from jobs.console.cli.screen import Column, Screen, count, length
 from jobs.console.cli.subcommands import Argument, Options, Subcommand, argument
 from jobs.console.operations.filters import MOMENTS
-from jobs.insight import what_if
+from jobs.insight import what_if, what_if_words
 from jobs.insight.what_if import LIMITS, Question
 
 MOST = 5_000_000  # attempts, for which a process needs some GB
 
 
 def _waits(title: str, field: str, *, wide: bool = False) -> Iterator[Column]:
-    """Yield the columns for the mean, the median and the 95th percentile of a kind of waits."""
+    """Yield the columns for the mean and the 95th percentile of a kind of waits; the JSON document has the median."""
     yield Column(title, lambda line: line[field] and length(line[field]["mean"]), right=True, wide=wide)
-    yield Column("P50", lambda line: line[field] and length(line[field]["p50"]), right=True, wide=True)
-    yield Column("P95", lambda line: line[field] and length(line[field]["p95"]), right=True, wide=wide)
-
-
-def _verdict(line: dict[str, Any]) -> str:
-    if line["never"]:
-        return f"{line['never']:,} would not start"
-    return "" if line["clear"] or line["changed"] is None else "no clear difference"
+    yield Column(f"{title} P95", lambda line: line[field] and length(line[field]["p95"]), right=True, wide=True)
 
 
 COLUMNS = [
@@ -35,7 +27,7 @@ COLUMNS = [
     *_waits("WAITED", "recorded", wide=True),
     *_waits("REPLAYED", "replayed"),
     *_waits("WOULD BE", "changed"),
-    Column("", _verdict, flexible=True),
+    Column("DIFFERENCE", "difference", flexible=True),
 ]
 
 
@@ -71,8 +63,11 @@ def run(options: Options, screen: Screen) -> None:
     question = Question.of(options["since"], options["until"], changes, now=store.database_now())
     document = what_if.answer_document(question, MOST)
     screen.document(document)
-    screen.table(COLUMNS, document["lines"])
     screen.say(document["told"])
+    screen.table(COLUMNS, document["lines"])
+    for sentence in (document["accuracy"], what_if_words.RULE if changes else ""):
+        if sentence:
+            screen.say(sentence)
     for gap in document["unknown"]:
         screen.say(gap["told"])
 

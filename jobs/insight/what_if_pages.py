@@ -12,7 +12,7 @@ from jobs.calls.refusals import InvalidRequest
 from jobs.console.ops.shared import live
 from jobs.console.ops.shared.access import action_for, page_for
 from jobs.console.ops.shared.answers import sentence
-from jobs.insight import what_if
+from jobs.insight import what_if, what_if_picture, what_if_words
 from jobs.insight.what_if import LIMITS, SUBJECTS, Question
 from jobs.insight.what_if_process import State, state_of
 from jobs.models import WhatIf
@@ -22,6 +22,7 @@ from plumbing.text import storable
 
 ROOM = 3  # further changes that the form has fields for
 AGAIN = 2  # seconds until the page reloads
+DRAWN, SHOWN = 12, 100  # lanes in the picture; in the table behind it
 Change = tuple[str, str, str, Any]  # kind, name, limit, value
 FIELDS = ("kind", "name", "limit", "value")
 CHOICES = [(kind, [(name, name) for name in names]) for kind, names in LIMITS.items()]
@@ -51,7 +52,7 @@ def answer(request: HttpRequest, pk: int) -> HttpResponse:
     asked = row.question
     moments = [datetime.fromisoformat(asked[name]).astimezone(UTC) for name in ("since", "until")]
     since, until = (f"{moment:%Y-%m-%dT%H:%M:%S}" for moment in moments)
-    context = {"state": state, "answer": row.answer, "wrong": row.refused}
+    context = {"state": state, "wrong": row.refused, **_shown(row.answer)}
     page = _form(request, list(_given(asked["changes"])), since, until, **context)
     if state is State.REPLAYING:
         page["Refresh"] = str(AGAIN)
@@ -74,6 +75,20 @@ def _form(request: HttpRequest, given: Sequence[Change], since: str = "", until:
         **more,
     }
     return live.page(request, "what_if", "What if", (), context, every=0)
+
+
+def _shown(document: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return what the page shows of the answer; the document has as many lines as lanes."""
+    if document is None:
+        return {}
+    noticed = [line for line in document["lines"] if line.get("noticeable")]
+    return {
+        "answer": document,
+        "picture": what_if_picture.picture(noticed[:DRAWN]),
+        "hidden": len(noticed[DRAWN:]),
+        "shown": document["lines"][:SHOWN],
+        "rule": what_if_words.RULE,
+    }
 
 
 def _given(changes: Mapping[str, Any]) -> Iterator[Change]:

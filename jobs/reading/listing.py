@@ -9,6 +9,7 @@ from jobs import store
 from jobs.lifecycle import FINAL, Status
 from jobs.models import HELD_UNTIL, AnyFailedAttempt, Job, JobRow, Queue, Schedule
 from jobs.reading import queries
+from jobs.reading.status_words import PAUSED
 from jobs.store import Progress, TenantId
 from plumbing.bounds import LARGEST_ID
 from plumbing.text import duration
@@ -17,7 +18,7 @@ from tenants.models import Tenant
 MAX_LOOKED_AT = 10_000  # jobs that one page reads at most
 SHOWN = 0.05  # seconds: a shorter part of a wait is left out
 LOOKS = 10  # for the failures of a batch
-HELD = "held"  # scheduled, until its job type is resumed
+HELD = PAUSED[1]  # scheduled, until its job type is resumed or its budget is open again
 FAILED = FINAL - {Status.SUCCESS}
 
 

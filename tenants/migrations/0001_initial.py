@@ -120,8 +120,8 @@ class Migration(migrations.Migration):
             name='TenantQueue',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('num_slots', models.PositiveIntegerField(default=1, help_text='Jobs that may be queued or running at the same moment. 0 pauses the tenant.', validators=[django.core.validators.MaxValueValidator(10000)], verbose_name='slots')),
-                ('burst_slots', models.PositiveIntegerField(blank=True, help_text='Slots that it may hold while processes are idle that nobody else may use. Empty: it borrows none.', null=True, validators=[django.core.validators.MaxValueValidator(10000)], verbose_name='slots with borrowed ones')),
+                ('num_slots', models.PositiveIntegerField(default=1, help_text='Jobs that may be queued or running at once. 0: none of its jobs start.', validators=[django.core.validators.MaxValueValidator(10000)], verbose_name='slots')),
+                ('burst_slots', models.PositiveIntegerField(blank=True, help_text='The most slots, borrowed ones included, while processes would stand idle. Empty: it borrows none.', null=True, validators=[django.core.validators.MaxValueValidator(10000)], verbose_name='slots with borrowed ones')),
                 ('user_slots', models.PositiveIntegerField(blank=True, help_text='The most that one user may hold. Empty: no limit per user.', null=True, verbose_name='slots per user')),
                 ('weight', models.PositiveIntegerField(default=1, help_text='Share of the workers while tenants compete: weight 2 gets twice as many as weight 1.', validators=[django.core.validators.MinValueValidator(1)])),
                 ('rate_limit', models.PositiveIntegerField(blank=True, help_text='The most jobs that start in a window. Empty: no limit.', null=True, validators=[django.core.validators.MinValueValidator(1)], verbose_name='rate limit (jobs)')),

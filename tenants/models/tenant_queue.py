@@ -26,14 +26,14 @@ class TenantQueue(models.Model):
         "slots",
         default=1,
         validators=[MaxValueValidator(MOST_SLOTS)],
-        help_text="Jobs that may be queued or running at the same moment. 0 pauses the tenant.",
+        help_text="Jobs that may be queued or running at once. 0: none of its jobs start.",
     )
     burst_slots = models.PositiveIntegerField(
         "slots with borrowed ones",
         null=True,
         blank=True,
         validators=[MaxValueValidator(MOST_SLOTS)],
-        help_text="Slots that it may hold while processes are idle that nobody else may use. Empty: it borrows none.",
+        help_text="The most slots, borrowed ones included, while processes would stand idle. Empty: it borrows none.",
     )
     user_slots = models.PositiveIntegerField(
         "slots per user", null=True, blank=True, help_text="The most that one user may hold. Empty: no limit per user."

@@ -70,15 +70,26 @@ def build() -> list[str]:
 def _what_if(tenant: Tenant) -> str:
     """An answer; its page has the form, too."""
     waits = {"mean": 61.0, "p50": 60.0, "p95": 7200.0}
-    shorter, unclear = ({"mean": mean, "p50": 1.0, "p95": None} for mean in (1.0, 60.9))
+    shorter, same = ({"mean": mean, "p50": 1.0, "p95": None} for mean in (1.0, 60.9))
     lines = [
         {"tenant": slug, "queue": "q" * 50, "attempts": 1_234_567, "slot_seconds": 9_876_543.2}
-        | {"recorded": waits, "replayed": waits, "changed": changed, "never": never, "clear": changed is shorter}
-        for slug, changed, never in ((tenant.slug, shorter, 0), ("alder", unclear, 0), (None, shorter, 4000))
+        | {
+            "recorded": waits,
+            "replayed": waits,
+            "changed": changed,
+            "never": never,
+            "noticeable": changed is not same,
+        }
+        | {"name": slug and "T" * 200, "difference": "4,000 jobs would not start" if never else "98 % less"}
+        for slug, changed, never in (
+            (tenant.slug, shorter, 0),
+            ("alder", same, 0),
+            (None, shorter | {"mean": None}, 4000),
+        )
     ]
-    accuracy = "Accuracy: replaying the real limits misses the mean wait by 12 %, the p95 by 9 %."
     answer = {
-        "told": accuracy,
+        "told": f"{'T' * 200} in queue {'q' * 50} would wait 1.0 s instead of 1.0 min on average (98 % less).",
+        "accuracy": "Accuracy: replaying the real limits misses the mean wait by 12 %, the p95 by 9 %.",
         "lines": lines,
         "unknown": [{"code": "left", "told": "Jobs of it that left the line: 9."}],
     }

@@ -2,17 +2,24 @@
 
 import inspect
 import re
+from argparse import ArgumentParser
+from typing import get_args
 
 import markdown
+from django.utils import timezone
 
 import jobs
 from docs.pictures import diagrams
 from embedded import REPOSITORY
 from jobs.checks import OTHERS
 from jobs.conf import ALL_SETTINGS
+from jobs.console.cli import searching
+from jobs.console.cli.screen import COLOURS
+from jobs.console.operations.filters import JobFilters
 from jobs.console.ops.shared.meanings import TENANT_STATES, TERMS
 from jobs.contrib.metrics import collector, tenants
 from jobs.http.codes import ProblemCode
+from jobs.http.inputs import State
 from jobs.reading.health import RULES
 from jobs.reading.status_words import TABLE
 from tests.pages import PAGES, table
@@ -153,3 +160,15 @@ def test_the_glossary_has_the_words_of_the_pages_and_few_others():
     assert [word for word, meaning in TERMS.items() if f"| {word} | {meaning} |" not in text] == []
     assert [state for state, meaning in TENANT_STATES.items() if f"| {state.value} | {meaning} |" not in text] == []
     assert [name for word, name, meaning in TABLE if f"| {word} | `{name}` | {meaning} |" not in text] == []
+
+
+def test_the_states_of_a_job_have_one_set_of_names_wherever_they_are_typed_or_shown():
+    names = [name for _, name, _ in TABLE]
+    parser = ArgumentParser()
+    for option in searching.OPTIONS:
+        option(parser)
+    [of_command] = [action.choices for action in parser._actions if action.dest == "status"]
+    assert sorted(get_args(State)) == sorted(of_command) == sorted(names)
+    for name in names:
+        JobFilters().add("status", name, timezone.now())  # as the search of the pages does
+    assert set(COLOURS) - {"paused"} < set(names)

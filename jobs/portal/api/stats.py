@@ -52,7 +52,7 @@ class Slots(Schema):
 
 
 class UnderWay(Schema):
-    """Jobs that have not ended, by status; `held`: the scheduled jobs of a paused job type."""
+    """Jobs that have not ended, by status; `held`: scheduled jobs whose job type is paused, or a budget is used up."""
 
     blocked: int
     scheduled: int

@@ -99,7 +99,7 @@ def ended(job: JobFacts, stopped: str) -> Blocker:
         Status.SUCCESS: f"Succeeded{at}.",
         Status.CANCELLED: f"Cancelled{at}{_because(job)}; {again}.",
         Status.DEAD: f"Died{at}; {dead}. {stopped}{' ' if stopped else ''}{job.last_error}",
-        Status.ERROR: f"Failed{at} without a retry policy; {again}. {job.last_error}",
+        Status.ERROR: f"Failed{at}: its type has no retries; {again}. {job.last_error}",
     }
     return Blocker(Gate.ENDED, sentences[Status(job.status)].rstrip())
 

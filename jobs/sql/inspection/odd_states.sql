@@ -22,12 +22,12 @@ UNION ALL
 SELECT 'overdue', id, 'was due at ' || due_at
 FROM jobs CROSS JOIN clock WHERE due_at < clock.now - %(bound)s * interval '1 second'  -- guard
 UNION ALL
-SELECT 'worker_gone', h.id, 'its worker is gone since ' || coalesce(w.gone_at::text, 'ever')
+SELECT 'worker_gone', h.id, coalesce('its worker has been gone since ' || w.gone_at, 'its worker is unknown')
 FROM held h CROSS JOIN clock LEFT JOIN workers w ON w.id = h.worker
 WHERE h.status = 'running'
   AND (w.id IS NULL OR w.gone_at < clock.now - %(bound)s * interval '1 second')  -- guard
 UNION ALL
-SELECT 'runs_too_long', h.id, 'runs since ' || h.start_time || ', and may for ' || h.may_run || ' s'
+SELECT 'runs_too_long', h.id, 'has been running since ' || h.start_time || '; its time limit is ' || h.may_run || ' s'
 FROM held h CROSS JOIN clock
 WHERE h.status = 'running'
   AND h.start_time < clock.now - (h.may_run + %(bound)s) * interval '1 second'  -- guard

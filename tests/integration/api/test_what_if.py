@@ -52,6 +52,8 @@ def test_a_question_is_taken_up_and_answered_later(operator, begun, since):
     (line,) = found["answer"]["lines"]
     assert (line["tenant"], line["attempts"], line["slot_seconds"]) == ("acme", 4, 40.0)
     assert [round(line[name]["mean"]) for name in ("recorded", "replayed", "changed")] == [15, 15, 5]
+    assert (line["noticeable"], line["difference"]) == (True, "67 % less")
+    assert "in queue default would wait 5.0 s instead of 15 s on average (67 % less)" in found["answer"]["told"]
     assert WhatIf.objects.get().asked_by == "ines"
 
 

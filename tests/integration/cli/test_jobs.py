@@ -324,7 +324,8 @@ class TestChange:
         good = make_job(tenant) if verb == "cancel" else dead(tenant, register())
         success = make_job(tenant, Status.SUCCESS)
         said = refusal(verb, success.pk, good.pk, 999)
-        assert said.startswith(f"id: job {success.pk} is success; there is no job 999. ")
+        assert said.startswith(f"id: job {success.pk} is success; there is no job 999. Only ")
+        assert refusal(verb, 999) == "id: there is no job 999"
         assert Job.objects.get(pk=good.pk).status == ("queued" if verb == "revive" else "cancelled")
 
     def test_all_that_fit_are_counted_first_and_changed_with_yes(self, tenant, register, monkeypatch):

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def tenant():
-    return TenantFactory(slug="acme", queue__num_slots=1)
+    return TenantFactory(slug="acme", name="Acme", queue__num_slots=1)
 
 
 @pytest.fixture
@@ -75,18 +75,21 @@ def test_a_table_for_people(since, monkeypatch):
     shown = run("jobs", "what-if", "--since", since.isoformat(), "--tenant", "acme.num_slots=4")
     assert "acme" in shown
     assert "15s" in shown
-    assert re.search(r"^TENANT +QUEUE +ATTEMPTS +SLOT S +WAITED", shown, re.M)
-    assert re.search(r"^acme +default +4 +40 +15s", shown, re.M)
+    heads = re.split(r"  +", re.search(r"^TENANT +QUEUE +ATTEMPTS +SLOT S +WAITED.*", shown, re.M)[0])
+    assert len(heads) == len(set(heads)), "no two columns have one name"
+    assert re.search(r"^acme +default +4 +40 +15s.* 100 % less$", shown, re.M)
+    assert "Acme in queue default would wait 0.0 s instead of 15 s on average (100 % less)" in shown
     assert "Accuracy: replaying the real limits misses" in shown
 
 
 def test_the_gaps_of_the_record_are_named(since, tenant):
     LimitChange.objects.update(at=since + timedelta(minutes=1))
     Attempt.objects.update(worker_pid=None)
+    TenantQueue.objects.update(budgets={"tokens": 5})
     waiting, cancelled = (make_job(tenant, ready_at=since + timedelta(minutes=2)) for _ in range(2))
     store.cancel([cancelled.pk], tenant_id=EVERY_TENANT)
     found = asked(since)
-    assert [gap["code"] for gap in found["unknown"]] == ["limits", "pauses", "waiting", "left"]
+    assert [gap["code"] for gap in found["unknown"]] == ["limits", "pauses", "held", "waiting", "left"]
     assert found["attempts"] == 4
     assert Job.objects.get(pk=waiting.pk).status == "created"
 

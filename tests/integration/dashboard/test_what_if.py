@@ -22,7 +22,7 @@ def ines(operator, monkeypatch):
 
 @pytest.fixture
 def since():
-    return ran_in_turn(TenantFactory(slug="acme", queue__num_slots=1))
+    return ran_in_turn(TenantFactory(slug="acme", name="Acme", queue__num_slots=1))
 
 
 def form(begin, **fields) -> dict[str, object]:
@@ -41,8 +41,12 @@ def test_a_question_leads_to_a_page_that_looks_again_until_there_is_an_answer(in
     shown = answered.content.decode()
     assert "Refresh" not in answered
     assert "misses the mean wait by 0 %" in shown
-    assert "shorter" in shown
+    assert "Acme in queue default would wait 0.0 s instead of 15 s on average (100 % less)" in shown
+    assert "no other tenant would wait noticeably longer" in shown
+    assert 'data-label="Difference">100 % less</td>' in shown
+    assert 'data-label="Mean wait"><svg class="moved"' in shown
     assert 'data-label="Slot-seconds" class="number">40</td>' in shown
+    assert "A difference is noticeable if" in shown
     assert 'value="acme"' in shown, "the question is there, to be asked again with other limits"
 
 

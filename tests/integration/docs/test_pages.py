@@ -16,7 +16,6 @@ from embedded import REPOSITORY
 from jobs.authoring.decorator import Spec
 from jobs.lifecycle import ARROWS
 from jobs.models import WITNESSES
-from jobs.reading.status_words import TABLE
 from jobs.sql import statement
 from tests.pages import PAGES, anchors, blocks, prose, table
 from tests.sql import sql, value
@@ -210,9 +209,3 @@ class TestOperations:
         pid = value(f"SELECT pg_backend_pid(), pg_advisory_xact_lock{key}")
         assert pid in {row[0] for row in sql(query)}
         assert not sql(query.replace("jobs.clock", "jobs.other"))
-
-
-def test_the_words_for_states_are_those_of_the_pages():
-    text = (DOCS / "dashboard.md").read_text()
-    for word, name, meaning in TABLE:
-        assert f"| {word} | `{name}` | {meaning} |" in text

@@ -406,7 +406,7 @@ class TestNotInLine:
 
     @pytest.mark.parametrize(
         ("dead", "status", "says"),
-        [(True, "dead", "it can be revived or discarded"), (False, "error", "without a retry policy")],
+        [(True, "dead", "it can be revived or discarded"), (False, "error", "its type has no retries")],
     )
     def test_ended_badly(self, tenant, register, dead, status, says):
         worker = register()

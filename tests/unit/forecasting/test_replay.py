@@ -181,8 +181,8 @@ def test_an_answer_has_the_error_of_the_replay_and_the_lines_of_each_tenant():
     assert (found.attempts, found.knows, found.error.mean) == (5, True, pytest.approx(0.0))
     ada, bob = found.lines
     assert (ada.slot_seconds, bob.slot_seconds) == (40.0, 10.0)
-    assert (ada.recorded.mean, ada.replayed.mean, ada.changed.mean, ada.clear) == (15.0, 15.0, 0.0, True)
-    assert (bob.changed.mean, bob.clear) == (0.0, False)
+    assert (ada.recorded.mean, ada.replayed.mean, ada.changed.mean, ada.noticeable) == (15.0, 15.0, 0.0, True)
+    assert (bob.changed.mean, bob.noticeable) == (0.0, False)
 
 
 def test_a_replay_that_is_too_far_off_gives_no_answer():

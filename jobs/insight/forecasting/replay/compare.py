@@ -13,6 +13,7 @@ from jobs.insight.forecasting.replay.record import Hypothesis, Record
 from jobs.insight.forecasting.replay.replay import Replay, counts
 
 LEAST_WAIT = 0.5  # seconds: an error is relative to the recorded wait, but at least to this
+LEAST_CHANGE = 0.1  # of the replayed mean wait: a smaller change is not noticeable
 MOST_ERROR = 0.2  # relative error of the mean wait above which a replay cannot predict a change
 
 
@@ -49,13 +50,29 @@ class LaneWaits:
     never: int = 0
 
     @property
-    def clear(self) -> bool:
-        """Return whether the other limits change the mean wait by more than the replay's error in this line."""
+    def noticeable(self) -> bool:
+        """Return whether the other limits make a difference that people would notice.
+
+        Some attempts would not start; or the mean wait changes by at least LEAST_CHANGE and LEAST_WAIT, and by more
+        than the replay's error in this line.
+        """
         was, real = self.replayed.mean, self.recorded.mean
         if self.changed is None or was is None or real is None:
             return False
-        now = self.changed.mean
-        return bool(self.never) if now is None else abs(now - was) > abs(was - real)
+        if self.changed.mean is None:
+            return bool(self.never)
+        change = abs(self.changed.mean - was)
+        return change >= max(LEAST_WAIT, LEAST_CHANGE * was) and change > abs(was - real)
+
+    @property
+    def change(self) -> float:
+        """Return the seconds that its attempts would wait more, all together; below 0: less.
+
+        Infinite if some would not start.
+        """
+        if self.changed is None or self.replayed.mean is None:
+            return 0.0
+        return inf if self.changed.mean is None else self.attempts * (self.changed.mean - self.replayed.mean)
 
 
 @dataclass(frozen=True)
@@ -72,6 +89,7 @@ class Comparison:
     """The waits of all lanes, and how near the replay comes.
 
     attempts: the number of attempts that were replayed
+    lines: those with a noticeable change first, the largest changes before others
     error: None: no attempt of the window was replayed
     unreplayed: the number of attempts that did not start in the replay, or whose limits are not known
     """
@@ -105,6 +123,7 @@ def _comparison(record: Record, replayed: Sequence[float | None], changed: Seque
             else:
                 of_lane[attempt.tenant_id, attempt.queue_id].append(n)
     lines = [_line(record, lane, indices, replayed, changed) for lane, indices in sorted(of_lane.items())]
+    lines.sort(key=lambda line: (not line.noticeable, -abs(line.change), -line.attempts))
     return Comparison(sum(line.attempts for line in lines), lines, error(lines), unreplayed)
 
 
