@@ -21,7 +21,7 @@ MAX_LISTED = 20  # changes, and findings of each check
 @page_for("jobs.view_worker")
 def show(request: HttpRequest) -> HttpResponse:
     present = snapshot.current()
-    known = live.facts()
+    known = live.known_now(present)
     odd, over = checks()
     found = conditions(known) if known else None
     sees_changes = request.user.has_perm(named("tenants.view_change"))

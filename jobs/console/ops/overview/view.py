@@ -13,7 +13,6 @@ from jobs.console.ops.shared.access import page_for
 from jobs.console.ops.shared.history import Use
 from jobs.console.ops.shared.snapshot import Snapshot
 from jobs.reading.standing import TenantStanding
-from jobs.reading.waits import PROCESS
 
 MAX_BUSIEST = 10  # tenants: more, with their strips, would weigh more than 12 KB at each refresh
 REGIONS = ("old", "numbers", "pools", "waits", "ended", "waited", "busiest", "failing")
@@ -44,7 +43,7 @@ class NumberTiles:
 
     processes: the processes of all pools, or the seats of a light one
     units: the word for these: a process of an ordinary pool is one seat
-    under_way: the slots in use
+    under_way: those in use: the table of pools adds up to it
     may_run: the jobs that only lack a process
     is_short: whether a pool has too few processes
     """
@@ -61,7 +60,7 @@ def _numbers(present: Snapshot) -> NumberTiles:
     return NumberTiles(
         processes=sum(pool.processes for pool in pools),
         units="seats" if any(pool.is_light for pool in pools) else "processes",
-        under_way=sum(use.slots for use in present.in_use),
+        under_way=sum(pool.in_use for pool in pools),
         may_run=sum(pool.may_run for pool in pools),
         is_short=any(pool.is_short for pool in pools),
     )
@@ -71,13 +70,13 @@ def _numbers(present: Snapshot) -> NumberTiles:
 class WaitingAtGate:
     """The jobs that wait at a gate.
 
-    needs_processes: whether more processes would help
+    could_start: how many of them would start at once with more processes
     opens_at: when the next token of its rate limits arrives
     """
 
     gate: Gate
     jobs: int
-    needs_processes: bool
+    could_start: int
     opens_at: datetime | None
 
 
@@ -90,7 +89,10 @@ class WaitsByGate:
 
 
 def _waits(present: Snapshot) -> WaitsByGate:
-    gates = [WaitingAtGate(gate, jobs, gate in PROCESS, present.opens_at(gate)) for gate, jobs in present.gates]
+    could_start = present.could_start
+    gates = [
+        WaitingAtGate(gate, jobs, could_start.get(gate, 0), present.opens_at(gate)) for gate, jobs in present.gates
+    ]
     return WaitsByGate(gates, max((waiting.jobs for waiting in gates), default=0))
 
 

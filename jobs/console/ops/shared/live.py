@@ -1,6 +1,7 @@
 """The frame of the operators' pages, around their live regions: the menu, and the conditions that hold."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.db import Error
@@ -37,7 +38,7 @@ def page(
     ask: the query of these requests, if it is not that of the page
     """
     present = snapshot.current()
-    known = facts() if request.user.has_perm(named("jobs.view_worker")) else None
+    known = known_now(present) if request.user.has_perm(named("jobs.view_worker")) else None
     holding = [condition for condition in conditions(known) if condition.severity != "info"] if known else None
     entries = menu(request, _counts(present, holding))
     frame_context = {"menu": entries, **frame(request, title)}
@@ -54,10 +55,22 @@ def _counts(present: Snapshot, holding: Sequence[Condition] | None) -> dict[str,
     return signs | {"health": str(len(holding)) if holding else ""}
 
 
+def known_now(present: Snapshot) -> Facts | None:
+    """Return the facts with the work of a snapshot, so that conditions and tables of a page have the same numbers.
+
+    Without these, if the last look at the work failed. None if the database did not answer in time.
+    """
+    known = facts()
+    if known is None or snapshot.WORK in present.old:
+        return known
+    server = replace(known.server, now=present.now)
+    return replace(known, lanes=present.lanes, queues=present.queues, workers=present.workers, server=server)
+
+
 @cached(CONDITIONS_SECONDS, before=None)
 def facts() -> Facts | None:
     """Read the facts that decide whether anything is wrong; None if the database does not answer in time."""
     try:
-        return look()  # not the snapshot: its resting parts are old, and of different moments
-    except Error:  # and not `waits`: viewers would wait in the threads that the requests of tenants need
+        return look()
+    except Error:  # not `waits`: viewers would wait in the threads that the requests of tenants need
         return None
