@@ -10,15 +10,10 @@ from jobs.allocation.gates import Gate
 from jobs.models import Repair, Sample
 from jobs.reading.blocks import BlockNow, BlocksOfType
 from jobs.reading.health import RULES, Facts, conditions
-from jobs.reading.health.looks import (
-    BudgetLook,
-    EndedLook,
-    PredictionsLook,
-    QuietPool,
-    ServerLook,
-    TargetLook,
-    WebhooksLook,
-)
+from jobs.reading.health.ended import EndedLook
+from jobs.reading.health.looks import BudgetLook, PredictionsLook, ServerLook, WebhooksLook
+from jobs.reading.health.quiet import QuietPool
+from jobs.reading.health.target_look import TargetLook
 from jobs.reading.looking import Worker
 from jobs.reading.statistics import Kept
 from jobs.reading.waits import PoolDemand

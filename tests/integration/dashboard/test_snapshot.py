@@ -176,9 +176,8 @@ def test_a_page_takes_few_statements_however_many_rows_it_shows(admin_client, pa
 
 
 def told(client) -> dict[str, list[int]]:
-    """The numbers of the pages by where they stand: a tile, the pool's row, the row of a gate, a condition."""
-    pages = text(client.get("/ops/")) + text(client.get("/ops/health/"))
-    words = " ".join(unescape(strip_tags(pages)).split())
+    """The numbers of the Overview by where they stand: a tile, the pool's row, the row of a gate, a condition."""
+    words = " ".join(unescape(strip_tags(text(client.get("/ops/")))).split())
     sought = {
         "tile": r"May run, no process\s*(\d+)",
         "under way": r"Under way\s*(\d+) of (\d+) processes",

@@ -5,7 +5,6 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 
 from jobs import store
-from jobs.conf import settings
 from jobs.console.ops.shared import history, live, snapshot
 from jobs.console.ops.shared.access import page_for
 from jobs.models import PausedJobType
@@ -23,13 +22,11 @@ def show(request: HttpRequest) -> HttpResponse:
     present = snapshot.current()
     known = live.known_now(present)
     odd, over = checks()
-    found = conditions(known) if known else None
+    found = {condition.code for condition in conditions(known)} if known else None
     sees_changes = request.user.has_perm(named("tenants.view_change"))
     context = {
         "snapshot": present,
-        "conditions": found,
-        "on_site": bool(settings.JOBS_DOCS_URL),
-        "fine": None if found is None else len(RULES) - len({condition.code for condition in found}),
+        "fine": None if found is None else len(RULES) - len(found),
         "fairness": known and known.sample.fairness,
         "predictions": known and known.predictions.in_words,
         "targets": history.targets_kept() if any(queue.wait_target for queue in present.queues.values()) else (),

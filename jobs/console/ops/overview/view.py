@@ -15,7 +15,7 @@ from jobs.console.ops.shared.snapshot import Snapshot
 from jobs.reading.standing import TenantStanding
 
 MAX_BUSIEST = 10  # tenants: more, with their strips, would weigh more than 12 KB at each refresh
-REGIONS = ("old", "numbers", "pools", "waits", "ended", "waited", "busiest", "failing")
+REGIONS = ("old", "incident", "numbers", "pools", "waits", "failing", "ended", "waited", "busiest")
 
 
 @page_for("jobs.view_job")

@@ -178,6 +178,13 @@ def moment(at: datetime | None, now: datetime | None = None) -> SafeString | str
 
 
 @register.filter
+def minute(at: datetime, now: datetime) -> SafeString:
+    """Render a time in UTC to the minute; with its date if that is not today."""
+    written = f"{at:%H:%M}" if at.date() == now.date() else f"{at:%Y-%m-%d %H:%M}"
+    return format_html('<time datetime="{}">{}</time>', at.isoformat(), written)
+
+
+@register.filter
 def as_json(value: Any) -> str:
     """Format indented JSON with masked secrets, and without control characters."""
     return printable(json.dumps(masked(value), indent=2, ensure_ascii=False, sort_keys=True))

@@ -14,6 +14,7 @@ from django.http import HttpRequest, HttpResponse
 from jobs.console.ops.shared import live, snapshot
 from jobs.console.ops.shared.access import action_for, page_for
 from jobs.console.ops.shared.answers import done, refused
+from jobs.console.ops.shared.taken_back import taken_back
 from jobs.console.ops.workers.reads import (
     RecentWork,
     RunningType,
@@ -122,6 +123,7 @@ def show(request: HttpRequest) -> HttpResponse:
         if worker.gone_at is None
     ]
     gone = [worker for worker in present.workers if worker.gone_at is not None]
+    lost = taken_back(gone)
     regions = {
         "snapshot": present,
         "clock": ClockState(leader, recorded_at),
@@ -131,7 +133,7 @@ def show(request: HttpRequest) -> HttpResponse:
             max((one.ends_by for one in of_all), default=None),
         ),
         "workers": rows,
-        "gone": [(worker, work.get(worker.id, RecentWork())) for worker in gone],
+        "gone": [(worker, work.get(worker.id, RecentWork()), lost.get(worker.id)) for worker in gone],
         "open_migrations": open_migrations(),
         "handed_over": present.in_use_by_worker.get(None, 0),
     }

@@ -1,0 +1,95 @@
+"""The first page in an incident: the cause, its consequences and their cures."""
+
+import re
+import uuid
+from datetime import timedelta
+from html import unescape
+
+import pytest
+from django.utils import timezone
+from django.utils.html import strip_tags
+
+from jobs.lifecycle import Status
+from jobs.models import FailedAttempt, JobMinute, PausedJobType, Recorded, Worker
+from jobs.reading.statistics import BUCKETS
+from tests.factories import QueueFactory, TenantFactory, make_job
+from tests.integration.dashboard.reading import text
+
+pytestmark = pytest.mark.django_db
+SEEN = ("view_job", "view_worker")
+
+
+def words(page: str) -> str:
+    return " ".join(unescape(strip_tags(page)).split())
+
+
+def lost_worker(name: str, minutes: int = 2, *, lost: bool = True) -> uuid.UUID:
+    """One that is gone since so many minutes, and that ran a job of each of two tenants."""
+    gone_at = timezone.now() - timedelta(minutes=minutes)
+    what = {"name": name, "pid": 1, "pool": "default", "concurrency": 2, "lost": lost}
+    gone = Worker.objects.create(pk=uuid.uuid4(), beat_at=gone_at, gone_at=gone_at, **what)
+    for _ in range(2):
+        job = make_job(TenantFactory(), Status.SCHEDULED)
+        failed = {"attempt": 1, "error": "gone", "worker": gone.pk, "end_time": timezone.now()}
+        FailedAttempt.objects.create(job=job, error_class="WorkerGone", **failed)
+    return gone.pk
+
+
+def links_of(page: str) -> list[int]:
+    """The jobs that the page says were taken back."""
+    return sorted({int(pk) for pk in re.findall(r'<a href="/ops/jobs/(\d+)/">\1</a>', page)})
+
+
+def test_a_lost_worker_is_told_first_with_its_jobs_and_with_the_pool_that_lacks_it(
+    client, operator, register, exact_capacity
+):
+    worker, tenant = register(concurrency=1), TenantFactory()
+    Worker.objects.update(started_at=timezone.now() - timedelta(hours=1))
+    pk, stranger = lost_worker("second@hostb"), lost_worker("third@hostb", lost=False)
+    taken_back = sorted(FailedAttempt.objects.filter(worker=pk).values_list("job_id", flat=True))
+    make_job(tenant, Status.RUNNING, worker=worker)
+    make_job(tenant)
+    now = timezone.now()
+    late = {"default": {"jobs": 1, "seconds": 90.0, "idle_looks": 0}}
+    Recorded.objects.create(task="may run", upto=now, at=now, late=late)
+    page = text(client.get("/ops/"))
+    card = page.partition('id="incident"')[2].partition("</section>")[0]
+    assert re.search(
+        r"Worker second@hostb of pool default went silent .* Workers 2 jobs were taken back: .*No clock leads.*"
+        r"\d\d:\d\d Pool default lacks processes: 1 job could start now; 1 more process would be busy. Workers",
+        words(card),
+    )
+    assert links_of(card) == taken_back
+    assert "third@hostb" not in card
+    bar = words(text(client.get("/ops/jobs/")).partition('id="alarm"')[2].partition("</section>")[0])
+    assert "Critical: Worker second@hostb of pool default went silent" in bar and "All 3 conditions" in bar
+    assert links_of(text(client.get("/ops/health/")).partition('id="repairs"')[0]) == taken_back
+    gone = text(client.get("/ops/workers/")).partition('id="gone"')[2]
+    assert links_of(gone) == sorted(FailedAttempt.objects.filter(worker=pk).values_list("job_id", flat=True)), (
+        f"not those of {stranger}, which stopped"
+    )
+    assert "second@hostb" not in text(operator("view_job").get("/ops/"))
+    assert links_of(text(operator("view_worker").get("/ops/workers/"))) == []
+
+
+def test_failures_name_the_job_type_and_pause_it_with_one_click(client, operator):
+    minute, owner, stranger = timezone.now().replace(second=0, microsecond=0), TenantFactory(), TenantFactory()
+    buckets = {"run_buckets": [0] * BUCKETS, "wait_buckets": [0] * BUCKETS, "run_seconds": 1, "wait_seconds": 1}
+    of = {"queue_id": QueueFactory().pk, "source_type": "reports.datareport", **buckets}
+    for back in range(1, 9):
+        at = minute - timedelta(minutes=back)
+        JobMinute.objects.create(minute=at, source_method="quick", outcome="success", attempts=20, **of)
+        outcome = "dead" if back < 4 else "success"
+        JobMinute.objects.create(minute=at, source_method="execute", outcome=outcome, attempts=100, **of)
+    for method, tenant in (("execute", owner), ("execute", owner), ("quick", stranger)):
+        make_job(tenant, Status.DEAD, source_type="reports.datareport", source_method=method)
+    since = f"{minute - timedelta(minutes=3):%H:%M}"
+    told = f"{since} reports.datareport.execute: 300 of 800 attempts failed in 10 minutes, of 1 tenant."
+    page = text(client.get("/ops/"))
+    assert told in words(page)
+    assert "type=reports.datareport.execute" in page and "Pause it" in words(page)
+    assert page.index("Failing") < page.index('id="ended"')
+    assert "Pause it" not in text(operator(*SEEN).get("/ops/"))
+    client.post("/ops/job-types/pause", {"type": "reports.datareport.execute", "next": "/ops/"})
+    assert [str(one) for one in PausedJobType.objects.all()] == ["reports.datareport.execute"]
+    assert "Resume it" in words(text(client.get("/ops/")))
