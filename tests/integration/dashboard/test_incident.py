@@ -93,3 +93,26 @@ def test_failures_name_the_job_type_and_pause_it_with_one_click(client, operator
     client.post("/ops/job-types/pause", {"type": "reports.datareport.execute", "next": "/ops/"})
     assert [str(one) for one in PausedJobType.objects.all()] == ["reports.datareport.execute"]
     assert "Resume it" in words(text(client.get("/ops/")))
+
+
+def test_a_waiting_tenant_says_for_what_and_its_paused_queue_is_resumed_where_it_is_seen(client, operator):
+    owner, stranger = TenantFactory(slug="owner"), TenantFactory(slug="stranger")
+    nightly = QueueFactory(name="nightly", paused=True)
+    make_job(owner, queue=nightly)
+    make_job(stranger)
+    for path in ("/ops/", "/ops/tenants/"):
+        page = text(client.get(path))
+        rows = [words(page.partition(f'id="tenant-{one.pk}"')[2].partition("</tr>")[0]) for one in (owner, stranger)]
+        assert "waiting paused: nightly Resume" in rows[0]
+        assert "waiting no worker" in rows[1] and "nightly" not in rows[1]
+    lane = text(client.get("/ops/tenants/owner/")).partition('id="lanes"')[2].partition("</section>")[0]
+    assert f'/ops/queues/#queue-{nightly.pk}">nightly</a>' in lane
+    assert "1: the queue is paused Resume no recent forecast" in words(lane)
+    others = operator("view_job", "view_tenantqueue")
+    for path in ("/ops/", "/ops/tenants/owner/"):
+        assert "Resume" not in words(text(others.get(path)))
+    action = re.search(r'action="([^"]+)"', lane)[1]
+    client.post(action, {"paused": "0", "next": "/ops/tenants/owner/"})
+    nightly.refresh_from_db()
+    assert not nightly.paused
+    assert "paused: nightly" not in words(text(client.get("/ops/")))
