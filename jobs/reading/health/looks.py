@@ -21,6 +21,7 @@ MOST_SHORT = 20  # tenants that got too little of their share
 # Predictions are off if the share of p90 that held in the last hour is outside of these bounds. They need no full hour
 # of outcomes: the first hour of a bad day is the worst.
 MIN_OUTCOMES, LEAST_HELD, MOST_HELD = 200, 0.8, 0.97
+MIN_JUDGED = 50  # outcomes of a day; with fewer, nothing is said of its forecasts
 LOW = 0.8  # the part of a budget from which on it is low
 TIMEOUT = 2.0  # seconds for one statement of a look
 
@@ -108,16 +109,26 @@ class PredictionsLook:
         return not LEAST_HELD <= self.held_lately / self.known_lately <= MOST_HELD
 
     @property
+    def points(self) -> list[tuple[float, float]]:
+        """Return the promised share of jobs that start by a moment, and the share that did; without unknown ones."""
+        known = ((0.5, self.held_50, self.known_50), (0.9, self.held_90, self.known_90))
+        return [(promised, held / outcomes) for promised, held, outcomes in known if outcomes]
+
+    @property
     def in_words(self) -> str:
-        """Coverage, loss and baselines of the last day, in a sentence; empty if no outcome is known."""
+        """Return how often the limits of the last day held; empty if no outcome is known."""
         if not self.known_90 or not self.known_50:
             return ""
         first, second = percent(self.held_50, self.known_50), percent(self.held_90, self.known_90)
-        held = f"{first} of jobs started by p50, {second} by p90"
-        loss = f"mean loss {_seconds(self.loss_50, self.loss_90)} (by jobs ahead "
-        loss += f"{_seconds(self.ahead_50, self.ahead_90)}, by last waits {_seconds(self.past_50, self.past_90)})"
-        unsaid = percent(self.unsaid, self.predictions)
-        return f"{self.predictions:,} start predictions in 24 h: {held}; {loss}; {unsaid} without a moment"
+        return f"{second} of {self.known_90:,} jobs started within their 90 % limit, {first} within their 50 % limit."
+
+    @property
+    def verdict(self) -> str:
+        """Return a judgement of the forecasts, by the share of their 90 % limits that held."""
+        if self.known_90 < MIN_JUDGED:
+            return "Too few to judge."
+        held = self.held_90 / self.known_90
+        return "Too optimistic." if held < LEAST_HELD else "Too cautious." if held > MOST_HELD else "Reliable."
 
     @property
     def how_often(self) -> str:
@@ -126,10 +137,6 @@ class PredictionsLook:
             return ""
         first, second = percent(self.held_50, self.known_50), percent(self.held_90, self.known_90)
         return f"In 24 h {first} of {self.known_90:,} such jobs started by the first moment, {second} by the second."
-
-
-def _seconds(*losses: float | None) -> str:
-    return " and ".join("–" if loss is None else f"{loss:.1f}" for loss in losses) + " s"
 
 
 @dataclass(frozen=True)
