@@ -87,7 +87,7 @@ def test_tenants_that_need_attention_come_first():
         lane(7, passing=1, waiting=130, since=long_ago),
         lane(None, passing=9, lanes=9, since=None),
     ]
-    in_use = [SlotsInUse(1, None, 1), SlotsInUse(3, None, 1)]
+    in_use = [SlotsInUse(1, None, "a.b", 1), SlotsInUse(3, None, "a.b", 1)]
     seen = snapshot([*tenants, hungry], [queue(1), queue(2, paused=True)], lanes, in_use=in_use)
     told = [(one.tenant.id, one.state) for one in seen.standings]
     assert told == [

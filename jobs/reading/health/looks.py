@@ -21,7 +21,7 @@ MOST_SHORT = 20  # tenants that got too little of their share
 # Predictions are off if the share of p90 that held in the last hour is outside of these bounds. They need no full hour
 # of outcomes: the first hour of a bad day is the worst.
 MIN_OUTCOMES, LEAST_HELD, MOST_HELD = 200, 0.8, 0.97
-MIN_JUDGED = 50  # outcomes of a day; with fewer, nothing is said of its forecasts
+MIN_JUDGED = 50  # outcomes of a day below which its forecasts are not judged
 LOW = 0.8  # the part of a budget from which on it is low
 TIMEOUT = 2.0  # seconds for one statement of a look
 

@@ -116,3 +116,34 @@ def test_a_waiting_tenant_says_for_what_and_its_paused_queue_is_resumed_where_it
     nightly.refresh_from_db()
     assert not nightly.paused
     assert "paused: nightly" not in words(text(client.get("/ops/")))
+
+
+def test_the_processes_are_shown_by_worker_tenant_and_type_with_the_same_sums_on_the_overview(
+    client, operator, register, monkeypatch
+):
+    few, many = TenantFactory(name="Few & Co.", slug="few"), TenantFactory(name="Many", slug="many")
+    first, second = register(concurrency=5), register(concurrency=2)
+    for tenant, worker, method in ((many, first, "send"), (many, first, "send"), (many, second, "sort")):
+        make_job(tenant, Status.RUNNING, worker=worker, source_type="mail.letter", source_method=method)
+    job = make_job(few, Status.RUNNING, worker=first, source_type="mail.letter", source_method="send")
+
+    def grid(by: str, who=client) -> str:
+        return text(who.get("/ops/workers/", {"by": by})).partition('id="runs"')[2].partition("</table>")[0]
+
+    by_worker, by_tenant, by_type = (grid(by) for by in ("worker", "tenant", "type"))
+    assert 'aria-current="true">by worker' in grid("nonsense")
+    assert re.search(r"3/5 (send \S+ s ){3}2 idle", words(by_worker)) and re.search(r"1/2 sort \S+ s", words(by_worker))
+    assert re.search(r"Many 3 send .* Few & Co. 1 send", words(by_tenant))
+    assert re.search(r"mail.letter.send 3 .*Many .* mail.letter.sort 1 Many", words(by_type))
+    cell = f'class="t1" href="/ops/jobs/{job.pk}/" title="Few &amp; Co.: mail.letter.send, job {job.pk}, process'
+    assert all(cell in one for one in (by_worker, by_tenant, by_type))
+    sums = words(text(client.get("/ops/")).partition('id="takers"')[2].partition("</section>")[0])
+    assert re.search(r"Many 3 · Few & Co. 1 .*mail.letter.send 3 · mail.letter.sort 1 .* 3 · test@\S+ 1", sums)
+    monkeypatch.setattr("jobs.console.ops.workers.view.MAX_CELLS", 3)
+    monkeypatch.setattr("jobs.console.ops.workers.grid.MAX_CELLS", 3)
+    bars = grid("worker")
+    assert "/ops/jobs/" not in bars
+    assert (
+        'viewBox="0 0 5 1"' in bars and '<path class="t0" d="M0 0h2v1H0z"/><path class="t1" d="M2 0h1v1H2z"/>' in bars
+    )
+    assert "mail.letter" not in grid("worker", operator("view_worker"))

@@ -12,10 +12,12 @@ from jobs.console.ops.shared import history, live, snapshot
 from jobs.console.ops.shared.access import page_for
 from jobs.console.ops.shared.history import Use
 from jobs.console.ops.shared.snapshot import Snapshot
+from jobs.console.ops.shared.takers import Taker, takers
 from jobs.reading.standing import TenantStanding
 
 MAX_BUSIEST = 10  # tenants: more, with their strips, would weigh more than 12 KB at each refresh
-REGIONS = ("old", "incident", "numbers", "pools", "waits", "failing", "ended", "waited", "busiest")
+MAX_TAKERS = 4  # workers, tenants and job types each
+REGIONS = ("old", "incident", "numbers", "pools", "takers", "waits", "failing", "ended", "waited", "busiest")
 
 
 @page_for("jobs.view_job")
@@ -30,6 +32,7 @@ def show(request: HttpRequest) -> HttpResponse:
         "snapshot": present,
         "numbers": _numbers(present),
         "pools": [(pool, use.pools.get(pool.name)) for pool in present.pools],
+        "takers": _takers(present),
         "waits": _waits(present),
         "busiest": _busiest(present, use),
         "past": past(request.GET, reverse("jobs_ops:jobs")),
@@ -64,6 +67,14 @@ def _numbers(present: Snapshot) -> NumberTiles:
         may_run=sum(pool.may_run for pool in pools),
         is_short=any(pool.is_short for pool in pools),
     )
+
+
+def _takers(present: Snapshot) -> list[tuple[str, list[Taker], int]]:
+    """Return those that hold most processes, and the number of the others: by tenant, by type, by worker."""
+    if not present.in_use:
+        return []
+    found = [(by, [one for one in takers(present, by) if one.in_use]) for by in ("tenant", "type", "worker")]
+    return [(by, ones[:MAX_TAKERS], max(len(ones) - MAX_TAKERS, 0)) for by, ones in found]
 
 
 @dataclass(frozen=True)
