@@ -31,13 +31,14 @@ PLANNER = (
 
 @dataclass(frozen=True)
 class SlotsInUse:
-    """The slots of a tenant's jobs at one worker.
+    """The slots of a tenant's jobs of a type at one worker.
 
     worker: None for jobs that were handed over, and that no process has started yet.
     """
 
     tenant_id: int
     worker: UUID | None
+    job_type: str
     slots: int
 
 

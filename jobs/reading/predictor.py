@@ -36,6 +36,11 @@ def register(predictor: Predictor) -> None:
     _predictors.append(predictor)
 
 
+def is_registered() -> bool:
+    """Return whether an app predicts starts here."""
+    return bool(_predictors)
+
+
 def starts(jobs: Sequence[JobRow]) -> dict[int, Starts]:
     return {key: value for predictor in _predictors for key, value in predictor.starts(jobs).items()}
 

@@ -64,7 +64,13 @@ class Standing:
 
 @dataclass(frozen=True, kw_only=True)
 class TenantStanding(Standing):
+    """The standing of a tenant.
+
+    cuts: the gates at which its jobs wait.
+    """
+
     tenant: Tenant
+    cuts: Sequence[Cut] = ()
 
     @property
     def share(self) -> str:
@@ -113,6 +119,7 @@ def of_tenants(
                 starved=starved(tenant, lanes_of[tenant.id], cuts[tenant.id], now),
             ),
             in_use=tenant.in_use,
+            cuts=cuts[tenant.id],
             **_waiting(lanes_of[tenant.id]),
         )
         for tenant in tenants

@@ -32,6 +32,14 @@ WORDS = {  # for reasons that a page does not show in another way
     Reason.NO_HISTORY: "no job has ended yet",
     Reason.UNSURE: "such predictions were not reliable lately",
 }
+SHOWN = {  # for those that the page of a job shows as what it waits for
+    Reason.TENANT_PAUSED: "the tenant is paused",
+    Reason.NO_SLOTS: "the tenant has no slots",
+    Reason.QUEUE_PAUSED: "the queue is paused",
+    Reason.HELD: "the job type is paused",
+    Reason.NO_WORKER: "no worker is live",
+    Reason.LATE: "no recent forecast",
+}
 
 
 @dataclass(frozen=True)
@@ -55,6 +63,11 @@ class Starts:
     def in_words(self) -> str:
         """Return why p50 is missing, for people; empty if a page shows that in another way."""
         return "" if self.reason is None else WORDS.get(self.reason, "")
+
+    @property
+    def why(self) -> str:
+        """Return why p50 is missing, for people; empty if this is not known."""
+        return "" if self.reason is None else {**WORDS, **SHOWN}.get(self.reason, "")
 
 
 @dataclass(frozen=True)

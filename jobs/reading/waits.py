@@ -94,8 +94,12 @@ def _cut(lane: Lane, queue: Queue) -> Iterator[tuple[Gate, int]]:
         yield gate, lane.waiting
         return
     yield Gate.USER_FULL, lane.of_full_users
-    at_pool = next(gates.of_pool(queue.pool_processes, queue.pool_in_use), Gate.NEXT)
-    yield at_pool, lane.waiting - lane.of_full_users
+    yield _at_pool(queue), lane.waiting - lane.of_full_users
+
+
+def _at_pool(queue: Queue) -> Gate:
+    """Return the gate of the pool at which a job of a queue waits that all limits would let go."""
+    return next(gates.of_pool(queue.pool_processes, queue.pool_in_use), Gate.NEXT)
 
 
 def _closed(lane: Lane, queue: Queue) -> Iterator[Gate]:
@@ -152,3 +156,11 @@ def may_run(lanes: Iterable[Lane], queues: Mapping[int, Queue]) -> Counter[int]:
             room[lane.queue_id] -= jobs
             jobs_of_queue[lane.queue_id] += jobs
     return jobs_of_queue
+
+
+def could_start(lanes: Iterable[Lane], queues: Mapping[int, Queue]) -> Counter[Gate]:
+    """Count the jobs of `may_run` by the gate at which they wait."""
+    by_gate: Counter[Gate] = Counter()
+    for pk, jobs in may_run(lanes, queues).items():
+        by_gate[_at_pool(queues[pk])] += jobs
+    return by_gate

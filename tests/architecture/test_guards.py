@@ -59,7 +59,7 @@ def test_a_statement_lies_in_the_folder_of_the_one_module_that_runs_it(subtests)
         "reading/budgets",
         "insight/replay",
         "reading/explain/reads",
-        "reading/health/looks",
+        *(f"reading/health/{name}" for name in ("looks", "quiet", "target_look")),
     )
     others += (
         *(f"recording/{name}" for name in ("statements", "record", "close", "sample")),

@@ -15,15 +15,8 @@ from jobs.contrib.metrics.collector import Look
 from jobs.models import Repair, Sample
 from jobs.reading.blocks import BlockNow, BlocksOfType
 from jobs.reading.health import RULES, Facts
-from jobs.reading.health.looks import (
-    BudgetLook,
-    EndedLook,
-    ForecastLook,
-    PredictionsLook,
-    ServerLook,
-    TotalLook,
-    WebhooksLook,
-)
+from jobs.reading.health.ended import EndedLook
+from jobs.reading.health.looks import BudgetLook, ForecastLook, PredictionsLook, ServerLook, TotalLook, WebhooksLook
 from jobs.reading.statistics import BUCKETS
 from tests.unit.test_health import worker
 from tests.unit.test_waits import NOW, lane, queue

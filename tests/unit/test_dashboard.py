@@ -19,6 +19,7 @@ from embedded import REPOSITORY
 from jobs.allocation.gates import Gate
 from jobs.console.ops.job.view import like_it, way
 from jobs.console.ops.overview.reads import most_failing
+from jobs.console.ops.queues.emptying import emptying
 from jobs.console.ops.shared import ended_chart, strips
 from jobs.console.ops.shared.snapshot import Snapshot
 from jobs.console.ops.shared.tags import short, span
@@ -87,7 +88,7 @@ def test_tenants_that_need_attention_come_first():
         lane(7, passing=1, waiting=130, since=long_ago),
         lane(None, passing=9, lanes=9, since=None),
     ]
-    in_use = [SlotsInUse(1, None, 1), SlotsInUse(3, None, 1)]
+    in_use = [SlotsInUse(1, None, "a.b", 1), SlotsInUse(3, None, "a.b", 1)]
     seen = snapshot([*tenants, hungry], [queue(1), queue(2, paused=True)], lanes, in_use=in_use)
     told = [(one.tenant.id, one.state) for one in seen.standings]
     assert told == [
@@ -253,6 +254,14 @@ def letters(strip: str, steps: int) -> str:
             assert found[int(start) : int(start) + int(length)] == [" "] * int(length)
             found[int(start) : int(start) + int(length)] = letter * int(length)
     return "".join(found)
+
+
+def test_a_line_is_empty_when_it_goes_on_as_in_the_last_minutes():
+    assert emptying([None, 130, None, 110, 100], 90) == "empty in about 9 min"
+    assert emptying([40, 60, 80, 100], 120) == "grows by 20 a minute"
+    assert emptying([100, 90, 110, 100], 100) == "gets no shorter"
+    assert [emptying(waiting, 90) for waiting in ([], [None], [130, 120, 110], [130, None, None])] == [""] * 4
+    assert emptying([9, 8, 7, 6], 5) == "", "a short line"
 
 
 def test_a_strip_shows_each_step_by_its_level_and_what_is_unknown_as_nothing():

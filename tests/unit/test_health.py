@@ -7,18 +7,14 @@ from uuid import uuid4
 import pytest
 
 from jobs.allocation.gates import Gate
+from jobs.console.ops.health.reliability import diagram
 from jobs.models import Repair, Sample
 from jobs.reading.blocks import BlockNow, BlocksOfType
 from jobs.reading.health import RULES, Facts, conditions
-from jobs.reading.health.looks import (
-    BudgetLook,
-    EndedLook,
-    PredictionsLook,
-    QuietPool,
-    ServerLook,
-    TargetLook,
-    WebhooksLook,
-)
+from jobs.reading.health.ended import EndedLook
+from jobs.reading.health.looks import BudgetLook, PredictionsLook, ServerLook, WebhooksLook
+from jobs.reading.health.quiet import QuietPool
+from jobs.reading.health.target_look import TargetLook
 from jobs.reading.looking import Worker
 from jobs.reading.statistics import Kept
 from jobs.reading.waits import PoolDemand
@@ -295,3 +291,16 @@ def test_a_queue_adds_up_its_lanes():
     assert told.first_since == NOW - timedelta(hours=9)
     [empty] = replace(GOOD, lanes=[]).standings
     assert (empty.waiting, empty.first_since) == (0, None)
+
+
+def test_forecasts_are_judged_by_how_often_their_limits_held_and_drawn_beside_what_they_promised():
+    look = replace(PREDICTIONS, known_90=77, held_90=42, known_50=76, held_50=32)
+    assert look.in_words == "55 % of 77 jobs started within their 90 % limit, 42 % within their 50 % limit."
+    judged = ((77, 42), (77, 77), (77, 70), (49, 0))
+    verdicts = [replace(look, known_90=known, held_90=held).verdict for known, held in judged]
+    assert verdicts == ["Too optimistic.", "Too cautious.", "Reliable.", "Too few to judge."]
+    svg = diagram([(0.5, 0.5), (0.9, 0.55)])
+    assert "50 % promised, 50 % held; 90 % promised, 55 % held" in svg
+    assert '<circle cx="50" cy="50"' in svg and '<circle cx="90" cy="45"' in svg
+    assert '<path class="miss" d="M90 45V10"/>' in svg, "from what held to the line"
+    assert (diagram([]), replace(look, known_50=0).in_words) == ("", "")

@@ -6,7 +6,6 @@ not through a proxy. For other callers they raise Http404, like an address that 
 
 import hmac
 from collections.abc import Callable
-from dataclasses import asdict
 from functools import wraps
 from ipaddress import ip_address
 from typing import TypeVar
@@ -22,7 +21,7 @@ from jobs.conf import settings
 from jobs.contrib.metrics.collector import Look
 from jobs.contrib.metrics.tenants import Numbers, TenantsLook, look_tenants
 from jobs.pages.cached import cached
-from jobs.reading.health import Condition, Facts, conditions, look, runbook
+from jobs.reading.health import Condition, Facts, Fault, conditions, look, runbook
 from jobs.reading.health.looks import TIMEOUT, ForecastLook, TotalLook, look_forecasts, look_totals
 from jobs.reading.looking import looking
 from plumbing.rendering import kept_by_nobody
@@ -91,9 +90,9 @@ def health(request: HttpRequest) -> HttpResponse:
         problems = conditions(facts[0])
     else:
         connection.close()
-        problems = [Condition("no_database", "critical", AWAY, runbook("no_database"))]
+        problems = [Condition("no_database", "critical", Fault(AWAY), runbook("no_database"))]
     critical = any(condition.severity == "critical" for condition in problems)
-    document = {"healthy": not critical, "conditions": [asdict(condition) for condition in problems]}
+    document = {"healthy": not critical, "conditions": [condition.document() for condition in problems]}
     return JsonResponse(document, status=503 if critical else 200)
 
 

@@ -1,6 +1,5 @@
 """`manage.py check_health`: print the conditions that operators should know of, for a monitor or a person."""
 
-import dataclasses
 import json
 from typing import Any
 
@@ -9,7 +8,7 @@ from django.db import DatabaseError, InterfaceError
 
 from jobs.console.cli.output import WritingCommand
 from jobs.console.cli.subcommands import JSON, hide_djangos_options
-from jobs.reading.health import Condition, conditions, look, runbook
+from jobs.reading.health import Condition, Fault, conditions, look, runbook
 from jobs.store.away import told
 
 
@@ -27,15 +26,14 @@ class Command(WritingCommand):
         except (DatabaseError, InterfaceError) as error:
             if (why := told(error)) is None:
                 raise
-            faults = [
-                Condition("no_database", "critical", f"The database does not answer: {why}.", runbook("no_database"))
-            ]
+            away = Fault(f"The database does not answer: {why}.")
+            faults = [Condition("no_database", "critical", away, runbook("no_database"))]
         critical, warnings = (sum(fault.severity == what for fault in faults) for what in ("critical", "warning"))
         sum_up = "1 warning." if warnings == 1 else f"{warnings} warnings."
         fails = critical or (options["strict"] and warnings)
         try:
             if options["json"]:
-                document = {"healthy": not critical, "conditions": [dataclasses.asdict(fault) for fault in faults]}
+                document = {"healthy": not critical, "conditions": [fault.document() for fault in faults]}
                 self.stdout.write(json.dumps(document))
             else:
                 for fault in faults:

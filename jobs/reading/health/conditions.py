@@ -6,12 +6,16 @@ page in docs/runbooks/ with the remedy.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Literal, get_args
 
 from jobs.conf import documented
+from jobs.engine.door.repairs import ORPHAN
 from jobs.reading.health.facts import MINUTES, Facts
+from jobs.reading.health.fault import Fault
 from jobs.reading.health.light import database_threads, loop_blocked
 from jobs.reading.health.targets import targets_missed
+from jobs.reading.health.workers import worker_cut_off, worker_lost, worker_silent
 from jobs.reading.shares import percent
 from plumbing.text import count_of_jobs, duration, printable
 
@@ -25,7 +29,6 @@ RECORDER = 180.0  # seconds; it counts minutes every 20; its other tasks pause w
 REPAIRED = 600.0  # seconds for which a repair counts as recent
 KEPT_LOG = 2**30  # bytes of WAL that the server keeps for a replication slot
 CONNECTIONS = 0.8  # of those that the server allows
-MIN_JUDGED_ATTEMPTS, MAX_FAILED_SHARE = 50, 0.2  # attempts below which no share is judged; the share of failures
 DEATHS = 10  # a minute
 
 
@@ -33,26 +36,35 @@ DEATHS = 10  # a minute
 class Condition:
     """A condition that holds.
 
-    text: a sentence for people.
     runbook: the address or the file of the page that tells what to do.
+    fault: what is at fault.
     """
 
     code: str
     severity: Severity
-    text: str
+    fault: Fault
     runbook: str
+
+    @property
+    def text(self) -> str:
+        """Return a sentence for people."""
+        return self.fault.text
+
+    def document(self) -> dict[str, str]:
+        """Return the fields for programs."""
+        return {"code": self.code, "severity": self.severity, "text": self.text, "runbook": self.runbook}
 
 
 @dataclass(frozen=True)
 class Rule:
     """A condition that may hold.
 
-    sentences: a function that yields a sentence for each fault.
+    faults: a function that yields each fault.
     """
 
     code: str
     severity: Severity
-    sentences: Callable[[Facts], Iterator[str]]
+    faults: Callable[[Facts], Iterator[Fault]]
 
 
 def runbook(code: str) -> str:
@@ -62,142 +74,149 @@ def runbook(code: str) -> str:
 
 def conditions(facts: Facts) -> list[Condition]:
     """Return the conditions that hold; critical ones first, then warnings."""
-    conditions = [Condition(r.code, r.severity, text, runbook(r.code)) for r in RULES for text in r.sentences(facts)]
+    conditions = [Condition(r.code, r.severity, fault, runbook(r.code)) for r in RULES for fault in r.faults(facts)]
     return sorted(conditions, key=lambda condition: get_args(Severity).index(condition.severity))
 
 
-def _no_clock(facts: Facts) -> Iterator[str]:
+def _no_clock(facts: Facts) -> Iterator[Fault]:
     if not facts.server.clock_leads:
-        yield "No clock leads: delays, retries and recoveries wait. Every worker has one."
+        yield Fault("No clock leads: delays, retries and recoveries wait. Every worker has one.")
 
 
-def _no_worker(facts: Facts) -> Iterator[str]:
+def _no_worker(facts: Facts) -> Iterator[Fault]:
     for pool in facts.pools:
         moments = [moment for moment in (pool.first_since, facts.last_beat(pool.name)) if moment]
         is_new = moments and facts.seconds(max(moments)) <= RESTART
         if not pool.processes and pool.may_run and not is_new:
-            yield f"Pool {pool.name} has no live worker, and {count_of_jobs(pool.may_run)} may run."
+            text = f"Pool {pool.name} has no live worker, and {count_of_jobs(pool.may_run)} may run."
+            yield Fault(text, pools=frozenset({pool.name}), since=max(moments, default=None))
 
 
-def _stalled(facts: Facts) -> Iterator[str]:
+def _stalled(facts: Facts) -> Iterator[Fault]:
     for pool in facts.pools:
         if pool.processes > pool.in_use and pool.late and pool.idle_looks >= STALLED:
-            yield f"Pool {pool.name} has an idle {pool.unit}, and {count_of_jobs(pool.late)} may run but did not start."
+            text = (
+                f"Pool {pool.name} has an idle {pool.unit}, and {count_of_jobs(pool.late)} may run but did not start."
+            )
+            yield Fault(text, pools=frozenset({pool.name}), since=_before(facts, pool.late_seconds))
 
 
-def _pool_short(facts: Facts) -> Iterator[str]:
+def _pool_short(facts: Facts) -> Iterator[Fault]:
     for pool in facts.pools:
         if 0 < pool.processes <= pool.in_use and pool.late and pool.late_seconds > SHORT:
             more = f"{pool.missing} more {pool.unit if pool.missing == 1 else pool.units} would be busy."
-            yield f"Pool {pool.name} lacks {pool.units}: {count_of_jobs(pool.may_run)} could start now; {more}"
+            text = f"Pool {pool.name} lacks {pool.units}: {count_of_jobs(pool.may_run)} could start now; {more}"
+            yield Fault(text, pools=frozenset({pool.name}), since=_before(facts, pool.late_seconds))
 
 
-def _nothing_ends(facts: Facts) -> Iterator[str]:
+def _nothing_ends(facts: Facts) -> Iterator[Fault]:
     for one in facts.quiet:
         if one.seconds > UNUSUAL * one.usual:
             busy = f"its only {one.pool.unit} is" if one.pool.processes == 1 else f"all its {one.pool.units} are"
-            yield (
+            text = (
                 f"Nothing has ended in pool {one.pool.name} for {duration(one.seconds)}: {busy} busy with jobs of "
                 f"which 95 of 100 take no more than {duration(one.usual)}."
             )
+            yield Fault(text, pools=frozenset({one.pool.name}), since=_before(facts, one.seconds))
 
 
-def _tenant_starved(facts: Facts) -> Iterator[str]:
+def _tenant_starved(facts: Facts) -> Iterator[Fault]:
+    short = frozenset(pool.name for pool in facts.pools if pool.is_short)
     for tenant in facts.starved:
         part = percent(tenant.got, tenant.entitled)
-        yield f"Tenant {printable(tenant.name)} got {part} of its fair share in the last minutes, and has jobs waiting."
+        text = (
+            f"Tenant {printable(tenant.name)} got {part} of its fair share in the last minutes, and has jobs waiting."
+        )
+        yield Fault(text, tenant.slug, short)
 
 
-def _messages_lost(facts: Facts) -> Iterator[str]:
+def _messages_lost(facts: Facts) -> Iterator[Fault]:
     if facts.server.untaken:
-        yield f"No worker took up the messages of {count_of_jobs(facts.server.untaken)}: the broker or a worker hangs."
+        untaken = count_of_jobs(facts.server.untaken)
+        yield Fault(f"No worker took up the messages of {untaken}: the broker or a worker hangs.")
 
 
-def _worker_silent(facts: Facts) -> Iterator[str]:
-    for workers in _workers(facts, "silent"):
-        yield f"{workers} missed three heartbeats."
+def _before(facts: Facts, seconds: float) -> datetime:
+    return facts.server.now - timedelta(seconds=seconds)
 
 
-def _worker_cut_off(facts: Facts) -> Iterator[str]:
-    for workers in _workers(facts, "cut off"):
-        yield f"{workers} cannot reach the broker, or do not take its messages: their idle processes get no job."
-
-
-def _worker_lost(facts: Facts) -> Iterator[str]:
-    for workers in _workers(facts, "lost"):
-        yield f"{workers} went silent in the last hour without stopping: killed, or cut off from the network."
-
-
-def _workers(facts: Facts, sought: str) -> Iterator[str]:
-    for pool, state, workers in facts.worker_states:
-        if state == sought:
-            yield f"{workers} worker{'s' if workers > 1 else ''} of pool {pool or 'unknown'}"
-
-
-def _failures(facts: Facts) -> Iterator[str]:
+def _failures(facts: Facts) -> Iterator[Fault]:
     ended = facts.ended
-    if ended.attempts >= MIN_JUDGED_ATTEMPTS and ended.failed > MAX_FAILED_SHARE * ended.attempts:
-        yield f"{ended.failed} of {ended.attempts} attempts failed in {MINUTES} minutes."
+    if ended.many_failed:
+        text = f"{ended.failed:,} of {ended.attempts:,} attempts failed in {MINUTES} minutes."
+        if worst := ended.worst:
+            text = f"{printable(worst.job_type)}: {worst.failed:,} of {worst.attempts:,} attempts failed"
+            whose = f", of {worst.tenants} tenant{'' if worst.tenants == 1 else 's'}" if worst.tenants else ""
+            others = f"; of all job types {ended.failed:,} of {ended.attempts:,}" if ended.failed > worst.failed else ""
+            text += f" in {MINUTES} minutes{whose}{others}."
+        yield Fault(text, worst.job_type if worst else "", since=worst.since if worst else None)
 
 
-def _deaths(facts: Facts) -> Iterator[str]:
+def _deaths(facts: Facts) -> Iterator[Fault]:
     if facts.ended.died > DEATHS * MINUTES:
-        yield f"{facts.ended.died} jobs died in {MINUTES} minutes."
+        subject = facts.ended.worst.job_type if facts.ended.worst else ""
+        yield Fault(f"{facts.ended.died:,} jobs died in {MINUTES} minutes.", subject)
 
 
-def _repairs(facts: Facts) -> Iterator[str]:
+def _repairs(facts: Facts) -> Iterator[Fault]:
     for repair in facts.repairs:
         if (age := facts.seconds(repair.last_at)) < REPAIRED:
-            yield f"Repaired {age:.0f} s ago: {repair.kind} ({repair.count} in all)."
+            text = f"Repaired {age:.0f} s ago: {repair.kind} ({repair.count} in all)."
+            yield Fault(text, repair.kind, None if repair.kind == ORPHAN else frozenset(), repair.last_at)
 
 
-def _transaction_old(facts: Facts) -> Iterator[str]:
-    if facts.server.oldest_transaction > TRANSACTION:
-        yield f"A transaction is {facts.server.oldest_transaction:.0f} s old: no dead row can be removed meanwhile."
+def _transaction_old(facts: Facts) -> Iterator[Fault]:
+    if (age := facts.server.oldest_transaction) > TRANSACTION:
+        text = f"A transaction is {age:.0f} s old: no dead row can be removed meanwhile."
+        yield Fault(text, since=_before(facts, age))
 
 
-def _replication_behind(facts: Facts) -> Iterator[str]:
+def _replication_behind(facts: Facts) -> Iterator[Fault]:
     server = facts.server
     if server.kept_log > KEPT_LOG:
         kept = f"{server.kept_log / 2**30:.1f} GiB of WAL"
-        yield f"PostgreSQL keeps {kept} for replication slot {printable(server.kept_for)}, whose reader falls behind."
+        slot = f"replication slot {printable(server.kept_for)}"
+        yield Fault(f"PostgreSQL keeps {kept} for {slot}, whose reader falls behind.")
 
 
-def _connections(facts: Facts) -> Iterator[str]:
+def _connections(facts: Facts) -> Iterator[Fault]:
     used, limit = facts.server.connections, facts.server.max_connections
     if used > CONNECTIONS * limit:
-        yield f"{used} of {limit} connections to PostgreSQL are in use."
+        yield Fault(f"{used} of {limit} connections to PostgreSQL are in use.")
 
 
-def _cache_away(facts: Facts) -> Iterator[str]:
+def _cache_away(facts: Facts) -> Iterator[Fault]:
     if not facts.cache:
-        yield "The cache does not answer: results are not kept."
+        yield Fault("The cache does not answer: results are not kept.")
 
 
-def _recorder_late(facts: Facts) -> Iterator[str]:
+def _recorder_late(facts: Facts) -> Iterator[Fault]:
     age = facts.server.recorder_age
     if age is not None and age > RECORDER:
-        yield f"The recorder last looked {age:.0f} s ago: the statistics stand still."
+        text = f"The recorder last looked {age:.0f} s ago: the statistics stand still."
+        yield Fault(text, since=_before(facts, age))
 
 
-def _predictions_off(facts: Facts) -> Iterator[str]:
+def _predictions_off(facts: Facts) -> Iterator[Fault]:
     accuracy = facts.predictions
     if accuracy.off:
         part = percent(accuracy.held_lately, accuracy.known_lately)
-        yield f"In the last hour {part} of jobs started by their p90, not 90 %: pages hide p90 until it is reliable."
+        yield Fault(
+            f"In the last hour {part} of jobs started by their p90, not 90 %: pages hide p90 until it is reliable."
+        )
 
 
-def _webhooks_failing(facts: Facts) -> Iterator[str]:
+def _webhooks_failing(facts: Facts) -> Iterator[Fault]:
     if failing := facts.webhooks.failing_long:
         subject = "webhook has" if failing == 1 else "webhooks have"
-        yield f"{failing} {subject} failed for more than an hour: their tenants' systems do not take messages."
+        yield Fault(f"{failing} {subject} failed for more than an hour: their tenants' systems do not take messages.")
 
 
-def _budget_low(facts: Facts) -> Iterator[str]:
+def _budget_low(facts: Facts) -> Iterator[Fault]:
     for budget in facts.budgets:
         used_up = "; jobs that spend it wait for the next month" if budget.state == "used up" else ""
         used = f"{percent(budget.used, budget.amount)} of its budget of {budget.unit}"
-        yield f"Tenant {printable(budget.tenant)} has used {used} for this month{used_up}."
+        yield Fault(f"Tenant {printable(budget.tenant)} has used {used} for this month{used_up}.", budget.tenant)
 
 
 RULES = (
@@ -209,9 +228,9 @@ RULES = (
     Rule("pool_short", "warning", _pool_short),
     Rule("targets_missed", "warning", targets_missed),
     Rule("nothing_ends", "warning", _nothing_ends),
-    Rule("worker_cut_off", "warning", _worker_cut_off),
-    Rule("worker_silent", "warning", _worker_silent),
-    Rule("worker_lost", "warning", _worker_lost),
+    Rule("worker_cut_off", "warning", worker_cut_off),
+    Rule("worker_silent", "warning", worker_silent),
+    Rule("worker_lost", "warning", worker_lost),
     Rule("loop_blocked", "warning", loop_blocked),
     Rule("database_threads", "warning", database_threads),
     Rule("failures", "warning", _failures),

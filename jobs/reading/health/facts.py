@@ -13,15 +13,10 @@ from jobs.models import Repair, Sample
 from jobs.reading import blocks, looking, waits
 from jobs.reading.blocks import BlockNow, BlocksOfType
 from jobs.reading.health import looks
-from jobs.reading.health.looks import (
-    BudgetLook,
-    EndedLook,
-    PredictionsLook,
-    QuietPool,
-    ServerLook,
-    TargetLook,
-    WebhooksLook,
-)
+from jobs.reading.health.ended import EndedLook, look_ended
+from jobs.reading.health.looks import BudgetLook, PredictionsLook, ServerLook, WebhooksLook
+from jobs.reading.health.quiet import QuietPool, look_quiet
+from jobs.reading.health.target_look import TargetLook, look_targets
 from jobs.reading.looking import Lane, Queue, Tenant, Worker
 from jobs.reading.standing import QueueStanding, StandingState, of_queues, of_tenants
 from jobs.reading.waits import PoolDemand
@@ -74,13 +69,22 @@ class Facts:
     def worker_states(self) -> list[tuple[str, str, int]]:
         """(pool, state, number) of the registered workers, and of those that were lost in the last hour."""
         now = self.server.now
-        workers = [
-            worker
-            for worker in self.workers
-            if worker.gone_at is None or (worker.lost and worker.gone_at > now - LATELY)
-        ]
-        counted = Counter((worker.pool, worker.state(now)) for worker in workers)
+        workers = [worker for worker in self.workers if worker.gone_at is None]
+        counted = Counter((worker.pool, worker.state(now)) for worker in [*workers, *self.lost])
         return [(*pool_and_state, number) for pool_and_state, number in sorted(counted.items())]
+
+    @cached_property
+    def lost(self) -> list[Worker]:
+        """The workers that were lost in the last hour, latest first."""
+        since = self.server.now - LATELY
+        return [worker for worker in self.workers if worker.lost and worker.gone_at and worker.gone_at > since]
+
+    def replaced(self, lost: Sequence[Worker]) -> bool:
+        """Return whether as many workers of their pools have started since these were lost."""
+        began, pools = min(worker.beat_at for worker in lost), {worker.pool for worker in lost}
+        return len(lost) <= sum(
+            worker.gone_at is None and worker.pool in pools and worker.started_at > began for worker in self.workers
+        )
 
     @cached_property
     def database_waits(self) -> dict[str, float]:
@@ -115,7 +119,7 @@ def look() -> Facts:
             lanes,
             workers,
             server,
-            looks.look_ended(MINUTES, server.now),
+            look_ended(MINUTES, server.now),
             list(Repair.objects.order_by("kind")),
             looks.look_sample(),
             starving(queues, server.now),
@@ -124,8 +128,8 @@ def look() -> Facts:
             looks.look_webhooks(),
             blocks.now(),
             blocks.lately(60.0 * MINUTES),
-            looks.look_targets() if any(queue.wait_target for queue in queues.values()) else [],
-            looks.look_quiet(waits.pools(lanes, queues, workers)),
+            look_targets() if any(queue.wait_target for queue in queues.values()) else [],
+            look_quiet(waits.pools(lanes, queues, workers)),
             looks.look_budgets(),
         )
 

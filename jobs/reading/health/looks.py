@@ -1,19 +1,15 @@
-"""The looks of health and metrics beside queues and lanes: a few short statements, none of which reads ended jobs."""
+"""The looks of health and metrics at the server, predictions, webhooks and budgets: a few short statements."""
 
 import json
-from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Q, Sum
-
 from jobs.conf import settings
-from jobs.models import JobMinute, Sample, Total
+from jobs.models import Sample
 from jobs.reading.shares import JUDGED, STARVED, percent
-from jobs.reading.statistics import EndedAttempts, Kept, added, percentile
-from jobs.reading.waits import PoolDemand
+from jobs.reading.statistics import EndedAttempts
 from jobs.reading.webhooks import MOST_COUNTED
 from jobs.store.rows import objects, rows
 
@@ -25,11 +21,9 @@ MOST_SHORT = 20  # tenants that got too little of their share
 # Predictions are off if the share of p90 that held in the last hour is outside of these bounds. They need no full hour
 # of outcomes: the first hour of a bad day is the worst.
 MIN_OUTCOMES, LEAST_HELD, MOST_HELD = 200, 0.8, 0.97
-WINDOWS = (5, 30, 60, 360)  # minutes, of wait targets
+MIN_JUDGED = 50  # outcomes of a day below which its forecasts are not judged
 LOW = 0.8  # the part of a budget from which on it is low
 TIMEOUT = 2.0  # seconds for one statement of a look
-QUIET = 60.0  # seconds without an end that are always usual
-LEAST_KNOWN = 20  # successes of a job type; its p95 is not known before
 
 
 @dataclass(frozen=True)
@@ -55,15 +49,6 @@ class ServerLook:
     dead: int
     kept_for: str = ""
     kept_log: int = 0
-
-
-@dataclass(frozen=True)
-class EndedLook:
-    """The numbers of attempts that ended, of those that failed, and of those whose job died."""
-
-    attempts: int
-    failed: int
-    died: int
 
 
 @dataclass(frozen=True)
@@ -124,16 +109,26 @@ class PredictionsLook:
         return not LEAST_HELD <= self.held_lately / self.known_lately <= MOST_HELD
 
     @property
+    def points(self) -> list[tuple[float, float]]:
+        """Return the promised share of jobs that start by a moment, and the share that did; without unknown ones."""
+        known = ((0.5, self.held_50, self.known_50), (0.9, self.held_90, self.known_90))
+        return [(promised, held / outcomes) for promised, held, outcomes in known if outcomes]
+
+    @property
     def in_words(self) -> str:
-        """Coverage, loss and baselines of the last day, in a sentence; empty if no outcome is known."""
+        """Return how often the limits of the last day held; empty if no outcome is known."""
         if not self.known_90 or not self.known_50:
             return ""
         first, second = percent(self.held_50, self.known_50), percent(self.held_90, self.known_90)
-        held = f"{first} of jobs started by p50, {second} by p90"
-        loss = f"mean loss {_seconds(self.loss_50, self.loss_90)} (by jobs ahead "
-        loss += f"{_seconds(self.ahead_50, self.ahead_90)}, by last waits {_seconds(self.past_50, self.past_90)})"
-        unsaid = percent(self.unsaid, self.predictions)
-        return f"{self.predictions:,} start predictions in 24 h: {held}; {loss}; {unsaid} without a moment"
+        return f"{second} of {self.known_90:,} jobs started within their 90 % limit, {first} within their 50 % limit."
+
+    @property
+    def verdict(self) -> str:
+        """Return a judgement of the forecasts, by the share of their 90 % limits that held."""
+        if self.known_90 < MIN_JUDGED:
+            return "Too few to judge."
+        held = self.held_90 / self.known_90
+        return "Too optimistic." if held < LEAST_HELD else "Too cautious." if held > MOST_HELD else "Reliable."
 
     @property
     def how_often(self) -> str:
@@ -142,10 +137,6 @@ class PredictionsLook:
             return ""
         first, second = percent(self.held_50, self.known_50), percent(self.held_90, self.known_90)
         return f"In 24 h {first} of {self.known_90:,} such jobs started by the first moment, {second} by the second."
-
-
-def _seconds(*losses: float | None) -> str:
-    return " and ".join("–" if loss is None else f"{loss:.1f}" for loss in losses) + " s"
 
 
 @dataclass(frozen=True)
@@ -186,60 +177,14 @@ class TotalLook(EndedAttempts):
     process_wait_seconds: float
 
 
-@dataclass(frozen=True)
-class TargetLook:
-    """The attempts that ended lately in a queue with a wait target.
-
-    seconds: the target.
-    kept: by the minutes of a window. One that is missing had no attempt with a target.
-    """
-
-    queue: str
-    seconds: float
-    kept: dict[int, Kept]
-
-
-@dataclass(frozen=True)
-class QuietPool:
-    """A pool whose processes are all busy.
-
-    seconds: for which nothing there has ended: a process that becomes free gets the next job, so no attempt that runs
-        there has begun since the last end.
-    usual: the longest p95, in seconds, of the job types that run there.
-    """
-
-    pool: PoolDemand
-    seconds: float
-    usual: float
-
-
 def look_server(tasks: Sequence[str]) -> ServerLook:
     """Return the state of the clock, of these tasks of the recorder, and of PostgreSQL itself."""
     patience = 3 * settings.JOBS_HAND_OVER_TIMEOUT  # by then its message was sent again, twice
     return objects(ServerLook, "health_server", tasks=list(tasks), patience=patience, most=MOST_DEAD)[0]
 
 
-def look_ended(minutes: int, now: datetime) -> EndedLook:
-    """Return the attempts that ended in the last minutes, as far as the recorder has counted them."""
-    ended = JobMinute.objects.filter(minute__gt=now - timedelta(minutes=minutes))
-    failed, died = Q(outcome__in=("error", "dead", "retry", "crash")), Q(outcome="dead")
-    conditions = {"all": Q(), "failed": failed, "died": died}
-    sums = ended.aggregate(
-        **{name: Sum("attempts", filter=condition, default=0) for name, condition in conditions.items()}
-    )
-    return EndedLook(sums["all"], sums["failed"], sums["died"])
-
-
 def look_totals() -> list[TotalLook]:
     return objects(TotalLook, "health_totals")
-
-
-def look_targets() -> list[TargetLook]:
-    """Return the queues that have a target and in which anything ended lately under one, by name."""
-    found: dict[str, TargetLook] = {}
-    for queue, seconds, minutes, targeted, in_time in rows("health_targets", windows=list(WINDOWS)):
-        found.setdefault(queue, TargetLook(queue, seconds, {})).kept[minutes] = Kept(targeted, in_time)
-    return list(found.values())
 
 
 def look_sample() -> Sample:
@@ -265,33 +210,6 @@ def look_forecasts() -> ForecastLook:
 def look_short_of_share() -> list[int]:
     """Return the tenants that got too little of their shares (`is_short`), at most MOST_SHORT; the worst first."""
     return [tenant_id for (tenant_id,) in rows("health_shares", share=STARVED, judged=JUDGED, most=MOST_SHORT)]
-
-
-def look_quiet(pools: Sequence[PoolDemand]) -> list[QuietPool]:
-    """Return the full ones of these pools in which nothing has ended for QUIET seconds.
-
-    Those that run a type whose p95 is not known are left out: what is usual for it is not known.
-    """
-    full = {pool.name: pool for pool in pools if 0 < pool.processes <= pool.in_use}
-    if not full:
-        return []
-    quiet = rows("health_quiet", pools=[*full], quiet=QUIET)
-    known = _known_p95({source_type for *_, types in quiet for source_type, _ in types}) if quiet else {}
-    return [
-        QuietPool(full[name], seconds, max(known[tuple(one)] for one in types))
-        for name, seconds, types in quiet
-        if all(tuple(one) in known for one in types)
-    ]
-
-
-def _known_p95(source_types: Collection[str]) -> dict[tuple[str, ...], float]:
-    """Return the p95 of the successes of each job type of these source types in seconds, if it is known."""
-    seen: dict[tuple[str, ...], list[Sequence[int]]] = defaultdict(list)
-    for total in Total.objects.filter(source_type__in=source_types, outcome="success"):
-        seen[total.source_type, total.source_method].append(total.run_buckets)
-    buckets = {job_type: added(histograms) for job_type, histograms in seen.items()}
-    found = {job_type: percentile(one, 0.95) for job_type, one in buckets.items() if sum(one) >= LEAST_KNOWN}
-    return {job_type: p95 for job_type, p95 in found.items() if p95 is not None}
 
 
 def look_budgets() -> list[BudgetLook]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from jobs.conf import settings
 from jobs.reading.health.facts import Facts
+from jobs.reading.health.fault import Fault
 from jobs.reading.statistics import Kept
 
 MIN_TARGETED = 50  # attempts of the long window below which no share is judged
@@ -21,7 +22,7 @@ MIN_TARGETED = 50  # attempts of the long window below which no share is judged
 class BurnRule:
     """The condition holds if both windows burn faster than `rate`.
 
-    long, short: minutes, of WINDOWS.
+    long, short: minutes, of target_look.WINDOWS.
     """
 
     long: int
@@ -33,14 +34,16 @@ class BurnRule:
 BURNS = (BurnRule(60, 5, 14.4, "hour"), BurnRule(360, 30, 6.0, "six hours"))
 
 
-def targets_missed(facts: Facts) -> Iterator[str]:
-    """Yield a sentence for each queue that burns its budget too fast, by the first rule that finds it."""
+def targets_missed(facts: Facts) -> Iterator[Fault]:
+    """Yield a fault for each queue that burns its budget too fast, by the first rule that finds it."""
     allowed = 1.0 - settings.JOBS_WAIT_OBJECTIVE
+    pools = {queue.name: frozenset({queue.pool}) for queue in facts.queues.values()}
     for look in facts.targets:
         for burn in BURNS:
             long, short = look.kept.get(burn.long, Kept(0, 0)), look.kept.get(burn.short, Kept(0, 0))
             if long.targeted >= MIN_TARGETED and min(long.missed_share, short.missed_share) > burn.rate * allowed:
                 missed = f"{long.targeted - long.in_time:,} of {long.targeted:,} attempts of the last {burn.period}"
                 late = f"waited for a process for more than its target of {look.seconds:.15g} s"
-                yield f"Queue {look.queue}: {missed} {late}; the objective allows {100 * allowed:.3g} %."
+                text = f"Queue {look.queue}: {missed} {late}; the objective allows {100 * allowed:.3g} %."
+                yield Fault(text, look.queue, pools.get(look.queue))
                 break

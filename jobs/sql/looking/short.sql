@@ -29,11 +29,11 @@ listed AS (
 SELECT * FROM listed ORDER BY name
 
 -- name: look_slots
--- Reads:  the jobs that hold a slot, counted by tenant and worker (null: handed over, not started yet).
+-- Reads:  the jobs that hold a slot, counted by tenant, worker (null: handed over, not started yet) and job type.
 -- Who:    health, metrics and the operators' pages. Locks: none. Index: jobs_one_job_per_slot: the books know no workers.
-SELECT tenant_id, worker, count(*)::int AS slots
-FROM (SELECT tenant_id, worker FROM jobs WHERE slot IS NOT NULL ORDER BY tenant_id, slot) used
-GROUP BY tenant_id, worker
+SELECT tenant_id, worker, source_type || '.' || source_method AS job_type, count(*)::int AS slots
+FROM (SELECT tenant_id, worker, source_type, source_method FROM jobs WHERE slot IS NOT NULL ORDER BY tenant_id, slot) used
+GROUP BY tenant_id, worker, source_type, source_method
 
 -- name: look_tenants
 -- Reads:  the names, limits and shares of these tenants, the slots that they hold, and the tokens left of their rate limits. A

@@ -171,3 +171,18 @@ worked AS (
     ) f
 )
 SELECT worker, sum(ended)::int, sum(crashes)::int FROM worked WHERE worker IS NOT NULL GROUP BY worker
+
+-- name: look_taken_back
+-- Reads:  by worker: how many of its attempts ended in the last day since it was gone, and the first ids of their jobs; among the
+--         latest `most` attempts that died with their process. Who: the operators' pages, if a worker was lost. Locks: none.
+-- Index:  failed_attempts_crashes.
+WITH clock AS (SELECT clock_timestamp() AS now)
+SELECT worker, count(DISTINCT job_id)::int, (array_agg(DISTINCT job_id))[:%(listed)s]
+FROM clock CROSS JOIN LATERAL (
+    SELECT worker, job_id, error_class FROM failed_attempts
+    WHERE error_class IN ('WorkerGone', 'ProcessDied', 'SharedDeath') AND end_time > clock.now - interval '1 day'
+    ORDER BY end_time DESC LIMIT %(most)s
+) died
+WHERE worker = ANY(%(workers)s::uuid[])
+  AND error_class = 'WorkerGone'
+GROUP BY worker

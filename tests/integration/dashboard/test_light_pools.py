@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from jobs.console.ops.workers import reads
+from jobs.console.ops.workers import view
 from jobs.lifecycle import Status
 from jobs.models import BlockedLoop, FailedAttempt, Job, Worker
 from tests.factories import QueueFactory, TenantFactory, make_job
@@ -109,7 +109,7 @@ class TestWorkers:
         assert "database thread" not in plain(client.get("/ops/workers/"))
 
     def test_the_types_of_many_attempts_are_counted_and_the_longest_listed(self, client, register, light, monkeypatch):
-        monkeypatch.setattr(reads, "MAX_LISTED", 3)
+        monkeypatch.setattr(view, "MAX_LISTED", 3)
         first, now = Job.objects.get(), timezone.now()
         tenants = [TenantFactory(), TenantFactory()]
         for number in range(1, 7):

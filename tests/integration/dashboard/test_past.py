@@ -15,7 +15,7 @@ from jobs.console.ops.tenant import reads as tenant_reads
 from jobs.console.ops.tenants import reads as tenants_reads
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, JobMinute, PausedJobType, Queue, Sample, TenantHour
-from jobs.reading.health import RULES, conditions
+from jobs.reading.health import RULES, Fault, conditions
 from jobs.reading.statistics import BUCKETS
 from tests.factories import QueueFactory, TenantFactory, make_job
 
@@ -167,7 +167,7 @@ def test_every_page_shows_the_worst_condition_to_those_who_may_see_workers(clien
 
 def test_a_condition_that_harms_no_job_is_shown_on_health_alone(client, monkeypatch):
     rule = next(rule for rule in RULES if rule.severity == "info")
-    holds = replace(rule, sentences=lambda facts: ["Only so that you know."])
+    holds = replace(rule, faults=lambda facts: [Fault("Only so that you know.")])
     monkeypatch.setattr(import_module("jobs.reading.health.conditions"), "RULES", (holds,))
     page = client.get("/ops/health/").content.decode()
     assert "Only so that you know." in page

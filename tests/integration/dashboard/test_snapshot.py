@@ -1,22 +1,28 @@
 """One look for all viewers, taken when one asks; a look that fails leaves the rest standing."""
 
 import gzip
+import re
 import time
 import uuid
 from collections import OrderedDict
 from dataclasses import replace
+from html import unescape
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from django.utils.html import strip_tags
 
 from jobs import store
 from jobs.console.ops.shared import live, snapshot
 from jobs.lifecycle import Status
+from jobs.models import Recorded
 from jobs.pages import regions
 from jobs.reading import looking
 from tenants.models import TenantQueue
 from tests.factories import QueueFactory, TenantFactory, make_job
+from tests.integration.dashboard.reading import text
 
 pytestmark = pytest.mark.django_db
 
@@ -112,10 +118,10 @@ def test_a_look_that_takes_too_long_leaves_its_part_as_it_was_and_the_page_stand
         assert time.monotonic() - started < 10
     page = response.content.decode()
     assert response.status_code == 200
-    assert "The look at workers failed" in page
+    assert "The look at work failed" in page
     assert "Owner &amp; Co." in page
     snapshot.forget()
-    assert "The look at workers failed" not in admin_client.get("/ops/").content.decode()
+    assert "The look at work failed" not in admin_client.get("/ops/").content.decode()
 
 
 @pytest.mark.parametrize("path", ["/ops/", "/ops/tenants/", "/ops/queues/", "/ops/jobs/", "/ops/dead/"])
@@ -169,9 +175,47 @@ def test_a_page_takes_few_statements_however_many_rows_it_shows(admin_client, pa
     assert statements() <= few + 1 <= PAGES[path] + 1
 
 
-def test_the_conditions_are_not_told_of_a_snapshot_whose_lanes_rest(monkeypatch):
+def told(client) -> dict[str, list[int]]:
+    """The numbers of the Overview by where they stand: a tile, the pool's row, the row of a gate, a condition."""
+    words = " ".join(unescape(strip_tags(text(client.get("/ops/")))).split())
+    sought = {
+        "tile": r"May run, no process\s*(\d+)",
+        "under way": r"Under way\s*(\d+) of (\d+) processes",
+        "pool": r"Last hour default (\d+) (\d+) (\d+) \+(\d+)",
+        "gate": r"a free process of the pool (\d+) could start now",
+        "condition": r"lacks processes: (\d+) jobs could start now; (\d+) more",
+    }
+    found = {name: re.search(pattern, words) for name, pattern in sought.items()}
+    assert None not in found.values(), words
+    return {name: [int(number) for number in match.groups()] for name, match in found.items()}
+
+
+def test_a_number_of_the_overview_is_the_same_wherever_it_stands(client, register, exact_capacity, monkeypatch):
+    """Three of three processes are in use; 17 jobs wait for one, and the slots of their tenants let eight go."""
+    worker = register(concurrency=3)
+    busy, held = TenantFactory(), TenantFactory()
+    TenantQueue.objects.filter(tenant=busy).update(num_slots=10)
+    TenantQueue.objects.filter(tenant=held).update(num_slots=1)
+    for _ in range(3):
+        make_job(busy, Status.RUNNING, worker=worker)
+    [make_job(busy) for _ in range(9)], [make_job(held) for _ in range(8)]
+    now, late = timezone.now(), {"default": {"jobs": 8, "seconds": 90.0, "idle_looks": 0}}
+    Recorded.objects.create(task="may run", upto=now, at=now, late=late)
+    assert told(client) == {
+        "tile": [8],
+        "under way": [3, 3],
+        "pool": [3, 3, 11, 8],
+        "gate": [8],
+        "condition": [8, 8],
+    }
+    monkeypatch.setattr(live.facts, "seconds", 3600.0)  # the other facts stay as they were read
+    TenantQueue.objects.filter(tenant=busy).update(num_slots=8)
+    after = told(client)
+    assert after["tile"] == after["gate"] == after["condition"][:1] == after["pool"][3:] == [6]
+
+
+def test_the_conditions_are_those_of_the_facts_if_the_look_at_the_work_failed():
     make_job(TenantFactory())
-    resting = replace(snapshot.current(), lanes=[])
-    monkeypatch.setattr(snapshot.current, "read", lambda: resting)
-    assert snapshot.current().waiting == 0
-    assert live.facts().standings[0].waiting == 1
+    failed = replace(snapshot.current(), lanes=[], old={"work": 9.0})
+    assert live.known_now(failed).standings[0].waiting == 1
+    assert live.known_now(replace(failed, old={})).standings[0].waiting == 0

@@ -8,7 +8,8 @@ from django.db import IntegrityError, transaction
 from jobs.engine.verbs import limits
 from jobs.models import ClosedDay, JobMinute, LimitChange, Queue, TenantHour, Total, UsageDay
 from jobs.reading import wait_targets
-from jobs.reading.health import look, looks
+from jobs.reading.health import look
+from jobs.reading.health.target_look import look_targets
 from jobs.reading.statistics import Kept
 from jobs.recording import close, record
 from jobs.store.rows import rows
@@ -175,12 +176,12 @@ def test_a_look_counts_the_windows_of_queues_with_a_target_and_reads_nothing_wit
             attempt(NOON - minutes * MINUTE, queue_id=queue.pk, waited=wait, own=0.0)
     call_at(NOON - 6 * HOUR - MINUTE, record.record_minutes)
     call_at(NOON, record.record_minutes)
-    [found] = call_at(NOON, looks.look_targets)
+    [found] = call_at(NOON, look_targets)
     assert (found.queue, found.seconds) == ("exports", 9.0)
     assert found.kept == {5: Kept(2, 1), 30: Kept(3, 2), 60: Kept(4, 2), 360: Kept(5, 2)}
     assert call_at(NOON, look).targets == [found]
     Queue.objects.update(wait_target=None)
-    monkeypatch.setattr(looks, "look_targets", None)
+    monkeypatch.setattr("jobs.reading.health.facts.look_targets", None)
     assert call_at(NOON, look).targets == []
 
 

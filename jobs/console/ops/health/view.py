@@ -5,7 +5,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 
 from jobs import store
-from jobs.conf import settings
+from jobs.console.ops.health.reliability import diagram
 from jobs.console.ops.shared import history, live, snapshot
 from jobs.console.ops.shared.access import page_for
 from jobs.models import PausedJobType
@@ -21,17 +21,16 @@ MAX_LISTED = 20  # changes, and findings of each check
 @page_for("jobs.view_worker")
 def show(request: HttpRequest) -> HttpResponse:
     present = snapshot.current()
-    known = live.facts()
+    known = live.known_now(present)
     odd, over = checks()
-    found = conditions(known) if known else None
+    found = {condition.code for condition in conditions(known)} if known else None
     sees_changes = request.user.has_perm(named("tenants.view_change"))
     context = {
         "snapshot": present,
-        "conditions": found,
-        "on_site": bool(settings.JOBS_DOCS_URL),
-        "fine": None if found is None else len(RULES) - len({condition.code for condition in found}),
+        "fine": None if found is None else len(RULES) - len(found),
         "fairness": known and known.sample.fairness,
-        "predictions": known and known.predictions.in_words,
+        "predictions": known and known.predictions,
+        "diagram": diagram(known.predictions.points) if known else "",
         "targets": history.targets_kept() if any(queue.wait_target for queue in present.queues.values()) else (),
         "odd": odd,
         "over": over,
@@ -41,7 +40,9 @@ def show(request: HttpRequest) -> HttpResponse:
         "repairs": known.repairs if known else [],
         "changes": list(Change.objects.order_by("-pk")[:MAX_LISTED]) if sees_changes else [],
     }
-    return live.page(request, "health", "Health", ("old", "conditions", "repairs", "changes"), context, every=10)
+    return live.page(
+        request, "health", "Health", ("old", "conditions", "forecasts", "repairs", "changes"), context, every=10
+    )
 
 
 @cached(PAST_SECONDS, before=([], []))

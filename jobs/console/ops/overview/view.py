@@ -12,11 +12,12 @@ from jobs.console.ops.shared import history, live, snapshot
 from jobs.console.ops.shared.access import page_for
 from jobs.console.ops.shared.history import Use
 from jobs.console.ops.shared.snapshot import Snapshot
+from jobs.console.ops.shared.takers import Taker, takers
 from jobs.reading.standing import TenantStanding
-from jobs.reading.waits import PROCESS
 
 MAX_BUSIEST = 10  # tenants: more, with their strips, would weigh more than 12 KB at each refresh
-REGIONS = ("old", "numbers", "pools", "waits", "ended", "waited", "busiest", "failing")
+MAX_TAKERS = 4  # workers, tenants and job types each
+REGIONS = ("old", "incident", "numbers", "pools", "takers", "waits", "failing", "ended", "waited", "busiest")
 
 
 @page_for("jobs.view_job")
@@ -31,6 +32,7 @@ def show(request: HttpRequest) -> HttpResponse:
         "snapshot": present,
         "numbers": _numbers(present),
         "pools": [(pool, use.pools.get(pool.name)) for pool in present.pools],
+        "takers": _takers(present),
         "waits": _waits(present),
         "busiest": _busiest(present, use),
         "past": past(request.GET, reverse("jobs_ops:jobs")),
@@ -44,7 +46,7 @@ class NumberTiles:
 
     processes: the processes of all pools, or the seats of a light one
     units: the word for these: a process of an ordinary pool is one seat
-    under_way: the slots in use
+    under_way: those in use: the table of pools adds up to it
     may_run: the jobs that only lack a process
     is_short: whether a pool has too few processes
     """
@@ -61,23 +63,31 @@ def _numbers(present: Snapshot) -> NumberTiles:
     return NumberTiles(
         processes=sum(pool.processes for pool in pools),
         units="seats" if any(pool.is_light for pool in pools) else "processes",
-        under_way=sum(use.slots for use in present.in_use),
+        under_way=sum(pool.in_use for pool in pools),
         may_run=sum(pool.may_run for pool in pools),
         is_short=any(pool.is_short for pool in pools),
     )
+
+
+def _takers(present: Snapshot) -> list[tuple[str, list[Taker], int]]:
+    """Return those that hold most processes, and the number of the others: by tenant, by type, by worker."""
+    if not present.in_use:
+        return []
+    found = [(by, [one for one in takers(present, by) if one.in_use]) for by in ("tenant", "type", "worker")]
+    return [(by, ones[:MAX_TAKERS], max(len(ones) - MAX_TAKERS, 0)) for by, ones in found]
 
 
 @dataclass(frozen=True)
 class WaitingAtGate:
     """The jobs that wait at a gate.
 
-    needs_processes: whether more processes would help
+    could_start: how many of them would start at once with more processes
     opens_at: when the next token of its rate limits arrives
     """
 
     gate: Gate
     jobs: int
-    needs_processes: bool
+    could_start: int
     opens_at: datetime | None
 
 
@@ -90,7 +100,10 @@ class WaitsByGate:
 
 
 def _waits(present: Snapshot) -> WaitsByGate:
-    gates = [WaitingAtGate(gate, jobs, gate in PROCESS, present.opens_at(gate)) for gate, jobs in present.gates]
+    could_start = present.could_start
+    gates = [
+        WaitingAtGate(gate, jobs, could_start.get(gate, 0), present.opens_at(gate)) for gate, jobs in present.gates
+    ]
     return WaitsByGate(gates, max((waiting.jobs for waiting in gates), default=0))
 
 

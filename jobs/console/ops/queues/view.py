@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from jobs.calls import registry
 from jobs.console.operations.limits import OF_QUEUE
 from jobs.console.operations.questions import QUEUES
+from jobs.console.ops.queues.emptying import emptying
 from jobs.console.ops.queues.reads import ended_in_last_hour, held_types
 from jobs.console.ops.shared import history, live, snapshot
 from jobs.console.ops.shared.access import action_for, page_for
@@ -38,6 +39,7 @@ class QueueRow:
     past: the attempts that ended in the last hour
     target: how often its wait target was kept
     curve: its waiting jobs in the last hour
+    emptying: when its line is empty, in words
     form: the form of its limits, if that is open
     """
 
@@ -45,6 +47,7 @@ class QueueRow:
     past: Summary | None
     target: WaitTarget | None
     curve: str | None
+    emptying: str
     form: "ModelForm[Any] | None"
 
     @property
@@ -60,7 +63,7 @@ def show(request: HttpRequest) -> HttpResponse:
     """
     present = snapshot.current()
     paused = list(PausedJobType.objects.order_by("source_type", "source_method"))
-    ended, curves = ended_in_last_hour(), history.use_of_last_hour().queues
+    ended, hour = ended_in_last_hour(), history.use_of_last_hour()
     held = held_types() if paused else {}
     names, may_pause = set(map(str, paused)), request.user.has_perm(named("jobs.add_pausedjobtype"))
     may_change = request.user.has_perm(named("jobs.change_queue"))
@@ -76,7 +79,8 @@ def show(request: HttpRequest) -> HttpResponse:
                 standing,
                 ended.get((standing.queue.name,)),
                 kept.get(standing.queue.name),
-                curves.get(pk),
+                hour.queues.get(pk),
+                "" if standing.queue.paused else emptying(hour.waiting.get(pk, ()), standing.waiting),
                 form.get(pk),
             )
             for pk, standing in of_queues(present.lanes, present.queues).items()

@@ -16,6 +16,7 @@ from jobs.reading.wait_targets import WaitTarget
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 KEPT = timedelta(days=35)  # for which the hours of tenants are kept; nothing is older
 MINUTES = 60
+LATEST = 8  # minutes that tell where a line is going; the recorder is a minute or two behind
 STRIPS = 100  # tenants: those that need attention first
 
 
@@ -90,11 +91,15 @@ def samples(since: datetime, tenant_ids: Collection[int], *, step: int, count: i
 
 @dataclass(frozen=True)
 class Use:
-    """The last hour, by name or id: strips of the use of pools and tenants; curves of the waiting jobs of queues."""
+    """The last hour, by name or id: strips of the use of pools and tenants; curves of the waiting jobs of queues.
+
+    waiting: the waiting jobs of each queue at the last LATEST minutes; None: not known
+    """
 
     pools: Mapping[str, str] = field(default_factory=dict)
     tenants: Mapping[int, str] = field(default_factory=dict)
     queues: Mapping[int, str] = field(default_factory=dict)
+    waiting: Mapping[int, Sequence[int | None]] = field(default_factory=dict)
 
 
 @cached(PAST_SECONDS, before=Use())
@@ -105,8 +110,10 @@ def use_of_last_hour() -> Use:
     known = [sample for sample in hour if sample is not None]
     pools = {name for sample in known for name in sample.pools}
     queues = {pk for sample in known for pk in sample.queues}
+    waiting = {int(pk): [sample.waiting_of_queue(pk) if sample else None for sample in hour] for pk in queues}
     return Use(
         {name: strip([sample.use_of_pool(name) if sample else None for sample in hour]) for name in pools},
         {pk: strip([sample.use_of_tenant(pk) if sample else None for sample in hour]) for pk in tenant_ids},
-        {int(pk): curve([sample.waiting_of_queue(pk) if sample else None for sample in hour]) for pk in queues},
+        {pk: curve(jobs) for pk, jobs in waiting.items()},
+        {pk: jobs[-LATEST:] for pk, jobs in waiting.items()},
     )

@@ -1,20 +1,25 @@
 """The frame of the operators' pages, around their live regions: the menu, and the conditions that hold."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.db import Error
 from django.http import HttpRequest, HttpResponse
 
+from jobs.conf import settings
 from jobs.console.ops.shared import snapshot
 from jobs.console.ops.shared.access import frame, menu
+from jobs.console.ops.shared.incident import told
 from jobs.console.ops.shared.snapshot import Snapshot
 from jobs.pages import regions as live_regions
 from jobs.pages.cached import cached
-from jobs.reading.health import Condition, Facts, conditions, look
+from jobs.reading.health import Condition, Facts, chains, conditions, look
 from plumbing.names import named
 
 EVERYWHERE = ("pages", "alarm")  # regions of all pages
+# The pages that list causes with their consequences, and how many of each; the others have the bar, with the first one.
+LISTED = {"overview": (6, 8), "health": (200, 200)}
 SHARED = {*EVERYWHERE, "old", "ended", "waited", "changes"}  # regions whose template several pages use
 CONDITIONS_SECONDS = 10.0
 REFRESH_SECONDS = 2  # between two questions of a page, unless it says otherwise
@@ -37,27 +42,46 @@ def page(
     ask: the query of these requests, if it is not that of the page
     """
     present = snapshot.current()
-    known = facts() if request.user.has_perm(named("jobs.view_worker")) else None
-    holding = [condition for condition in conditions(known) if condition.severity != "info"] if known else None
+    known = known_now(present) if request.user.has_perm(named("jobs.view_worker")) else None
+    holding = conditions(known) if known else None
+    if holding is not None and name != "health":  # which alone tells of those that harm no job
+        holding = [condition for condition in holding if condition.severity != "info"]
+    found = chains(holding or ())
+    shown, consequences = LISTED.get(name, (1, 0))
     entries = menu(request, _counts(present, holding))
     frame_context = {"menu": entries, **frame(request, title)}
     whole = {"snapshot": present, "now": present.now, "conditions": holding, **context, **frame_context}
-    everywhere = EVERYWHERE if name != "health" else EVERYWHERE[:1]  # Health lists all conditions
+    whole |= {"chains": told(request, found[:shown], known, consequences) if known else []}
+    whole |= {"more_chains": max(len(found) - shown, 0), "on_site": bool(settings.JOBS_DOCS_URL)}
+    everywhere = EVERYWHERE[:1] if name in LISTED else EVERYWHERE
     paths = [f"jobs/ops/{'shared' if region in SHARED else name}/{region}" for region in (*regions, *everywhere)]
     return live_regions.page(request, f"jobs/ops/{name}/page", paths, whole, {"every": every, "ask": ask})
 
 
 def _counts(present: Snapshot, holding: Sequence[Condition] | None) -> dict[str, str]:
-    """Return the numbers beside the entries of the menu: of dead letters, and of conditions."""
+    """Return the numbers beside the entries of the menu: of dead letters, and of conditions that harm jobs."""
     dead = present.counts.dead if present.counts else 0
+    harmful = sum(condition.severity != "info" for condition in holding or ())
     signs = {"dead": f"{dead:,}{'+' if dead >= snapshot.MAX_COUNT else ''}" if dead else ""}
-    return signs | {"health": str(len(holding)) if holding else ""}
+    return signs | {"health": str(harmful) if harmful else ""}
+
+
+def known_now(present: Snapshot) -> Facts | None:
+    """Return the facts with the work of a snapshot, so that conditions and tables of a page have the same numbers.
+
+    Without these, if the last look at the work failed. None if the database did not answer in time.
+    """
+    known = facts()
+    if known is None or snapshot.WORK in present.old:
+        return known
+    server = replace(known.server, now=present.now)
+    return replace(known, lanes=present.lanes, queues=present.queues, workers=present.workers, server=server)
 
 
 @cached(CONDITIONS_SECONDS, before=None)
 def facts() -> Facts | None:
     """Read the facts that decide whether anything is wrong; None if the database does not answer in time."""
     try:
-        return look()  # not the snapshot: its resting parts are old, and of different moments
-    except Error:  # and not `waits`: viewers would wait in the threads that the requests of tenants need
+        return look()
+    except Error:  # not `waits`: viewers would wait in the threads that the requests of tenants need
         return None

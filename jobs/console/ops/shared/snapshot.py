@@ -1,8 +1,9 @@
 """The snapshot of the present that all pages show: one look for any number of viewers, taken only when one asks.
 
-A web process looks at most every two seconds. A look that fails leaves its part as it was; the pages then show how old
-the part is. A look that takes long (10,000 lanes) rests REST times as long before the next one, so that it takes less
-than a hundredth of the database's time.
+A web process looks at most every two seconds. The work (lanes, slots, queues, tenants, workers) is one part, read in
+one transaction: numbers that come from several of these, such as the demand of a pool, are then of one moment. A look
+that fails leaves its part as it was; the pages then show how old the part is. A look that takes long (10,000 lanes)
+rests REST times as long before the next one, so that it takes less than a hundredth of the database's time.
 """
 
 from collections import Counter
@@ -119,6 +120,11 @@ class Snapshot:
         return waits.pools(self.lanes, self.queues, self.workers)
 
     @cached_property
+    def could_start(self) -> Mapping[Gate, int]:
+        """Return how many of the jobs at a gate would start at once with more processes; the pools add up to these."""
+        return waits.could_start(self.lanes, self.queues)
+
+    @cached_property
     def standings(self) -> Sequence[TenantStanding]:
         """Return the tenants that have work, those that need attention first."""
         with_work = {use.tenant_id for use in self.in_use} | {lane.tenant_id for lane in self.lanes}
@@ -146,28 +152,29 @@ def _counts() -> Counts:
     return look_objects(Counts, "look_counts", most=MAX_COUNT, held_until=HELD_UNTIL)[0]
 
 
-def _tenants() -> dict[int, Tenant]:
-    """Look at the tenants with slots in use or jobs in line."""
-    listed = [row.tenant_id for name in ("in_use", "lanes") for row in PARTS[name].last() or ()]
-    return looking.look_tenants({pk for pk in listed if pk is not None})
+def _work() -> dict[str, Any]:
+    """Look at the work; return the fields of a snapshot. Only tenants with slots in use or jobs in line are read."""
+    in_use, lanes = looking.look_slots(), looking.look_lanes()
+    with_work = {use.tenant_id for use in in_use} | {lane.tenant_id for lane in lanes if lane.tenant_id is not None}
+    return {
+        "in_use": in_use,
+        "lanes": lanes,
+        "queues": looking.look_queues(),
+        "workers": looking.look_workers(),
+        "tenants": looking.look_tenants(with_work),
+    }
 
 
-PARTS: Mapping[str, Cached[[], Any]] = {
-    "in_use": _part(looking.look_slots),
-    "lanes": _part(looking.look_lanes),
-    "queues": _part(looking.look_queues),
-    "workers": _part(looking.look_workers),
-    "counts": _part(_counts),
-    "tenants": _part(_tenants),
-}
+WORK = "work"
+PARTS: Mapping[str, Cached[[], Any]] = {WORK: _part(_work), "counts": _part(_counts)}
 
 
 @cached(REFRESH_SECONDS, before=Snapshot(datetime.min.replace(tzinfo=UTC)))
 def current() -> Snapshot:
     """Return the last snapshot; a new one if that is older than REFRESH_SECONDS."""
-    parts = {name: value for name, part in PARTS.items() if (value := part()) is not None}
+    work, counts = PARTS[WORK]() or {}, PARTS["counts"]()
     old = {name: age for name, part in sorted(PARTS.items()) if (age := part.age()) is not None}
-    return Snapshot(datetime.now(UTC), **parts, old=old)
+    return Snapshot(datetime.now(UTC), **work, counts=counts, old=old)
 
 
 def forget() -> None:

@@ -18,6 +18,7 @@ from jobs.console.operations.audited import values_in_words
 from jobs.console.ops.shared import meanings
 from jobs.console.ops.shared.search_language import with_word
 from jobs.console.ops.shared.snapshot import MAX_COUNT
+from jobs.console.ops.shared.waits_for import waits_for
 from jobs.pages.forms import post, query_with, select
 from jobs.pages.tables import column, fact, table
 from jobs.reading.listing import call, job_type, ran, state, wait_in_words, waited
@@ -59,6 +60,7 @@ for read in (call, job_type, ran, state, values_in_words, wait_in_words, waited)
     register.filter(read)
 register.simple_block_tag(post, takes_context=True)
 register.simple_tag(select)
+register.simple_tag(waits_for)
 register.tag(table)
 register.tag(column)
 register.simple_block_tag(fact)
@@ -174,6 +176,13 @@ def moment(at: datetime | None, now: datetime | None = None) -> SafeString | str
     if at is None:
         return "–"
     written = f"{at:%H:%M:%S}" if now is not None and at.date() == now.date() else f"{at:%Y-%m-%d %H:%M:%S}"
+    return format_html('<time datetime="{}">{}</time>', at.isoformat(), written)
+
+
+@register.filter
+def minute(at: datetime, now: datetime) -> SafeString:
+    """Render a time in UTC to the minute; with its date if that is not today."""
+    written = f"{at:%H:%M}" if at.date() == now.date() else f"{at:%Y-%m-%d %H:%M}"
     return format_html('<time datetime="{}">{}</time>', at.isoformat(), written)
 
 

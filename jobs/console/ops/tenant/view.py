@@ -23,7 +23,7 @@ from jobs.reading import waits
 from jobs.reading.budgets import standings
 from jobs.reading.health.looks import BudgetLook
 from jobs.reading.looking import Lane, Queue
-from jobs.reading.predictor import of_lanes
+from jobs.reading.predictor import is_registered, of_lanes
 from jobs.reading.slots_in_queues import SlotsInQueue, slots_in_queues
 from jobs.reading.standing import TenantStanding, of_tenants
 from jobs.reading.starts import LaneStarts
@@ -80,6 +80,7 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
         "limits": limits,
         "form": form_of(limits, OF_TENANT),
         "present": _present(request, tenant, standing, limits),
+        "forecasts": is_registered(),
         "lanes": _lanes(tenant, lanes, cuts, present.queues),
         "past": past_of(tenant, request.GET.get("range", ""), reverse("jobs_ops:jobs")),
         "changes": _changes(request, limits),

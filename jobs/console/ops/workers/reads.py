@@ -71,9 +71,9 @@ def running_types() -> Mapping[UUID, list[RunningType]]:
     return by_worker
 
 
-def longest_running() -> Mapping[UUID | None, list[Job]]:
-    """Return the jobs that have run longest at each worker, at most MAX_LISTED; MAX_LISTED_OF_ALL of all workers."""
-    ids = [pk for (pk,) in look("look_longest", each=MAX_LISTED, most=MAX_LISTED_OF_ALL)]
+def longest_running(each: int) -> Mapping[UUID | None, list[Job]]:
+    """Return the jobs that have run longest at each worker, at most `each`; MAX_LISTED_OF_ALL of all workers."""
+    ids = [pk for (pk,) in look("look_longest", each=each, most=MAX_LISTED_OF_ALL)]
     by_worker: dict[UUID | None, list[Job]] = defaultdict(list)
     running = Job.objects.filter(pk__in=ids, slot__isnull=False).order_by("start_time", "pk")
     for job in running.select_related("tenant", "queue").defer("args", "stats"):

@@ -14,7 +14,10 @@ from django.http import HttpRequest, HttpResponse
 from jobs.console.ops.shared import live, snapshot
 from jobs.console.ops.shared.access import action_for, page_for
 from jobs.console.ops.shared.answers import done, refused
+from jobs.console.ops.shared.taken_back import taken_back
+from jobs.console.ops.workers.grid import MAX_CELLS, grid
 from jobs.console.ops.workers.reads import (
+    MAX_LISTED,
     RecentWork,
     RunningType,
     blocked_loops,
@@ -25,6 +28,7 @@ from jobs.console.ops.workers.reads import (
 from jobs.engine.verbs import drain
 from jobs.models import Job, Recorded, Worker
 from jobs.pages.answers import existing
+from jobs.pages.typed import texts
 from jobs.reading.blocks import BlockNow
 from jobs.reading.looking import Worker as ListedWorker
 from jobs.reading.migrations import open_migrations
@@ -101,9 +105,15 @@ class ClockState:
 
 @page_for("jobs.view_worker")
 def show(request: HttpRequest) -> HttpResponse:
+    """Show the workers.
+
+    `by`: how the grid groups what runs, one of `takers.BY`
+    """
     present, work = snapshot.current(), recent_work()
     may_see_jobs = request.user.has_perm(named("jobs.view_job"))
-    types, longest = (running_types(), longest_running()) if may_see_jobs else ({}, {})
+    types = running_types() if may_see_jobs else {}
+    each = MAX_CELLS if sum(use.slots for use in present.in_use) <= MAX_CELLS else MAX_LISTED
+    running = longest_running(each) if may_see_jobs else {}
     of_all = [one for types_of_worker in types.values() for one in types_of_worker]
     blocks = blocked_loops() if any(worker.is_light for worker in present.workers) else {}
     leader = next((worker for worker in present.workers if worker.leads), None)
@@ -116,12 +126,13 @@ def show(request: HttpRequest) -> HttpResponse:
             work.get(worker.id, RecentWork()),
             blocks.get(worker.id, []),
             types.get(worker.id, []),
-            longest.get(worker.id, []),
+            running.get(worker.id, [])[:MAX_LISTED],
         )
         for worker in present.workers
         if worker.gone_at is None
     ]
     gone = [worker for worker in present.workers if worker.gone_at is not None]
+    lost = taken_back(gone)
     regions = {
         "snapshot": present,
         "clock": ClockState(leader, recorded_at),
@@ -131,11 +142,12 @@ def show(request: HttpRequest) -> HttpResponse:
             max((one.ends_by for one in of_all), default=None),
         ),
         "workers": rows,
-        "gone": [(worker, work.get(worker.id, RecentWork())) for worker in gone],
+        "grid": grid(present, running, texts(request.GET, ("by",))["by"]) if may_see_jobs else None,
+        "gone": [(worker, work.get(worker.id, RecentWork()), lost.get(worker.id)) for worker in gone],
         "open_migrations": open_migrations(),
         "handed_over": present.in_use_by_worker.get(None, 0),
     }
-    return live.page(request, "workers", "Workers", ("old", "workers", "gone"), regions)
+    return live.page(request, "workers", "Workers", ("old", "workers", "runs", "gone"), regions)
 
 
 @action_for("jobs.change_worker")

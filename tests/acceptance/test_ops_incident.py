@@ -1,0 +1,102 @@
+"""The operator at three in the morning: from the first page to the cause and its cure, in a real browser."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from jobs.models import PausedJobType, Queue
+from tenants.models import TenantQueue
+from tests.acceptance.ops_incident import Night, build
+from tests.acceptance.shots import shoot
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+MOST_CLICKS = 2  # from the first page to the cure
+
+
+class Operator:
+    """Somebody whose clicks are counted. To type a number, and to send it by Enter, counts as one."""
+
+    def __init__(self, page: Page) -> None:
+        self.page, self.clicks = page, 0
+
+    def click(self, found: Locator) -> None:
+        self.clicks += 1
+        found.click()
+
+    def type(self, field: Locator, value: str) -> None:
+        self.clicks += 1
+        field.fill(value)
+        field.press("Enter")
+
+    def reads(self, message: str) -> None:
+        expect(self.page.get_by_role("status").filter(has_text=message)).to_be_visible()
+
+
+def no_slots(operator: Operator, night: Night) -> None:
+    row = operator.page.locator("#busiest tr").filter(has_text=night.without_slots.name)
+    expect(row.locator(".state")).to_have_text("no slots")
+    operator.click(row.get_by_role("link"))
+    operator.type(operator.page.get_by_label("Slots", exact=True), "2")
+    operator.reads("slots 0 → 2")
+    assert TenantQueue.objects.get(tenant=night.without_slots).num_slots == 2
+
+
+def paused_queue(operator: Operator, night: Night) -> None:
+    row = operator.page.locator("#busiest tr").filter(has_text=night.of_paused_queue.name)
+    expect(row.get_by_role("link", name="paused: nightly")).to_be_visible()
+    operator.click(row.get_by_role("button", name="Resume queue nightly"))
+    operator.reads("Queue nightly is resumed.")
+    assert not Queue.objects.get(name="nightly").paused
+
+
+def wave_after_a_deploy(operator: Operator, night: Night) -> None:
+    cause = operator.page.locator("#incident li").filter(has_text="attempts failed in 10 minutes").first
+    expect(cause.locator("> strong")).to_contain_text(f"{night.failing}: 700 of 700")
+    operator.click(cause.get_by_role("button", name="Pause it"))
+    operator.reads(f"Paused {night.failing}")
+    assert [str(one) for one in PausedJobType.objects.all()] == [night.failing]
+
+
+def dead_worker(operator: Operator, night: Night) -> None:
+    """The cure is outside; what was lost is one click away."""
+    chain = operator.page.locator("#incident .chains > li").first
+    expect(chain.locator("> strong")).to_contain_text("Worker second@hostb of pool default went silent")
+    expect(chain.locator("li").first).to_contain_text("2 jobs were taken back")
+    expect(chain.get_by_text("Pool default lacks processes")).to_be_visible()
+    operator.click(chain.get_by_role("link", name=str(night.taken_back), exact=True))
+    expect(operator.page.get_by_role("heading", level=1)).to_contain_text(f"Job {night.taken_back}")
+
+
+def queue_backs_up(operator: Operator, night: Night) -> None:
+    operator.click(operator.page.get_by_role("link", name="Queues", exact=True))
+    row = operator.page.locator("tr").filter(has=operator.page.get_by_role("link", name="mail", exact=True))
+    expect(row).to_contain_text("empty in about 9 min")
+    operator.click(row.get_by_role("link", name="Change mail"))
+    expect(operator.page.get_by_role("button", name="What would it do?")).to_be_visible()
+
+
+def flood_by_one_tenant(operator: Operator, night: Night) -> None:
+    by_tenant = operator.page.locator("#takers dd").first
+    expect(by_tenant).to_contain_text(f"{night.flooder.name} 4")
+    operator.click(by_tenant.get_by_role("link", name=night.flooder.name))
+    operator.click(operator.page.get_by_role("button", name="Pause the tenant"))
+    operator.reads("is paused.")
+    assert TenantQueue.objects.get(tenant=night.flooder).paused
+
+
+CASES: list[Callable[[Operator, Night], None]] = [
+    *(no_slots, paused_queue, wave_after_a_deploy),
+    *(dead_worker, queue_backs_up, flood_by_one_tenant),
+]
+
+
+def test_each_case_of_a_night_leads_from_the_first_page_to_its_cure_in_two_clicks(context, subtests):
+    night, page = build(), context(1440).new_page()
+    for case in CASES:
+        with subtests.test(case.__name__):
+            page.goto("")
+            operator = Operator(page)
+            case(operator, night)
+            assert operator.clicks <= MOST_CLICKS
+            shoot(page, f"night-{case.__name__}")
