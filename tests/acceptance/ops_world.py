@@ -63,8 +63,9 @@ def build() -> list[str]:
     _webhooks(plain, long, now)
     bills = ("usage/", "usage/?by=tenant,queue,type,outcome", "webhooks/")
     further = ("queues/", "dead/", "dead/?error=none", "workers/", "schedules/", "health/")
+    types = ("types/reports.datareport.execute/", f"types/{'p' * 200}.{'m' * 100}/?range=1h")
     light = ops_light.build()
-    return ["", *tenants, *jobs, *light, *further, *runs, *batches, *bills, _what_if(long)]
+    return ["", *tenants, *jobs, *light, *further, *runs, *batches, *bills, *types, _what_if(long)]
 
 
 def _what_if(tenant: Tenant) -> str:
@@ -194,6 +195,7 @@ def _statistics(tenant: Tenant, queue: Queue, now: datetime) -> None:
             tally = {**CALL, **seconds, **histograms, "outcome": outcome, "attempts": attempts, "queue_id": queue.pk}
             minutes.append(JobMinute(minute=minute - timedelta(minutes=step), **tally))
             hours.append(TenantHour(tenant_id=tenant.pk, hour=hour - timedelta(hours=step), **tally))
+            minutes.append(JobMinute(minute=minute - timedelta(minutes=1440 + step), **tally))
     JobMinute.objects.bulk_create(minutes)
     TenantHour.objects.bulk_create(hours[: 2 * 20])
     TenantShare.objects.create(tenant_id=tenant.pk, got=90, entitled=100, got_hour=2000, entitled_hour=3000)

@@ -9,6 +9,7 @@ from jobs.console.ops.bulk_change.view import ACTIONS
 from jobs.console.ops.dead import view as dead
 from jobs.console.ops.health import view as health
 from jobs.console.ops.job import view as job
+from jobs.console.ops.job_type import view as job_type
 from jobs.console.ops.jobs import view as jobs
 from jobs.console.ops.new_job import view as new_job
 from jobs.console.ops.overview import view as overview
@@ -40,8 +41,9 @@ urlpatterns = [
     path("queues/", queues.show, name="queues"),
     path("queues/<slug:name>/change", queues.change, name="change-queue"),
     path("queues/<slug:name>/open", queues.open_queue, name="open-queue"),
-    path("job-types/pause", queues.pause_type, name="pause-type"),
-    path("job-types/resume", queues.resume_type, name="resume-type"),
+    path("types/pause", job_type.pause, name="pause-type"),
+    path("types/resume", job_type.resume, name="resume-type"),
+    path("types/<str:name>/", job_type.show, name="job-type"),
     path("jobs/", jobs.show, name="jobs"),
     path("jobs/new/", new_job.form, name="new-job"),
     path("jobs/submit", new_job.submit, name="submit"),

@@ -152,6 +152,15 @@ CROSS JOIN LATERAL (
 WHERE s.at >= %(since)s::timestamptz AND extract(minute FROM s.at)::int %% %(step)s = 0
 ORDER BY s.at
 
+-- name: look_type_minutes
+-- Reads:  the attempts of all types that ended in each minute, latest first, and whether one type is among them.
+-- Who:    the operators' page of that type, kept for half a minute. Locks: none. Index: the primary key of job_minutes.
+SELECT minute, sum(attempts)::bigint, bool_or(source_type = %(source_type)s AND source_method = %(source_method)s)
+FROM job_minutes
+WHERE minute >= %(since)s::timestamptz AND minute < %(until)s::timestamptz
+GROUP BY minute
+ORDER BY minute DESC
+
 -- name: look_worked
 -- Reads:  by worker: the jobs that it ended in the last minute, and its crashes in the last day: attempts whose process died
 --         with them, other than for their memory. Of each, the latest `most` of all workers are counted.

@@ -6,6 +6,8 @@ import pytest
 from django.test import Client
 
 from jobs.console.ops.health import view as health
+from jobs.console.ops.job_type import reads as job_type
+from jobs.console.ops.job_type import view as page_of_type
 from jobs.console.ops.overview import reads as overview
 from jobs.console.ops.queues import reads as queues
 from jobs.console.ops.shared import history, live, snapshot
@@ -19,7 +21,7 @@ from tests.callers import browser_of, staff
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Each request looks for itself."""
-    modules = (live, history, snapshot, health, overview, queues, tenant, tenants, workers)
+    modules = (live, history, snapshot, health, job_type, page_of_type, overview, queues, tenant, tenants, workers)
     values = [value for module in modules for value in vars(module).values()]
     for kept in (*values, *snapshot.PARTS.values()):
         if isinstance(kept, Cached):

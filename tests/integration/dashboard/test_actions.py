@@ -148,10 +148,10 @@ class TestLimits:
 class TestJobTypes:
     def test_a_type_is_paused_and_resumed(self, admin):
         job = make_job(TenantFactory(), source_type="reports.datareport", source_method="execute")
-        response = admin.post("/ops/job-types/pause", {"type": "reports.datareport.execute"})
+        response = admin.post("/ops/types/pause", {"type": "reports.datareport.execute"})
         assert "1 waiting jobs are held" in said(response)
         assert Job.objects.get(pk=job.pk).due_at == HELD_UNTIL
-        response = admin.post("/ops/job-types/resume", {"type": "reports.datareport.execute"})
+        response = admin.post("/ops/types/resume", {"type": "reports.datareport.execute"})
         assert "1 jobs are released" in said(response)
         assert not PausedJobType.objects.exists()
         assert list(Change.objects.order_by("pk").values_list("verb", flat=True)) == ["added", "deleted"]
@@ -159,7 +159,7 @@ class TestJobTypes:
     @pytest.mark.parametrize("verb", ["pause", "resume"])
     @pytest.mark.parametrize("name", ["", "nonsense", "no.such.thing", "a\x00b.c"])
     def test_an_unknown_type_is_refused(self, admin, verb, name):
-        response = admin.post(f"/ops/job-types/{verb}", {"type": name})
+        response = admin.post(f"/ops/types/{verb}", {"type": name})
         assert response.status_code == 303
         assert said(response)
         assert not PausedJobType.objects.exists()

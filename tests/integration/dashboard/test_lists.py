@@ -10,8 +10,8 @@ from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from jobs.console.ops.dead.reads import counted
 from jobs.console.ops.schedules.view import last_runs
+from jobs.console.ops.shared.dead_groups import counted
 from jobs.console.ops.shared.dead_letters import matching
 from jobs.lifecycle import Status
 from jobs.models import FullHour, Job, Schedule, ScheduleRun
@@ -71,7 +71,7 @@ def test_a_wave_of_deaths_hides_no_other_error(client, monkeypatch):
     assert "largest" not in text(response)
     for narrow in ({"tenant": "mine"}, {"since": "1h"}, {"like": "ValueError: #"}):
         assert [group.count for group in client.get("/ops/dead/", narrow).context["groups"]] == [60]
-    monkeypatch.setattr("jobs.console.ops.dead.reads.MAX_GROUPS", 1)
+    monkeypatch.setattr("jobs.console.ops.shared.dead_groups.MAX_GROUPS", 1)
     response = client.get("/ops/dead/")
     assert [group.like for group in response.context["groups"]] == ["ValueError: #"]
     assert "the 1 largest groups" in text(response)
@@ -129,7 +129,7 @@ def test_a_field_of_a_dead_letter_adds_a_filter_and_a_chip_removes_it(client):
     for name, value in {"tenant": "acme", "queue": "mail", "source": "7"}.items():
         assert f'href="?error=ValueError&amp;{name}={value}"' in page
         assert [one.pk for one in client.get("/ops/dead/", {name: value}).context["letters"]] == [mine.pk]
-    assert 'href="?error=ValueError&amp;type=reports.datareport.execute"' in page
+    assert 'href="/ops/types/reports.datareport.execute/">reports.<wbr>datareport.<wbr>execute</a>' in page
     both = client.get("/ops/dead/", {"error": "ValueError", "source": "8"})
     assert both.context["chips"] == [("source:8", "?error=ValueError"), ("error:ValueError", "?source=8")]
     assert '<datalist id="types"><option value="reports.datareport.execute">' in page

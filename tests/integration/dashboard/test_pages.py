@@ -118,9 +118,8 @@ class TestSearch:
         page = text(client.get("/ops/jobs/", {"q": "user:ines tenant:acme"}))
         found = re.findall(r'<a href="(\?[^"]*)">([^<]+)</a', page)
         links = {label: unescape(address) for address, label in found}
-        assert {label: parse_qs(links[label][1:])["q"][0] for label in ("mail", "reports.datareport.execute", "7")} == {
+        assert {label: parse_qs(links[label][1:])["q"][0] for label in ("mail", "7")} == {
             "mail": "user:ines tenant:acme queue:mail",
-            "reports.datareport.execute": "user:ines tenant:acme type:reports.datareport.execute",
             "7": "user:ines tenant:acme source:7",
         }
         for address in links.values():

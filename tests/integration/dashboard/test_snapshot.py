@@ -145,6 +145,7 @@ PAGES = {  # with what is read once in half a minute for all viewers
     "/ops/queues/": 10,
     "/ops/jobs/": 14,
     "/ops/dead/": 8,
+    "/ops/types/reports.datareport.execute/": 20,
     "/ops/workers/": 11,
     "/ops/schedules/": 8,
     "/ops/health/": 10,

@@ -104,7 +104,7 @@ def test_limits_types_keys_memories_and_webhooks(admin_client, owner, tenant, br
     broken()
     refused(lambda: admin_client.post("/ops/queues/mail/change", {"weight": "5"}))
     refused(lambda: call_command("queues", "set", "mail", "--weight", "5"))
-    refused(lambda: admin_client.post("/ops/job-types/resume", {"type": "reports.datareport.execute"}))
+    refused(lambda: admin_client.post("/ops/types/resume", {"type": "reports.datareport.execute"}))
     refused(lambda: owner.delete(f"/api/v1/memories/{memory.pk}"))
     refused(lambda: admin_client.post("/admin/tenants/apikey/", {"action": "revoke", "_selected_action": [key.pk]}))
     refused(lambda: outbox.note(turn, [], 1, NotDelivered("the answer was 500")))

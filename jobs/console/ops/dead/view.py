@@ -3,10 +3,10 @@
 from django.http import HttpRequest, HttpResponse
 
 from jobs.calls.refusals import InvalidRequest
-from jobs.console.ops.dead.reads import groups
 from jobs.console.ops.shared import live, snapshot
 from jobs.console.ops.shared.access import page_for
 from jobs.console.ops.shared.answers import sentence
+from jobs.console.ops.shared.dead_groups import groups
 from jobs.console.ops.shared.dead_letters import filters_of, matching
 from jobs.models import DeadLetter
 from jobs.pages.forms import query_with

@@ -15,7 +15,7 @@ from jobs.console.ops.shared.answers import done, sentence
 from jobs.models import AnyJob
 from jobs.pages import typed as typed_arguments
 from jobs.pages.answers import SeeOther
-from jobs.pages.typed import number
+from jobs.pages.typed import number, texts
 from jobs.reading import listing, queries
 from plumbing.names import named
 
@@ -27,16 +27,17 @@ FIELDS = ("tenant", "call", "object", "args", "queue", "priority", "user", "anyw
 def form(request: HttpRequest) -> HttpResponse:
     """Show the form.
 
+    `call`: the name of a job type that is filled in
     `like`: the id of a job whose call is filled in, without masked values, if the user may see jobs
     """
     given = number(request.GET.get("like", "")) or 0
     like = queries.any_job(given) if request.user.has_perm(named("jobs.view_job")) else None
-    return _page(request, {} if like is None else _call_of(like), like=like)
+    return _page(request, texts(request.GET, ("call",)) if like is None else _call_of(like), like=like)
 
 
 @action_for("jobs.add_job")
 def submit(request: HttpRequest) -> HttpResponse:
-    typed = typed_arguments.texts(request.POST, FIELDS)
+    typed = texts(request.POST, FIELDS)
     try:
         submitted = submit_named(typed["tenant"], **_asked(typed))
     except (InvalidRequest, TooManyWaiting, Undecided) as error:

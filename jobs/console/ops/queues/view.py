@@ -18,7 +18,6 @@ from jobs.console.ops.shared.answers import done
 from jobs.console.ops.shared.limits_form import change_limits, form_of
 from jobs.engine.verbs import limits
 from jobs.engine.verbs.open_line import open_line
-from jobs.engine.verbs.pause import pause_job_type, resume_job_type
 from jobs.models import PausedJobType, Queue
 from jobs.pages.answers import existing
 from jobs.pages.typed import texts
@@ -109,27 +108,6 @@ def open_queue(request: HttpRequest, name: str) -> HttpResponse:
     return done(request, f"Opened queue {name}{f' for tenant {slug}' if slug else ''}.")
 
 
-@action_for("jobs.add_pausedjobtype")
-def pause_type(request: HttpRequest) -> HttpResponse:
-    """Hold the waiting jobs of a type; its running jobs continue."""
-    source_type, method = _type(request)
-    held = pause_job_type(source_type, method)
-    return done(request, f"Paused {source_type}.{method}: {held:,} waiting jobs are held.")
-
-
-@action_for("jobs.delete_pausedjobtype")
-def resume_type(request: HttpRequest) -> HttpResponse:
-    """Release the held jobs of a type. An operator who comes second gets a refusal."""
-    source_type, method = _type(request)
-    released = resume_job_type(source_type, method)
-    return done(request, f"Resumed {source_type}.{method}: {released:,} jobs are released.")
-
-
 def _form(name: str) -> dict[int, "ModelForm[Any]"]:
     """Return the form of the queue by its id; empty if there is no such queue."""
     return {queue.pk: form_of(queue, OF_QUEUE) for queue in Queue.objects.filter(name=name)} if name else {}
-
-
-def _type(request: HttpRequest) -> tuple[str, str]:
-    source_type, _, method = texts(request.POST, ("type",))["type"].rpartition(".")
-    return source_type, method

@@ -19,6 +19,7 @@ WIDTH, HEIGHT = 600.0, 100.0  # of a chart
 KINDS = {"success": "good", "error": "bad", "dead": "bad", "crash": "bad"}  # the other outcomes: "calm"
 ORDER = ("good", "calm", "bad")  # from below
 OTHERS = {"calm": "to run again or cancelled", "bad": "failed or crashed"}
+MANY_FAILED = 0.05  # of the attempts, for failures to stand out
 DAY = timedelta(days=1)
 # Seconds, on the logarithmic scale of waits: an outlier does not flatten the other waits.
 LABELS = ("0.1 s", "1 s", "10 s", "1 min", "10 min", "1 h", "6 h", "1 d", "7 d", "30 d", "1 a")
@@ -88,7 +89,7 @@ def chart(ended: Iterable[EndedInStep], since: datetime, step: timedelta, count:
         if 0 <= place < count:
             by_step[place].append(attempts)
     sums = [_sums(in_step) for in_step in by_step]
-    top = _round(max((sum(numbers.values()) for numbers in sums), default=0))
+    top = round_top(max((sum(numbers.values()) for numbers in sums), default=0))
     times = [Times.from_buckets(added(attempts.wait_buckets for attempts in in_step)) for in_step in by_step]
     longest = max((time.p95 for time in times if time.p95 is not None), default=0.0)
     most = next((mark for mark in MARKS if mark >= max(longest, 1)), max(MARKS))
@@ -134,7 +135,7 @@ def is_failure(outcome: str) -> bool:
     return KINDS.get(outcome, outcome) in ("bad", "retry")
 
 
-def _round(most: int) -> int:
+def round_top(most: int) -> int:
     """Return the least of 2, 4, 10, 20, 40, 100 ... that is not below `most`: its half is a whole number."""
     power = 1
     while power * 10 < most:

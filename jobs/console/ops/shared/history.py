@@ -2,8 +2,10 @@
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import Self
 
 from jobs.console.ops.shared import snapshot
 from jobs.console.ops.shared.present_queries import look
@@ -17,6 +19,9 @@ MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 KEPT = timedelta(days=35)  # for which the hours of tenants are kept; nothing is older
 MINUTES = 60
 LATEST = 8  # minutes that tell where a line is going; the recorder is a minute or two behind
+RANGES = {  # a step, and the number of steps; minutes are kept for three days
+    **{"1h": (MINUTE, 60), "6h": (6 * MINUTE, 60), "24h": (24 * MINUTE, 60), "3d": (72 * MINUTE, 60)},
+}
 STRIPS = 100  # tenants: those that need attention first
 
 
@@ -42,6 +47,75 @@ class ChartPeriod:
     until: datetime | None = None
     earlier: str | None = None
     later: str | None = None
+
+
+@dataclass(frozen=True)
+class AskedPeriod:
+    """The period of charts of the minutes of all tenants, as a page was asked for it.
+
+    length: one of RANGES
+    until: the minute (UTC) at which it ends; None for this minute
+    """
+
+    length: str
+    until: datetime | None = None
+
+    @classmethod
+    def asked(cls, query: Mapping[str, str], usual: str) -> Self:
+        """Return the period that a query asks for: its `range`, and the minute `until` which it lasts, in UTC.
+
+        usual: the length if the query names none, or another than those of RANGES
+        """
+        length, until, now = query.get("range", ""), _minute(query.get("until", "")), minute()
+        is_kept = until is not None and now - KEPT < until < now
+        return cls(length if length in RANGES else usual, until if is_kept else None)
+
+    @property
+    def step(self) -> timedelta:
+        return RANGES[self.length][0]
+
+    @property
+    def steps(self) -> int:
+        return RANGES[self.length][1]
+
+    @property
+    def end(self) -> datetime:
+        return self.until or minute()
+
+    @property
+    def begin(self) -> datetime:
+        return self.end - self.steps * self.step
+
+    @property
+    def of_chart(self) -> ChartPeriod:
+        """Return the period as the heads of charts show it, with links to earlier and later ones."""
+        half = self.steps * self.step / 2
+        later = self.end + half
+        return ChartPeriod(
+            self.length,
+            RANGES,
+            self.step.total_seconds(),
+            self.until,
+            written(self.end - half),
+            written(later) if later < minute() else None,
+        )
+
+    @property
+    def search(self) -> str:
+        """Return the words of a search for jobs that ended in the period."""
+        return f"ended_since:{written(self.begin)} ended_until:{written(self.end)}"
+
+
+def written(at: datetime) -> str:
+    """Return a moment as searches and addresses take it."""
+    return f"{at:%Y-%m-%dT%H:%M}"
+
+
+def _minute(text: str) -> datetime | None:
+    with suppress(ValueError, OverflowError):
+        at = datetime.fromisoformat(text)
+        return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC).replace(second=0, microsecond=0)
+    return None
 
 
 @cached(PAST_SECONDS, before=None)

@@ -15,7 +15,7 @@ from typing import Any
 
 from jobs.allocation.gates import Gate
 from jobs.console.ops.shared.present_queries import look_objects
-from jobs.models import HELD_UNTIL
+from jobs.models import HELD_UNTIL, PausedJobType
 from jobs.pages.cached import Cached, cached
 from jobs.reading import looking, waits
 from jobs.reading.looking import Lane, Queue, SlotsInUse, Tenant, Worker
@@ -58,6 +58,7 @@ class Snapshot:
     """A snapshot.
 
     at: when it was taken, by the clock of this host
+    paused: since when each paused job type is paused, by its name
     old: seconds since the last successful look, by the name of each part whose look failed
     """
 
@@ -68,6 +69,7 @@ class Snapshot:
     queues: Mapping[int, Queue] = field(default_factory=dict)
     workers: list[Worker] = field(default_factory=list)
     counts: Counts | None = None
+    paused: Mapping[str, datetime] = field(default_factory=dict)
     old: Mapping[str, float] = field(default_factory=dict)
 
     @cached_property
@@ -166,7 +168,11 @@ def _work() -> dict[str, Any]:
 
 
 WORK = "work"
-PARTS: Mapping[str, Cached[[], Any]] = {WORK: _part(_work), "counts": _part(_counts)}
+PARTS: Mapping[str, Cached[[], Any]] = {
+    WORK: _part(_work),
+    "counts": _part(_counts),
+    "paused": _part(lambda: {str(one): one.paused_at for one in PausedJobType.objects.all()}),
+}
 
 
 @cached(REFRESH_SECONDS, before=Snapshot(datetime.min.replace(tzinfo=UTC)))

@@ -16,8 +16,10 @@ from jobs.allocation.gates import Gate
 from jobs.conf import documented, settings
 from jobs.console.operations.audited import values_in_words
 from jobs.console.ops.shared import meanings
+from jobs.console.ops.shared.run_times import in_words
 from jobs.console.ops.shared.search_language import with_word
 from jobs.console.ops.shared.snapshot import MAX_COUNT
+from jobs.console.ops.shared.type_names import breakable, call_link, type_link
 from jobs.console.ops.shared.waits_for import waits_for
 from jobs.pages.forms import post, query_with, select
 from jobs.pages.tables import column, fact, table
@@ -64,6 +66,10 @@ register.simple_tag(waits_for)
 register.tag(table)
 register.tag(column)
 register.simple_block_tag(fact)
+register.filter(breakable)
+register.filter("run_time", in_words)
+register.simple_tag(type_link, takes_context=True)
+register.simple_tag(call_link, takes_context=True)
 register.filter("visible", printable)  # a stranger's text, without control characters
 
 

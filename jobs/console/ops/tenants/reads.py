@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from jobs.console.ops.shared import history
-from jobs.console.ops.shared.ended_chart import is_failure
+from jobs.console.ops.shared.ended_chart import MANY_FAILED, is_failure
 from jobs.console.ops.shared.history import HOUR
 from jobs.console.ops.shared.present_queries import look
 from jobs.pages.cached import PAST_SECONDS, cached
 from jobs.reading.statistics import Times, added
 
 HOURS = 24
-MANY_FAILED = 0.05  # of its attempts, for a tenant's failures to stand out
 
 
 @dataclass(frozen=True)

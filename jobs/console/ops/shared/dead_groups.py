@@ -1,4 +1,4 @@
-"""Group the dead letters of the page by shape of error and job type."""
+"""Group dead letters by shape of error and job type."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
