@@ -29,7 +29,7 @@ from jobs.reading import listing
 from jobs.reading.looking import SlotsInUse, Worker
 from jobs.reading.masked import masked
 from jobs.reading.standing import StandingState
-from jobs.reading.statistics import BUCKETS
+from jobs.reading.statistics import BUCKETS, OUTCOMES
 from plumbing.text import duration
 from tenants.models import Tenant as Owner
 from tests.unit.test_waits import lane, queue, tenant
@@ -115,16 +115,28 @@ def drawn(*found: ended_chart.EndedInStep) -> ended_chart.Chart:
 
 def test_a_bar_stacks_the_outcomes_from_good_to_bad():
     chart = drawn(ended(2, "error", 1), ended(2, "success", 3), ended(4, "retry", 2), ended(10, "success", 99))
-    assert (chart.total, chart.failed, chart.again, chart.top) == (6, 1, 2, 4)
+    assert (chart.total, chart.top) == (6, 4)
     boxes = re.findall(r'<rect class="(\w+)" x="\S+" y="(\S+)" width="\S+" height="(\S+)"/>', chart.bars)
-    assert boxes == [("good", "25", "75"), ("bad", "0", "25"), ("calm", "50", "50")]
+    assert boxes == [("good", "25", "75"), ("bad", "0", "25"), ("again", "50", "50")]
+
+
+def test_each_outcome_of_an_attempt_has_its_place_in_the_legend_and_failures_are_never_grey():
+    chart = drawn(*(ended(1, outcome, 2**place) for place, outcome in enumerate(OUTCOMES)))
+    assert chart.legend == [
+        ("good", 1, "succeeded"),
+        ("later", 32 + 64 + 256, "put off"),
+        ("calm", 8, "cancelled"),
+        ("again", 16 + 128, "failed and tried again"),
+        ("bad", 2 + 4, "failed for good"),
+    ]
+    assert [outcome for outcome in OUTCOMES if ended_chart.is_failure(outcome)] == ["error", "dead", "retry", "crash"]
 
 
 def test_a_bar_is_a_link_that_searches_the_jobs_of_its_time_with_its_words_for_the_pointer():
     svg = drawn(ended(2, "error", 1), ended(2, "success", 3)).bars
     assert svg == (
         '<a href="?q=ended_since:2026-11-22T12:02+ended_until:2026-11-22T12:03" data-n="2" tabindex="-1">'
-        "<title>12:02: 4 ended, 1 failed or crashed</title>"
+        "<title>12:02: 3 succeeded, 1 failed for good</title>"
         '<rect class="good" x="126" y="25" width="48" height="75"/>'
         '<rect class="bad" x="126" y="0" width="48" height="25"/></a>'
     )

@@ -4,7 +4,8 @@ The bars are SVG with tooltips, drawn once for all viewers: in a template the 90
 each refresh.
 """
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import log
@@ -16,9 +17,13 @@ from jobs.reading.statistics import Times, added
 from plumbing.text import duration
 
 WIDTH, HEIGHT = 600.0, 100.0  # of a chart
-KINDS = {"success": "good", "error": "bad", "dead": "bad", "crash": "bad"}  # the other outcomes: "calm"
-ORDER = ("good", "calm", "bad")  # from below
-OTHERS = {"calm": "to run again or cancelled", "bad": "failed or crashed"}
+OUTCOMES = {"success": "good", "cancelled": "calm", "retry": "again", "crash": "again", "error": "bad", "dead": "bad"}
+LATER = "later"  # the other outcomes: the job goes on without a failure, since its body or a deploy put it off
+KINDS = {  # from below
+    **{"good": "succeeded", LATER: "put off", "calm": "cancelled"},
+    **{"again": "failed and tried again", "bad": "failed for good"},
+}
+FAILED = ("again", "bad")
 DAY = timedelta(days=1)
 # Seconds, on the logarithmic scale of waits: an outlier does not flatten the other waits.
 LABELS = ("0.1 s", "1 s", "10 s", "1 min", "10 min", "1 h", "6 h", "1 d", "7 d", "30 d", "1 a")
@@ -44,9 +49,7 @@ class Chart:
     """A chart of ended attempts and of their waits.
 
     bars: a bar for each step, linked to a search for its jobs
-    total: the number of attempts
-    failed: the attempts that failed or crashed
-    again: the attempts after which the job goes on, or was cancelled
+    counts: the number of attempts by kind, one of KINDS
     top: the number at the top of the scale of the bars
     p50, p95: SVG paths of the waits, with gaps where nothing ended
     waits: the tooltip of each step
@@ -56,9 +59,7 @@ class Chart:
     """
 
     bars: SafeString
-    total: int
-    failed: int
-    again: int
+    counts: Mapping[str, int]
     top: int
     p50: str
     p95: str
@@ -69,8 +70,13 @@ class Chart:
     steps: int
 
     @property
-    def succeeded(self) -> int:
-        return self.total - self.again - self.failed
+    def total(self) -> int:
+        return sum(self.counts.values())
+
+    @property
+    def legend(self) -> list[tuple[str, int, str]]:
+        """Return each kind of attempts that there were, with their number and what it means."""
+        return [(kind, self.counts[kind], words) for kind, words in KINDS.items() if self.counts.get(kind)]
 
     @property
     def half(self) -> int:
@@ -103,9 +109,7 @@ def chart(ended: Iterable[EndedInStep], since: datetime, step: timedelta, count:
                 if (boxes := _boxes(place, count, numbers, top))
             ),
         ),
-        total=sum(sum(numbers.values()) for numbers in sums),
-        failed=sum(numbers.get("bad", 0) for numbers in sums),
-        again=sum(numbers.get("calm", 0) for numbers in sums),
+        counts=sum(sums, Counter()),
         top=top,
         p50=path([_height(time.p50, most) for time in times]),
         p95=path([_height(time.p95, most) for time in times]),
@@ -121,17 +125,16 @@ def chart(ended: Iterable[EndedInStep], since: datetime, step: timedelta, count:
     )
 
 
-def _sums(ended: Iterable[EndedInStep]) -> dict[str, int]:
-    sums: dict[str, int] = {}
+def _sums(ended: Iterable[EndedInStep]) -> Counter[str]:
+    sums: Counter[str] = Counter()
     for attempts in ended:
-        kind = KINDS.get(attempts.outcome, "calm")
-        sums[kind] = sums.get(kind, 0) + attempts.attempts
+        sums[OUTCOMES.get(attempts.outcome, LATER)] += attempts.attempts
     return sums
 
 
 def is_failure(outcome: str) -> bool:
     """Return whether an attempt with this outcome failed, be it that its job runs again."""
-    return KINDS.get(outcome, outcome) in ("bad", "retry")
+    return OUTCOMES.get(outcome) in FAILED
 
 
 def _round(most: int) -> int:
@@ -142,14 +145,14 @@ def _round(most: int) -> int:
     return next(power * digit for digit in (2, 4, 10) if power * digit >= most)
 
 
-def _boxes(place: int, count: int, numbers: dict[str, int], top: int) -> SafeString:
+def _boxes(place: int, count: int, numbers: Mapping[str, int], top: int) -> SafeString:
     """Draw the bar of a step; "" if nothing ended.
 
     The script finds a low bar, too, when the pointer is somewhere above it.
     """
     width = WIDTH / count
     x, boxes, y = f"{(place + 0.1) * width:.4g}", [], HEIGHT
-    for kind in ORDER:
+    for kind in KINDS:
         if numbers.get(kind):
             height = numbers[kind] / top * HEIGHT
             y -= height
@@ -157,9 +160,9 @@ def _boxes(place: int, count: int, numbers: dict[str, int], top: int) -> SafeStr
     return format_html_join("", '<rect class="{}" x="{}" y="{}" width="{}" height="{}"/>', boxes)
 
 
-def _label(at: datetime, numbers: dict[str, int]) -> str:
-    other = ", ".join(f"{numbers[kind]:,} {words}" for kind, words in OTHERS.items() if numbers.get(kind))
-    return f"{at:%H:%M}: {sum(numbers.values()):,} ended{other and ', '}{other}"
+def _label(at: datetime, numbers: Mapping[str, int]) -> str:
+    told = (f"{numbers[kind]:,} {words}" for kind, words in KINDS.items() if numbers.get(kind))
+    return f"{at:%H:%M}: {', '.join(told)}"
 
 
 def _search(at: datetime, step: timedelta) -> str:
