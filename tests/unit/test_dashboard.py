@@ -160,8 +160,8 @@ def test_one_outlier_flattens_no_line():
     first, outlier = (float(y) for y in re.findall(r"[ML]\S+ (\S+?)(?=[MLh]|$)", chart.p95))
     assert outlier < 10
     assert 70 < first < 85
-    assert [label for _, label in chart.marks][:: len(chart.marks) - 1] == ["1 h", "0.1 s"]
-    assert all(above + 20 <= below for (above, _), (below, _) in itertools.pairwise(chart.marks))
+    assert [label for _, label in chart.scale][:: len(chart.scale) - 1] == ["1 h", "0.1 s"]
+    assert all(above + 20 <= below for (above, _), (below, _) in itertools.pairwise(chart.scale))
 
 
 def test_moments_are_told_with_their_day_if_there_are_several():

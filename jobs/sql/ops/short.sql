@@ -85,6 +85,33 @@ WHERE tenant_id = %(tenant_id)s AND hour >= %(since)s::timestamptz
 GROUP BY hour, outcome
 ORDER BY hour
 
+-- name: look_marks
+-- Reads:  the entries of the audit log that a chart of this period marks, the latest `most` of each kind: marks, limits and pauses;
+--         and bulk actions. Of a tenant its own, and those about no tenant. Who: the operators' pages, at most every half minute.
+-- Locks:  none. Index: changes_of_one; changes_of_runs.
+(
+    SELECT at, who, verb, kind, subject, values::text AS values, bulk
+    FROM changes
+    WHERE kind = ANY(%(kinds)s::text[])
+      AND verb = ANY(%(verbs)s::text[])
+      AND at >= %(since)s::timestamptz
+      AND at < %(until)s::timestamptz
+      AND (%(tenant_id)s::bigint IS NULL OR tenant_id IS NULL OR tenant_id = %(tenant_id)s)
+    ORDER BY at DESC
+    LIMIT %(most)s
+)
+UNION ALL
+(
+    SELECT at, who, verb, kind, subject, values::text AS values, bulk
+    FROM changes
+    WHERE bulk IS NOT NULL
+      AND at >= %(since)s::timestamptz
+      AND at < %(until)s::timestamptz
+      AND (%(tenant_id)s::bigint IS NULL OR tenant_id = %(tenant_id)s)
+    ORDER BY id DESC
+    LIMIT %(most)s
+)
+
 -- name: look_minutes
 -- Reads:  the attempts that ended, by step of time and outcome, and the histogram of how long they had waited.
 -- Who:    the operators' pages, at most every half minute. Locks: none. Index: the primary key of job_minutes.
@@ -151,6 +178,15 @@ CROSS JOIN LATERAL (
 ) mine
 WHERE s.at >= %(since)s::timestamptz AND extract(minute FROM s.at)::int %% %(step)s = 0
 ORDER BY s.at
+
+-- name: look_fleet
+-- Reads:  the starts and the losses of workers in a period, the latest `most`. Those that are long gone are forgotten.
+-- Who:    the operators' pages, at most every half minute. Locks: none. Index: none; all workers that are known.
+SELECT event.at, event.lost, w.name
+FROM workers w CROSS JOIN LATERAL (VALUES (w.started_at, false), (CASE WHEN w.lost THEN w.gone_at END, true)) event (at, lost)
+WHERE event.at >= %(since)s::timestamptz AND event.at < %(until)s::timestamptz
+ORDER BY event.at DESC
+LIMIT %(most)s
 
 -- name: look_worked
 -- Reads:  by worker: the jobs that it ended in the last minute, and its crashes in the last day: attempts whose process died

@@ -2,7 +2,9 @@
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from html import unescape
 from importlib import import_module
+from uuid import uuid4
 
 import pytest
 from django.db import OperationalError
@@ -14,9 +16,10 @@ from jobs.console.ops.shared import history, live, present_queries
 from jobs.console.ops.tenant import reads as tenant_reads
 from jobs.console.ops.tenants import reads as tenants_reads
 from jobs.lifecycle import Status
-from jobs.models import HELD_UNTIL, JobMinute, PausedJobType, Queue, Sample, TenantHour
+from jobs.models import HELD_UNTIL, JobMinute, PausedJobType, Queue, Sample, TenantHour, Worker
 from jobs.reading.health import RULES, conditions
 from jobs.reading.statistics import BUCKETS
+from tenants.models import Change
 from tests.factories import QueueFactory, TenantFactory, make_job
 
 pytestmark = pytest.mark.django_db
@@ -145,6 +148,48 @@ def test_job_types_that_fail_are_listed_with_a_way_to_their_errors(client, monke
     for prefix in ("/de/", "/"):  # of a language, or a mount
         with override_script_prefix(prefix):
             assert f'"{prefix}ops/jobs/?q=ended' in client.get("/ops/").content.decode()
+
+
+def test_charts_mark_what_happened_to_those_who_may_see_it_and_to_a_tenant_no_strangers(client, operator):
+    owner, stranger = TenantFactory(name="Owner", slug="owner"), TenantFactory(name="Stranger", slug="stranger")
+    ids = {"tenants.tenantqueue": owner.pk, "jobs.job": owner.pk}
+    hour = minute(0).replace(minute=0)
+    for tenant in (owner, stranger):
+        TenantHour.objects.create(tenant_id=tenant.pk, hour=hour, **tally("success", 9))
+    JobMinute.objects.create(minute=minute(5), **tally("success", 9))
+    bulk = uuid4()
+    for kind, verb, subject, values in (
+        ("tenants.change", "marked", "release <4.2>", {}),
+        ("jobs.queue", "changed", "mail", {"paused": [False, True]}),
+        ("jobs.pausedjobtype", "deleted", "shop.order.pay", {}),
+        ("tenants.tenantqueue", "changed", "Owner: 2 slots", {"num_slots": [2, 0]}),
+        ("jobs.job", "revived", "300 jobs", {"number": 300}),
+        ("jobs.job", "cancelled", "job 7", {}),
+        ("jobs.queue", "added", "other", {"weight": [None, 1]}),
+    ):
+        entry = {"kind": kind, "verb": verb, "subject": subject, "values": values, "tenant_id": ids.get(kind)}
+        entry |= {"at": minute(5), "who": "ines", "subject_id": "", "bulk": bulk if "number" in values else None}
+        Change.objects.create(**entry)
+    lost = {"lost": True, "gone_at": minute(5), "concurrency": 2}
+    for number in range(3):
+        Worker.objects.create(pk=uuid4(), name=f"w{number}", pid=1, pool="a", started_at=minute(3), **lost)
+    page = client.get("/ops/").content.decode()
+    shown = " ".join(unescape(strip_tags(page)).split())
+    of_all = ["release <4.2> by ines", "queue mail paused by ines", "shop.order.pay resumed by ines"]
+    of_owner = ["Owner: num_slots 2 → 0 by ines", "300 jobs revived by ines"]
+    of_fleet = ["worker w0 lost, worker w1 lost and 1 more", "worker w0 started, worker w1 started and 1 more"]
+    assert [words for words in of_all + of_owner + of_fleet if words not in shown] == []
+    assert "job 7" not in shown and "other" not in shown
+    assert f"/ops/runs/{bulk}/" in page
+    assert page.count('<path class="flags" d="M') == 2, "a line through both charts"
+    mine, other = (
+        " ".join(unescape(strip_tags(client.get(f"/ops/tenants/{slug}/").content.decode())).split())
+        for slug in ("owner", "stranger")
+    )
+    assert [words for words in of_all + of_owner + of_fleet if words not in mine] == []
+    assert [words for words in of_all + of_owner + of_fleet if words in other] == of_all + of_fleet
+    looker = operator("view_job").get("/ops/").content.decode()
+    assert 'svg class="marks"' in page and 'svg class="marks"' not in looker
 
 
 def test_paused_types_say_how_many_jobs_they_hold(client):

@@ -27,7 +27,7 @@ FAILED = ("again", "bad")
 DAY = timedelta(days=1)
 # Seconds, on the logarithmic scale of waits: an outlier does not flatten the other waits.
 LABELS = ("0.1 s", "1 s", "10 s", "1 min", "10 min", "1 h", "6 h", "1 d", "7 d", "30 d", "1 a")
-MARKS = dict(zip((0.1, 1, 10, 60, 600, 3600, 21_600, 86_400, 604_800, 2_592_000, 31_536_000), LABELS, strict=True))
+WAITS = dict(zip((0.1, 1, 10, 60, 600, 3600, 21_600, 86_400, 604_800, 2_592_000, 31_536_000), LABELS, strict=True))
 LEAST, APART = 0.1, 20.0  # seconds at the bottom of that scale; the height between two of its labels
 
 
@@ -53,9 +53,10 @@ class Chart:
     top: the number at the top of the scale of the bars
     p50, p95: SVG paths of the waits, with gaps where nothing ended
     waits: the tooltip of each step
-    marks: y and label of each mark on the scale of waits
+    scale: y and label of each line on the scale of waits
     times: the percentiles of all waits
     moments: the times at the left, in the middle and at the right
+    since, step, steps: the begin, the length of a step, and the number of steps
     """
 
     bars: SafeString
@@ -64,9 +65,11 @@ class Chart:
     p50: str
     p95: str
     waits: SafeString
-    marks: list[tuple[float, str]]
+    scale: list[tuple[float, str]]
     times: Times
     moments: list[str]
+    since: datetime
+    step: timedelta
     steps: int
 
     @property
@@ -97,7 +100,7 @@ def chart(ended: Iterable[EndedInStep], since: datetime, step: timedelta, count:
     top = _round(max((sum(numbers.values()) for numbers in sums), default=0))
     times = [Times.from_buckets(added(attempts.wait_buckets for attempts in in_step)) for in_step in by_step]
     longest = max((time.p95 for time in times if time.p95 is not None), default=0.0)
-    most = next((mark for mark in MARKS if mark >= max(longest, 1)), max(MARKS))
+    most = next((seconds for seconds in WAITS if seconds >= max(longest, 1)), max(WAITS))
     long = step * count > DAY
     return Chart(
         bars=format_html_join(
@@ -118,9 +121,11 @@ def chart(ended: Iterable[EndedInStep], since: datetime, step: timedelta, count:
             '<g data-n="{}"><title>{}</title></g>',
             ((place, _waits(since + place * step, time)) for place, time in enumerate(times) if time.p95 is not None),
         ),
-        marks=_marks(most),
+        scale=_scale(most),
         times=Times.from_buckets(added(attempts.wait_buckets for in_step in by_step for attempts in in_step)),
         moments=[f"{since + part * step * count:{'%d %b %H:%M' if long else '%H:%M'}}" for part in (0, 0.5, 1)],
+        since=since,
+        step=step,
         steps=count,
     )
 
@@ -178,14 +183,14 @@ def _height(seconds: float | None, most: float) -> float | None:
     return None if seconds is None else log(max(seconds, LEAST) / LEAST) / log(most / LEAST)
 
 
-def _marks(most: float) -> list[tuple[float, str]]:
-    """Return y and label of the marks on the scale of waits, from the top, as many as have room."""
-    marks: list[tuple[float, str]] = []
-    for mark, label in reversed(MARKS.items()):
-        y = HEIGHT * (1 - (_height(mark, most) or 0))
-        if mark <= most and (not marks or y - marks[-1][0] >= APART):
-            marks.append((round(y, 1), label))
-    return marks
+def _scale(most: float) -> list[tuple[float, str]]:
+    """Return y and label of the lines on the scale of waits, from the top, as many as have room."""
+    lines: list[tuple[float, str]] = []
+    for seconds, label in reversed(WAITS.items()):
+        y = HEIGHT * (1 - (_height(seconds, most) or 0))
+        if seconds <= most and (not lines or y - lines[-1][0] >= APART):
+            lines.append((round(y, 1), label))
+    return lines
 
 
 def path(values: Sequence[float | None]) -> str:
