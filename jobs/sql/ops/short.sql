@@ -167,7 +167,7 @@ CROSS JOIN LATERAL (
 ORDER BY r.due DESC
 
 -- name: look_samples
--- Reads:  what was under way, once in `step` minutes: of all queues and pools, and of these tenants.
+-- Reads:  what was under way, once in a minute: of all queues and pools, and of these tenants.
 -- Who:    the operators' pages, at most every half minute. Locks: none. Index: the primary key of samples.
 SELECT s.at, mine.tenants, s.queues, s.pools
 FROM samples s
@@ -176,7 +176,7 @@ CROSS JOIN LATERAL (
     FROM unnest(%(ids)s::text[]) id
     WHERE s.tenants ? id
 ) mine
-WHERE s.at >= %(since)s::timestamptz AND extract(minute FROM s.at)::int %% %(step)s = 0
+WHERE s.at >= %(since)s::timestamptz
 ORDER BY s.at
 
 -- name: look_fleet
@@ -187,6 +187,11 @@ FROM workers w CROSS JOIN LATERAL (VALUES (w.started_at, false), (CASE WHEN w.lo
 WHERE event.at >= %(since)s::timestamptz AND event.at < %(until)s::timestamptz
 ORDER BY event.at DESC
 LIMIT %(most)s
+
+-- name: look_slot_hours
+-- Reads:  the work in the slots of a tenant in these hours. Who: the operators' page of that tenant. Locks: none.
+-- Index:  the primary key.
+SELECT hour, seconds, most FROM slot_hours WHERE hour = ANY(%(hours)s::timestamptz[]) AND tenant_id = %(tenant_id)s
 
 -- name: look_worked
 -- Reads:  by worker: the jobs that it ended in the last minute, and its crashes in the last day: attempts whose process died

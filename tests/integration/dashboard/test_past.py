@@ -1,5 +1,6 @@
 """What the pages show of the past: of the right tenants, queues and pools, from what the recorder wrote."""
 
+import re
 from dataclasses import replace
 from datetime import datetime, timedelta
 from html import unescape
@@ -16,7 +17,7 @@ from jobs.console.ops.shared import history, live, present_queries
 from jobs.console.ops.tenant import reads as tenant_reads
 from jobs.console.ops.tenants import reads as tenants_reads
 from jobs.lifecycle import Status
-from jobs.models import HELD_UNTIL, JobMinute, PausedJobType, Queue, Sample, TenantHour, Worker
+from jobs.models import HELD_UNTIL, JobMinute, PausedJobType, Queue, Sample, SlotHour, TenantHour, Worker
 from jobs.reading.health import RULES, conditions
 from jobs.reading.statistics import BUCKETS
 from tenants.models import Change
@@ -64,12 +65,26 @@ def test_strips_show_the_use_of_the_last_hour_and_no_other_tenants():
     assert "V0h1" in seen.queues[queue.pk]
 
 
-def test_a_day_of_a_tenant_is_read_in_quarters_of_an_hour():
-    owner = TenantFactory()
-    for back in range(60):
-        sample(back, tenants={owner.pk: {"in_use": 2, "slots": 2, "waiting": 0}})
-    assert "Full for 4 of 4 samples" in tenant_reads.use_of_day(owner.pk)
-    assert "Full for 0 of 4 samples" in tenant_reads.use_of_day(TenantFactory().pk)
+def test_the_day_of_the_slots_is_that_of_the_tenant_and_short_attempts_count():
+    owner, stranger = TenantFactory(), TenantFactory()
+    hour = minute(0).replace(minute=0)
+    for tenant, back, seconds, most in (
+        (owner, 0, 360, 1),
+        (owner, 23, 7200, 4),
+        (owner, 24, 9, 9),
+        (stranger, 5, 9, 2),
+    ):
+        SlotHour.objects.create(tenant_id=tenant.pk, hour=hour - timedelta(hours=back), seconds=seconds, most=most)
+    drawn = tenant_reads.use_of_day(owner.pk, 2)
+    assert re.findall(r"<title>\d\d:\d\d: (.*?)</title>", drawn.bars) == [
+        "4 at most, 2.0 on average",
+        "1 at most, 0.1 on average",
+    ]
+    assert (drawn.top, drawn.limit, drawn.most) == (4, 25.0, 4)
+    assert tenant_reads.use_of_day(TenantFactory().pk, 2) is None
+    sample(3, tenants={owner.pk: {"in_use": 0, "slots": 4, "waiting": 0, "seconds": 120.0}})
+    [seen] = [one for one in history.samples(minute(59), {owner.pk}) if one]
+    assert seen.use_of_tenant(owner.pk) == 0.5
 
 
 def test_the_day_of_each_tenant_is_its_own():

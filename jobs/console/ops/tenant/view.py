@@ -75,7 +75,7 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
     cuts = waits.cuts(lanes, present.queues)
     [standing] = of_tenants(present_queries.tenants({tenant.pk}).values(), lanes, present.queues, present.now, cuts)
     limits = TenantQueue.of(tenant)
-    past = past_of(tenant, request.GET.get("range", ""), reverse("jobs_ops:jobs"))
+    past = past_of(tenant, limits.num_slots or 0, request.GET.get("range", ""), reverse("jobs_ops:jobs"))
     regions = {
         "snapshot": present,
         "tenant": tenant,
