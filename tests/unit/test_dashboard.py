@@ -142,6 +142,17 @@ def test_a_bar_is_a_link_that_searches_the_jobs_of_its_time_with_its_words_for_t
     )
 
 
+def test_the_day_before_is_a_line_on_the_same_scale_and_in_no_number_of_this_day():
+    day, before = timedelta(days=1), [ended(2, "success", 30), ended(3, "dead", 40, bucket=32)]
+    before = [replace(one, at=one.at - day) for one in before]
+    chart = ended_chart.chart([ended(2, "success", 9)], NOW, timedelta(minutes=1), 10, before=before)
+    assert (chart.total, chart.top, chart.ghost.attempts, chart.ghost.words) == (9, 40, 70, "the day before")
+    assert "L150.0 25.0L210.0 0.0L270.0 100.0" in chart.ghost.ended
+    assert chart.ghost.p95.startswith("M150.0 ")
+    assert chart.scale[0][1] == "1 h"
+    assert drawn(ended(2, "success", 9)).ghost is None
+
+
 def test_the_waits_are_shown_for_each_step():
     chart = drawn(ended(2, "success", 3, bucket=10))
     assert chart.waits == '<g data-n="2"><title>12:02: half waited at most 0.2 s, 95 of 100 at most 0.3 s</title></g>'

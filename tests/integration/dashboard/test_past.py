@@ -107,12 +107,15 @@ def too_many(*_, **__):
 
 
 def test_charts_reach_back_as_far_as_is_asked_and_say_if_that_takes_too_long(client, monkeypatch):
-    for back in (5, 120, 900):
+    for back in (5, 120, 900, 1440 + 5, 1440 + 120):
         JobMinute.objects.create(minute=minute(back), **tally("success", 10))
     shown = {
         length: client.get("/ops/", {"range": length}).context["past"].chart.total for length in ("1h", "6h", "24h")
     }
     assert shown == {"1h": 10, "6h": 20, "24h": 30}
+    ghosts = [client.get("/ops/", {"range": length}).context["past"].chart.ghost for length in ("1h", "6h", "24h")]
+    assert [ghost and ghost.attempts for ghost in ghosts] == [10, 20, 20]
+    assert overview.ended_before("3d", minute(4320)) == ()
     assert client.get("/ops/", {"range": "9y"}).context["past"].chart.total == 10
     monkeypatch.setattr(present_queries, "look", too_many)
     monkeypatch.setattr(present_queries, "look_objects", too_many)
@@ -142,12 +145,14 @@ def test_charts_and_failures_end_when_is_asked_and_lead_on(client):
 def test_a_tenant_is_shown_for_a_day_a_week_or_a_month(client):
     owner, stranger = TenantFactory(slug="owner"), TenantFactory()
     hour = minute(0).replace(minute=0)
-    for days in (0, 3, 20):
+    for days in (0, 1, 3, 9, 20):
         TenantHour.objects.create(tenant_id=owner.pk, hour=hour - timedelta(days=days), **tally("success", 10))
         TenantHour.objects.create(tenant_id=stranger.pk, hour=hour - timedelta(days=days), **tally("success", 7))
-    for length, attempts in (("24h", 10), ("7d", 20), ("30d", 30)):
+    for length, attempts, before in (("24h", 10, 10), ("7d", 30, 10), ("30d", 50, None)):
         page = client.get("/ops/tenants/owner/", {"range": length})
         assert page.context["past"].chart.total == attempts
+        ghost = page.context["past"].chart.ghost
+        assert (ghost and ghost.attempts) == before
         assert [summary.outcomes["success"] for _, summary in page.context["past"].types] == [attempts]
         assert "?q=tenant:owner+ended_since:" in page.content.decode()
 

@@ -1,8 +1,4 @@
-"""Draw the charts of ended attempts and of their waits. Pure.
-
-The bars are SVG with tooltips, drawn once for all viewers: in a template the 900 values of a chart took 5 ms of
-each refresh.
-"""
+"""Draw the charts of ended attempts and of their waits, once for all viewers: templates take 5 ms for it. Pure."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -45,6 +41,21 @@ class EndedInStep:
 
 
 @dataclass(frozen=True)
+class Ghost:
+    """An earlier time in the same chart: SVG paths of thin lines.
+
+    words: that time, such as "the day before"
+    attempts: the number of attempts in it
+    """
+
+    words: str
+    attempts: int
+    ended: str
+    p95: str
+    times: Times
+
+
+@dataclass(frozen=True)
 class Chart:
     """A chart of ended attempts and of their waits.
 
@@ -56,6 +67,7 @@ class Chart:
     scale: y and label of each line on the scale of waits
     times: the percentiles of all waits
     moments: the times at the left, in the middle and at the right
+    ghost: the chart of an earlier time; None if nothing ended then
     since, step, steps: the begin, the length of a step, and the number of steps
     """
 
@@ -68,6 +80,7 @@ class Chart:
     scale: list[tuple[float, str]]
     times: Times
     moments: list[str]
+    ghost: Ghost | None
     since: datetime
     step: timedelta
     steps: int
@@ -86,22 +99,36 @@ class Chart:
         return self.top // 2
 
 
-def chart(ended: Iterable[EndedInStep], since: datetime, step: timedelta, count: int, address: str = "?q=") -> Chart:
+def chart(
+    ended: Iterable[EndedInStep],
+    since: datetime,
+    step: timedelta,
+    count: int,
+    address: str = "?q=",
+    *,
+    before: Iterable[EndedInStep] = (),
+    back: timedelta = DAY,
+) -> Chart:
     """Draw a chart of `count` steps that begin at `since`.
 
     address: the address of the search for jobs, without the words for a step
+    before: what ended in an earlier time, which is drawn as a ghost
+    back: how much earlier that was
     """
-    by_step: list[list[EndedInStep]] = [[] for _ in range(count)]
-    for attempts in ended:
-        place = (attempts.at - since) // step
-        if 0 <= place < count:
-            by_step[place].append(attempts)
-    sums = [_sums(in_step) for in_step in by_step]
-    top = _round(max((sum(numbers.values()) for numbers in sums), default=0))
-    times = [Times.from_buckets(added(attempts.wait_buckets for attempts in in_step)) for in_step in by_step]
-    longest = max((time.p95 for time in times if time.p95 is not None), default=0.0)
+    by_step, earlier = _by_step(ended, since, step, count), _by_step(before, since - back, step, count)
+    sums, sums_before = ([_sums(in_step) for in_step in steps] for steps in (by_step, earlier))
+    top = _round(max(sum(numbers.values()) for numbers in (*sums, *sums_before)))
+    times, times_before = ([_times(in_step) for in_step in steps] for steps in (by_step, earlier))
+    longest = max((time.p95 or 0.0 for time in (*times, *times_before)), default=0.0)
     most = next((seconds for seconds in WAITS if seconds >= max(longest, 1)), max(WAITS))
     long = step * count > DAY
+    ghost = Ghost(
+        "the day before" if back == DAY else "the week before",
+        sum(sum(numbers.values()) for numbers in sums_before),
+        path([sum(numbers.values()) / top for numbers in sums_before]),
+        path([_height(time.p95, most) for time in times_before]),
+        _times(attempts for in_step in earlier for attempts in in_step),
+    )
     return Chart(
         bars=format_html_join(
             "",
@@ -122,12 +149,26 @@ def chart(ended: Iterable[EndedInStep], since: datetime, step: timedelta, count:
             ((place, _waits(since + place * step, time)) for place, time in enumerate(times) if time.p95 is not None),
         ),
         scale=_scale(most),
-        times=Times.from_buckets(added(attempts.wait_buckets for in_step in by_step for attempts in in_step)),
+        times=_times(attempts for in_step in by_step for attempts in in_step),
         moments=[f"{since + part * step * count:{'%d %b %H:%M' if long else '%H:%M'}}" for part in (0, 0.5, 1)],
+        ghost=ghost if ghost.attempts else None,
         since=since,
         step=step,
         steps=count,
     )
+
+
+def _by_step(ended: Iterable[EndedInStep], since: datetime, step: timedelta, count: int) -> list[list[EndedInStep]]:
+    steps: list[list[EndedInStep]] = [[] for _ in range(count)]
+    for attempts in ended:
+        place = (attempts.at - since) // step
+        if 0 <= place < count:
+            steps[place].append(attempts)
+    return steps
+
+
+def _times(ended: Iterable[EndedInStep]) -> Times:
+    return Times.from_buckets(added(attempts.wait_buckets for attempts in ended))
 
 
 def _sums(ended: Iterable[EndedInStep]) -> Counter[str]:
@@ -151,10 +192,7 @@ def _round(most: int) -> int:
 
 
 def _boxes(place: int, count: int, numbers: Mapping[str, int], top: int) -> SafeString:
-    """Draw the bar of a step; "" if nothing ended.
-
-    The script finds a low bar, too, when the pointer is somewhere above it.
-    """
+    """Draw the bar of a step; "" if nothing ended."""
     width = WIDTH / count
     x, boxes, y = f"{(place + 0.1) * width:.4g}", [], HEIGHT
     for kind in KINDS:
@@ -179,7 +217,7 @@ def _waits(at: datetime, time: Times) -> str:
 
 
 def _height(seconds: float | None, most: float) -> float | None:
-    """Return the height of a wait on the scale of waits, from 0 to 1."""
+    """Return the height of a wait on its scale, from 0 to 1."""
     return None if seconds is None else log(max(seconds, LEAST) / LEAST) / log(most / LEAST)
 
 

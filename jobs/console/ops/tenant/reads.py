@@ -68,10 +68,13 @@ def ended_attempts(
     """Draw the chart of the ended attempts of a tenant, and summarise them by job type and by queue."""
     step, count = RANGES[length]
     since = history.minute().replace(minute=0) + HOUR - count * step
-    ended = look_objects(EndedInStep, "look_hours", tenant_id=tenant_id, since=since)
+    back = step * count  # for the month before, no hours are kept
+    ended = look_objects(
+        EndedInStep, "look_hours", tenant_id=tenant_id, since=since - back if length != "30d" else since
+    )
     attempts = queries.ended(tenant_id, since)
     types, queues = summaries(attempts, (), "source_type", "source_method"), summaries(attempts, (), "queue")
-    return chart(ended, since, step, count, f"{jobs}?q=tenant:{quote(slug)}+"), types, queues
+    return chart(ended, since, step, count, f"{jobs}?q=tenant:{quote(slug)}+", before=ended, back=back), types, queues
 
 
 @cached(PAST_SECONDS, before=None)
