@@ -158,8 +158,7 @@ def _refresh(client: Client) -> dict[str, float]:
         reads.ended_chart,
         reads.ended_before,
         reads.failing_types,
-        marks.of_changes,
-        marks.of_workers,
+        marks.marks_between,
         history.use_of_last_hour,
         history.fairness,
     ):

@@ -43,13 +43,13 @@ SELECT
 FROM clock
 
 -- name: look_day
--- Reads:  the attempts of these tenants that ended, by outcome, and the histogram of how long they had waited.
+-- Reads:  the attempts of these tenants that ended, by hour and outcome, and the histogram of how long they had waited.
 -- Who:    the operators' page of tenants, kept for half a minute. Locks: none. Index: the primary key of tenant_hours.
-SELECT tenant_id, outcome, sum(attempts)::bigint,
+SELECT tenant_id, hour, outcome, sum(attempts)::bigint,
 -- include shared/waits_added
 FROM tenant_hours
 WHERE tenant_id = ANY(%(ids)s::bigint[]) AND hour >= %(since)s::timestamptz
-GROUP BY tenant_id, outcome
+GROUP BY tenant_id, hour, outcome
 
 -- name: look_failing
 -- Reads:  the attempts that ended, by job type and outcome; not how long they took, which would take ten times as long.
@@ -86,9 +86,9 @@ GROUP BY hour, outcome
 ORDER BY hour
 
 -- name: look_marks
--- Reads:  the entries of the audit log that a chart of this period marks, the latest `most` of each kind: marks, limits and pauses;
---         and bulk actions. Of a tenant its own, and those about no tenant. Who: the operators' pages, at most every half minute.
--- Locks:  none. Index: changes_of_one; changes_of_runs.
+-- Reads:  what a chart of this period marks, the latest `most` of each kind. Of the audit log: marks, limits and pauses; and bulk
+--         actions; of a tenant its own, and those about no tenant. And the starts and losses of workers that are not long gone.
+-- Who:    the operators' pages, at most every half minute. Locks: none. Index: changes_of_one; changes_of_runs; all workers.
 (
     SELECT at, who, verb, kind, subject, values::text AS values, bulk
     FROM changes
@@ -109,6 +109,16 @@ UNION ALL
       AND at < %(until)s::timestamptz
       AND (%(tenant_id)s::bigint IS NULL OR tenant_id = %(tenant_id)s)
     ORDER BY id DESC
+    LIMIT %(most)s
+)
+UNION ALL
+(
+    SELECT event.at, '', event.verb, 'jobs.worker', w.name, '{}', NULL
+    FROM workers w
+    CROSS JOIN LATERAL (VALUES (w.started_at, 'started'), (CASE WHEN w.lost THEN w.gone_at END, 'lost')) event (at, verb)
+    WHERE event.at >= %(since)s::timestamptz
+      AND event.at < %(until)s::timestamptz
+    ORDER BY event.at DESC
     LIMIT %(most)s
 )
 
@@ -153,6 +163,15 @@ WHERE j.slot IS NOT NULL
 GROUP BY 1, 2
 ORDER BY j.worker, jobs DESC, job_type
 
+-- name: look_queue_hours
+-- Reads:  the attempts that ended, by queue and hour, and the histogram of how long they had waited. Who: the operators' page of
+--         queues, the past hours every ten minutes. Locks: none. Index: the primary key of job_minutes.
+SELECT queue_id, date_bin('1 hour', minute, %(since)s::timestamptz) AS hour, sum(attempts)::bigint,
+-- include shared/waits_added
+FROM job_minutes
+WHERE minute >= %(since)s::timestamptz AND minute < %(until)s::timestamptz
+GROUP BY queue_id, 2
+
 -- name: look_runs
 -- Reads:  the last runs of these schedules, at most `most` of each, latest first. Runs are kept for months.
 -- Who:    the operators' pages. Locks: none. Index: schedule_runs_once.
@@ -178,15 +197,6 @@ CROSS JOIN LATERAL (
 ) mine
 WHERE s.at >= %(since)s::timestamptz
 ORDER BY s.at
-
--- name: look_fleet
--- Reads:  the starts and the losses of workers in a period, the latest `most`. Those that are long gone are forgotten.
--- Who:    the operators' pages, at most every half minute. Locks: none. Index: none; all workers that are known.
-SELECT event.at, event.lost, w.name
-FROM workers w CROSS JOIN LATERAL (VALUES (w.started_at, false), (CASE WHEN w.lost THEN w.gone_at END, true)) event (at, lost)
-WHERE event.at >= %(since)s::timestamptz AND event.at < %(until)s::timestamptz
-ORDER BY event.at DESC
-LIMIT %(most)s
 
 -- name: look_slot_hours
 -- Reads:  the work in the slots of a tenant in these hours. Who: the operators' page of that tenant. Locks: none.

@@ -170,6 +170,32 @@ def test_job_types_that_fail_are_listed_with_a_way_to_their_errors(client, monke
             assert f'"{prefix}ops/jobs/?q=ended' in client.get("/ops/").content.decode()
 
 
+def test_the_waits_of_each_hour_are_those_of_the_queue_and_the_tenant_and_lead_to_their_jobs(client, operator):
+    owner, stranger = TenantFactory(slug="owner"), TenantFactory(slug="stranger")
+    make_job(owner), make_job(stranger)
+    hour = minute(0).replace(minute=0)
+    short, long = tally("success", 10), tally("success", 90)
+    short["wait_buckets"], long["wait_buckets"] = ([0] * at + [9] + [0] * (BUCKETS - at - 1) for at in (10, 24))
+    for back, counted in ((2, short), (23, long), (24, long)):
+        JobMinute.objects.create(minute=hour - timedelta(hours=back), **counted)
+    TenantHour.objects.create(tenant_id=owner.pk, hour=hour - timedelta(hours=2), **long)
+    TenantHour.objects.create(tenant_id=stranger.pk, hour=hour, **short)
+    cells = re.compile(r'<td class="(shade-\d)"><a href="/ops/jobs/\?q=(\S+?)\+ended_since:(\S+?)\+ended_until')
+    begins = {back: f"{hour - timedelta(hours=back):%Y-%m-%dT%H:%M}" for back in (0, 2, 23)}
+    queues = client.get("/ops/queues/").content.decode()
+    assert cells.findall(queues) == [
+        ("shade-3", "queue:default", begins[23]),
+        ("shade-0", "queue:default", begins[2]),
+    ]
+    assert ": 95 of 100 of 90 waited at most 1.4 min" in queues
+    assert cells.findall(client.get("/ops/tenants/").content.decode()) == [
+        ("shade-3", "tenant:owner", begins[2]),
+        ("shade-0", "tenant:stranger", begins[0]),
+    ]
+    looker = operator("view_queue").get("/ops/queues/").content.decode()
+    assert 'class="heat"' in looker and not cells.search(looker)
+
+
 def test_charts_mark_what_happened_to_those_who_may_see_it_and_to_a_tenant_no_strangers(client, operator):
     owner, stranger = TenantFactory(name="Owner", slug="owner"), TenantFactory(name="Stranger", slug="stranger")
     ids = {"tenants.tenantqueue": owner.pk, "jobs.job": owner.pk}

@@ -15,7 +15,7 @@ from jobs.reading.health import Condition, Facts, conditions, look
 from plumbing.names import named
 
 EVERYWHERE = ("pages", "alarm")  # regions of all pages
-SHARED = {*EVERYWHERE, "old", "ended", "waited", "changes"}  # regions whose template several pages use
+SHARED = {*EVERYWHERE, "old", "ended", "waited", "heat", "changes"}  # regions whose template several pages use
 CONDITIONS_SECONDS = 10.0
 REFRESH_SECONDS = 2  # between two questions of a page, unless it says otherwise
 

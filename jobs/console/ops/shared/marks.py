@@ -18,7 +18,7 @@ from django.utils.safestring import SafeString
 from jobs.console.operations.audited import values_in_words
 from jobs.console.ops.shared.ended_chart import Chart
 from jobs.console.ops.shared.present_queries import look
-from jobs.models import PausedJobType, Queue
+from jobs.models import PausedJobType, Queue, Worker
 from jobs.pages.cached import PAST_SECONDS, cached
 from plumbing.names import kind_of, named
 from plumbing.text import printable
@@ -30,7 +30,9 @@ PLACES = 30  # of a chart, so that none covers another on a narrow screen
 LISTED = 12  # lines below the chart
 NAMED = 2  # of those that happened at one place
 LONGEST = 120  # characters of one
+OF_WORKERS = ("lost", "started")
 OF_TENANTS, OF_QUEUES, OF_TYPES, OF_MARKS = map(kind_of, (TenantQueue, Queue, PausedJobType, Change))
+OF_WORKER = kind_of(Worker)
 
 
 @dataclass(frozen=True)
@@ -80,33 +82,26 @@ def marks_of(request: HttpRequest, drawn: Chart | None, tenant_id: int | None = 
     if drawn is None:
         return None
     since, until = drawn.since, drawn.since + drawn.steps * drawn.step
-    changes = of_changes(since, until, tenant_id) if request.user.has_perm(named("tenants.view_change")) else ()
-    fleet = of_workers(since, until) if request.user.has_perm(named("jobs.view_worker")) else ()
-    return row((*changes, *fleet), drawn)
+    changes, workers = (request.user.has_perm(named(of)) for of in ("tenants.view_change", "jobs.view_worker"))
+    found = marks_between(since, until, tenant_id) if changes or workers else ()
+    return row((one for one in found if (workers if one.kind in OF_WORKERS else changes)), drawn)
 
 
 @cached(PAST_SECONDS, before=())
-def of_changes(since: datetime, until: datetime, tenant_id: int | None) -> Sequence[Mark]:
-    """Return the marks of the audit log; of a tenant its own, and those about no tenant."""
+def marks_between(since: datetime, until: datetime, tenant_id: int | None) -> Sequence[Mark]:
+    """Return the marks of a period; of the changes of a tenant its own, and those about no tenant."""
     kinds, verbs = [OF_TENANTS, OF_QUEUES, OF_TYPES, OF_MARKS], ["added", "changed", "deleted", "marked"]
     rows = look("look_marks", kinds=kinds, verbs=verbs, since=since, until=until, tenant_id=tenant_id, most=MOST)
     found, bulks = [], defaultdict(list)
     for at, who, verb, kind, subject, values, bulk in rows:
         change = Change(at=at, who=who, verb=verb, kind=kind, subject=subject, values=json.loads(values), bulk=bulk)
-        if bulk is not None:
+        if kind == OF_WORKER:
+            found.append(Mark(at, verb, f"worker {subject} {verb}"))
+        elif bulk is not None:
             bulks[bulk].append(change)
         elif (told := of_change(change)) is not None:
             found.append(told)
     return [*found, *map(_of_bulk, bulks.values())]
-
-
-@cached(PAST_SECONDS, before=())
-def of_workers(since: datetime, until: datetime) -> Sequence[Mark]:
-    """Return the starts and the losses of workers."""
-    return [
-        Mark(at, "lost" if lost else "started", f"worker {name} {'lost' if lost else 'started'}")
-        for at, lost, name in look("look_fleet", since=since, until=until, most=MOST)
-    ]
 
 
 def of_change(change: Change) -> Mark | None:
