@@ -26,7 +26,7 @@ from django.test import Client
 from benchmarks import cpu, installation
 from benchmarks.bars import Bar, Figures
 from jobs.console.ops.overview import reads
-from jobs.console.ops.shared import history, live, snapshot
+from jobs.console.ops.shared import history, live, marks, snapshot
 from jobs.contrib.metrics.views import everything
 from jobs.recording import may_run, record, sample
 
@@ -156,7 +156,9 @@ def _refresh(client: Client) -> dict[str, float]:
         snapshot.current,
         live.facts,
         reads.ended_chart,
+        reads.ended_before,
         reads.failing_types,
+        marks.marks_between,
         history.use_of_last_hour,
         history.fairness,
     ):

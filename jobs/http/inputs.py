@@ -228,7 +228,7 @@ class Wanted(Schema):
 
     status: State | None = Field(
         None,
-        description="`held`: jobs of a paused type, or whose budget is used up; they read `scheduled`, with `held` true.",
+        description="`held`: jobs of a paused type, or of a spent budget; they read `scheduled`, with `held` true.",
     )
     source_type: Text | None = None
     source_id: Name | None = None

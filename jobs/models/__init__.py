@@ -27,7 +27,17 @@ from jobs.models.operations import BlockedLoop, DeathNotice, KeptAnswer, Pool, R
 from jobs.models.queue import PausedJobType, Queue
 from jobs.models.schedule import Schedule, ScheduleRun
 from jobs.models.stack import Stack
-from jobs.models.statistics import Attempt, FullHour, JobMinute, Recorded, Sample, TenantHour, TenantShare, Total
+from jobs.models.statistics import (
+    Attempt,
+    FullHour,
+    JobMinute,
+    Recorded,
+    Sample,
+    SlotHour,
+    TenantHour,
+    TenantShare,
+    Total,
+)
 from jobs.models.usage import ClosedDay, SlotPeak, UsageDay
 from jobs.models.webhook import WebhookEndpoint, WebhookHour, WebhookMessage
 from jobs.models.what_if import WhatIf

@@ -156,6 +156,23 @@ class FullHour(models.Model):
         db_table = named("full_hours")
 
 
+class SlotHour(models.Model):
+    """The work in the slots of a tenant in an hour of the last day.
+
+    seconds: those that processes worked, of all its jobs.
+    most: the most slots in use, as the recorder found them, or as the work of a minute needs at least.
+    """
+
+    pk = models.CompositePrimaryKey("hour", "tenant_id")
+    hour = models.DateTimeField()
+    tenant_id = models.BigIntegerField()
+    seconds = models.FloatField()
+    most = models.PositiveIntegerField()
+
+    class Meta:
+        db_table = named("slot_hours")
+
+
 class Recorded(models.Model):
     """The progress of the recorder with one of its tasks. A recorder that works on the task holds the row's lock.
 

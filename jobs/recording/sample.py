@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from math import ceil
 from typing import Any
 
 from django.db import transaction
@@ -18,6 +19,7 @@ from jobs.recording import statements
 from jobs.recording.record import DAY
 from jobs.recording.statements import LaneWork
 from jobs.store.rows import rows
+from tenants.models import TenantQueue
 
 MINUTE = 60.0  # seconds
 SHORT, LONG = 1 - 1 / 5, 1 - 1 / 60  # the part of a sum that stays after a minute: it covers about 5 minutes, an hour
@@ -42,11 +44,13 @@ def record_sample() -> None:
     cuts = waits.cuts([lane.in_line for lane in work], queues)
     tenants, standing = _tenants(work, fair), states(work, cuts, hungry)
     full = [pk for pk, row in tenants.items() if standing[pk] is StandingState.FULL and row["in_use"] >= row["slots"]]
-    statements.record_peaks(day_of(now), {pk: row["in_use"] for pk, row in tenants.items() if row["in_use"]})
+    most = most_held({pk: row["in_use"] for pk, row in tenants.items()}, got)
+    statements.record_peaks(day_of(now), most)
+    statements.record_slots(minute.replace(minute=0), got, most)
     rows("record_full", hour=minute.replace(minute=0), tenants=full)
     sample = Sample(
         at=minute,
-        tenants=tenants,
+        tenants=_with_seconds(tenants, got),
         queues=_queues(work),
         pools=_pools(queues, work),
         states=Counter(state.value for state in standing.values()),
@@ -80,6 +84,18 @@ def fair_seconds(
         for tenant_id, seconds in entitled(capacity[pool], lanes, weights, limits).items():
             fair[tenant_id] += seconds
     return fair
+
+
+def most_held(in_use: Mapping[int, int], got: Mapping[int, float]) -> dict[int, int]:
+    """Return the most slots in use of each tenant that had any in this minute.
+
+    A look misses attempts of less than a minute, so a tenant held at least as many as its work of the minute needs.
+
+    in_use: the slots in use now
+    got: the seconds that processes worked in this minute
+    """
+    most = {pk: max(in_use.get(pk, 0), ceil(got.get(pk, 0.0) / MINUTE)) for pk in in_use.keys() | got.keys()}
+    return {pk: slots for pk, slots in most.items() if slots}
 
 
 def fairness(shares: Iterable[tuple[float, float]]) -> float | None:
@@ -118,6 +134,15 @@ def _tenants(work: Iterable[LaneWork], fair: Mapping[int, float]) -> dict[int, d
     for pk, sample in samples.items():
         sample["entitled"] = round(fair.get(pk, 0.0), 1)
     return samples
+
+
+def _with_seconds(tenants: dict[int, dict[str, Any]], got: Mapping[int, float]) -> dict[int, dict[str, Any]]:
+    """Return the samples of tenants with the seconds that processes worked for them, also of those without work now."""
+    others: dict[int, dict[str, Any]] = {}
+    if idle := got.keys() - tenants.keys():
+        slots = dict(TenantQueue.objects.filter(tenant_id__in=idle).values_list("tenant_id", "num_slots"))
+        others = {pk: {"in_use": 0, "slots": slots.get(pk, 0), "waiting": 0} for pk in idle}
+    return {pk: row | {"seconds": round(got.get(pk, 0.0), 1)} for pk, row in (tenants | others).items()}
 
 
 def _queues(work: Iterable[LaneWork]) -> dict[int, dict[str, int]]:

@@ -35,6 +35,16 @@ def record_peaks(day: date, slots: Mapping[int, int]) -> None:
     rows("record_peaks", day=day, tenants=list(slots), slots=list(slots.values()))
 
 
+def record_slots(hour: datetime, seconds: Mapping[int, float], most: Mapping[int, int]) -> None:
+    """Add a minute to the hour of each tenant.
+
+    seconds: those that processes worked for it
+    most: the most slots in use
+    """
+    ids = list(most)
+    rows("record_slots", hour=hour, tenants=ids, seconds=[seconds.get(pk, 0.0) for pk in ids], most=list(most.values()))
+
+
 @dataclass(frozen=True)
 class LaneWork:
     """The work in a lane.

@@ -183,7 +183,7 @@ def _statistics(tenant: Tenant, queue: Queue, now: datetime) -> None:
     minutes, hours = [], []
     Queue.objects.filter(pk=queue.pk).update(wait_target=86_400.5)
     for step in range(1, 60):
-        for outcome, attempts in (("success", 20 + step), ("error", step % 7)):
+        for outcome, attempts in (("success", 20 + step), ("error", step % 7), ("retry", step % 5)):
             buckets = [0] * BUCKETS
             buckets[step % 12 + 8] = attempts
             seconds = {
@@ -197,7 +197,10 @@ def _statistics(tenant: Tenant, queue: Queue, now: datetime) -> None:
             hours.append(TenantHour(tenant_id=tenant.pk, hour=hour - timedelta(hours=step), **tally))
             minutes.append(JobMinute(minute=minute - timedelta(minutes=1440 + step), **tally))
     JobMinute.objects.bulk_create(minutes)
-    TenantHour.objects.bulk_create(hours[: 2 * 20])
+    TenantHour.objects.bulk_create(hours[: 3 * 20])
+    for back, words in ((29, "release 4.2"), (9, MARKUP * 2)):
+        at = minute - timedelta(minutes=back)
+        Change.objects.create(at=at, who="ines", verb="marked", kind="tenants.change", subject_id="", subject=words)
     TenantShare.objects.create(tenant_id=tenant.pk, got=90, entitled=100, got_hour=2000, entitled_hour=3000)
     Sample.objects.bulk_create(_sample(tenant, queue, minute, step) for step in range(1440))
 

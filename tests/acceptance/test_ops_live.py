@@ -65,7 +65,7 @@ def test_a_chart_tells_each_time_by_mouse_keys_and_touch_and_searches_its_jobs(c
     box = ended.locator(".chart").bounding_box()
     page.mouse.move(box["x"] + box["width"] * 30.5 / 60, box["y"] + 5)
     said = ended.locator(".told").inner_text()
-    assert re.fullmatch(r"\d\d:\d\d: \d+ ended(, \d+ failed or crashed)?", said)
+    assert re.fullmatch(r"\d\d:\d\d: \d+ succeeded(, \d+ failed for good)?( · \d\d:\d\d release 4.2 by ines)", said)
     expect(waited.locator(".told")).to_contain_text(said[:5])
     waited.locator(".chart").focus()
     page.keyboard.press("ArrowRight")

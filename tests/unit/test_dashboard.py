@@ -30,7 +30,7 @@ from jobs.reading import listing
 from jobs.reading.looking import SlotsInUse, Worker
 from jobs.reading.masked import masked
 from jobs.reading.standing import StandingState
-from jobs.reading.statistics import BUCKETS
+from jobs.reading.statistics import BUCKETS, OUTCOMES
 from plumbing.text import duration
 from tenants.models import Tenant as Owner
 from tests.unit.test_waits import lane, queue, tenant
@@ -116,19 +116,42 @@ def drawn(*found: ended_chart.EndedInStep) -> ended_chart.Chart:
 
 def test_a_bar_stacks_the_outcomes_from_good_to_bad():
     chart = drawn(ended(2, "error", 1), ended(2, "success", 3), ended(4, "retry", 2), ended(10, "success", 99))
-    assert (chart.total, chart.failed, chart.again, chart.top) == (6, 1, 2, 4)
+    assert (chart.total, chart.top) == (6, 4)
     boxes = re.findall(r'<rect class="(\w+)" x="\S+" y="(\S+)" width="\S+" height="(\S+)"/>', chart.bars)
-    assert boxes == [("good", "25", "75"), ("bad", "0", "25"), ("calm", "50", "50")]
+    assert boxes == [("good", "25", "75"), ("bad", "0", "25"), ("again", "50", "50")]
+
+
+def test_each_outcome_of_an_attempt_has_its_place_in_the_legend_and_failures_are_never_grey():
+    chart = drawn(*(ended(1, outcome, 2**place) for place, outcome in enumerate(OUTCOMES)))
+    assert chart.legend == [
+        ("good", 1, "succeeded"),
+        ("later", 32 + 64 + 256, "put off"),
+        ("calm", 8, "cancelled"),
+        ("again", 16 + 128, "failed and tried again"),
+        ("bad", 2 + 4, "failed for good"),
+    ]
+    assert [outcome for outcome in OUTCOMES if ended_chart.is_failure(outcome)] == ["error", "dead", "retry", "crash"]
 
 
 def test_a_bar_is_a_link_that_searches_the_jobs_of_its_time_with_its_words_for_the_pointer():
     svg = drawn(ended(2, "error", 1), ended(2, "success", 3)).bars
     assert svg == (
         '<a href="?q=ended_since:2026-11-22T12:02+ended_until:2026-11-22T12:03" data-n="2" tabindex="-1">'
-        "<title>12:02: 4 ended, 1 failed or crashed</title>"
+        "<title>12:02: 3 succeeded, 1 failed for good</title>"
         '<rect class="good" x="126" y="25" width="48" height="75"/>'
         '<rect class="bad" x="126" y="0" width="48" height="25"/></a>'
     )
+
+
+def test_the_day_before_is_a_line_on_the_same_scale_and_in_no_number_of_this_day():
+    day, before = timedelta(days=1), [ended(2, "success", 30), ended(3, "dead", 40, bucket=32)]
+    before = [replace(one, at=one.at - day) for one in before]
+    chart = ended_chart.chart([ended(2, "success", 9)], NOW, timedelta(minutes=1), 10, before=before)
+    assert (chart.total, chart.top, chart.ghost.attempts, chart.ghost.words) == (9, 40, 70, "the day before")
+    assert "L150.0 25.0L210.0 0.0L270.0 100.0" in chart.ghost.ended
+    assert chart.ghost.p95.startswith("M150.0 ")
+    assert chart.scale[0][1] == "1 h"
+    assert drawn(ended(2, "success", 9)).ghost is None
 
 
 def test_the_waits_are_shown_for_each_step():
@@ -149,8 +172,8 @@ def test_one_outlier_flattens_no_line():
     first, outlier = (float(y) for y in re.findall(r"[ML]\S+ (\S+?)(?=[MLh]|$)", chart.p95))
     assert outlier < 10
     assert 70 < first < 85
-    assert [label for _, label in chart.marks][:: len(chart.marks) - 1] == ["1 h", "0.1 s"]
-    assert all(above + 20 <= below for (above, _), (below, _) in itertools.pairwise(chart.marks))
+    assert [label for _, label in chart.scale][:: len(chart.scale) - 1] == ["1 h", "0.1 s"]
+    assert all(above + 20 <= below for (above, _), (below, _) in itertools.pairwise(chart.scale))
 
 
 def test_moments_are_told_with_their_day_if_there_are_several():

@@ -16,10 +16,11 @@ VERBS = (
     *("added", "changed", "deleted", "revoked", "run by hand", "cleared", "erased"),
     *("cancelled", "asked to stop", "revived", "discarded", "submitted"),  # jobs
     "drained",  # workers
+    "marked",  # this moment, in the charts
     "requested",  # of older rows: asked to stop
 )
 SHOWN = 1000  # ids of a bulk action
-KINDS = ("jobs.job", "jobs.jobmemory", "jobs.worker")  # besides the watched models
+KINDS = ("jobs.job", "jobs.jobmemory", "jobs.worker", "tenants.change")  # besides the watched models
 
 
 class Choice(admin.SimpleListFilter):

@@ -1,17 +1,19 @@
-"""The audit log: what people and programs did, with names and addresses."""
+"""The audit log: what people and programs did, with names and addresses; and marks, which operators add to it."""
 
 from typing import Any
 
+from django.db import transaction
 from django.urls import reverse
-from ninja import Query, Router
+from ninja import Query, Router, Status
 from pydantic import Field
 
 from jobs.console.api.auth import OperatorRequest, may
 from jobs.console.operations import audited
 from jobs.console.operations.filters import MOMENTS
+from jobs.engine.verbs.mark import mark
 from jobs.http import pages
 from jobs.http.changes import ChangePage, ChangeToYours, WantedChanges
-from jobs.http.inputs import Text
+from jobs.http.inputs import Body, Text
 
 router = Router(tags=["operators"], auth=may("tenants.view_change"))
 
@@ -40,6 +42,18 @@ class AnyChange(ChangeToYours):
 
 class AnyChanges(ChangePage):
     changes: list[AnyChange] = Field(description="The newest first.")  # type: ignore[assignment]
+
+
+class NewMark(Body):
+    text: Text = Field(description="What happens now, in 1 to 100 characters.", examples=["release 4.2"])
+
+
+@router.post("marks", auth=may("tenants.add_change"), response={201: AnyChange})
+@transaction.atomic
+def mark_moment(request: OperatorRequest, wanted: NewMark) -> Status[dict[str, Any]]:
+    """Mark this moment in the charts of the operators, such as a deploy. The answer is its entry in the audit log."""
+    [change] = mark(wanted.text)
+    return Status(201, audited.document(change))
 
 
 @router.get("changes", url_name="operator_changes", response=AnyChanges)

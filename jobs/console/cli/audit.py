@@ -1,4 +1,4 @@
-"""`manage.py audit list | export`: list the latest changes; write the whole log to stdout, oldest first."""
+"""`manage.py audit list | export | mark`: list the latest changes; write the whole log to stdout; mark this moment."""
 
 import json
 from collections.abc import Iterator
@@ -13,8 +13,9 @@ from jobs.console.cli.screen import Column, Screen
 from jobs.console.cli.subcommands import Options, Subcommand, argument
 from jobs.console.operations import audited
 from jobs.console.operations.filters import MOMENTS
+from jobs.engine.verbs.mark import mark
 from plumbing import sheet
-from plumbing.text import in_one_line
+from plumbing.text import in_one_line, printable
 from tenants.models import Change
 
 BATCH = 1000  # changes that the export reads at a time
@@ -50,6 +51,12 @@ def _export(options: Options, screen: Screen) -> None:
         screen.raw(line(change))
 
 
+def _mark(options: Options, screen: Screen) -> None:
+    for change in mark(options["text"]):
+        screen.document({"change": audited.document(change)})
+        screen.say(f"Marked in the charts: {printable(change.subject)}.")
+
+
 def _changes(options: Options) -> Iterator[dict[str, object]]:
     """Read the changes in batches, by primary key: the log may be long, and grows meanwhile."""
     entries, after = audited.changes(options).order_by("pk"), 0
@@ -71,7 +78,9 @@ def _csv_line(change: dict[str, object]) -> str:
     return in_one_line(sheet.line(cell.isoformat() if isinstance(cell, datetime) else cell for cell in values))
 
 
+TEXT = argument("text", metavar="TEXT", help='What happens now, such as "release 4.2".')
 FORMAT = argument("--format", choices=("jsonl", "csv"), default="jsonl", help="Default: jsonl, a JSON object a line.")
 LIST = Subcommand("list", "List changes, the latest first.", (*FILTERS, inputs.limit(20)), _list)
 WRITE = "Write the audit log to standard output, oldest first."
 EXPORT = Subcommand("export", WRITE, (*FILTERS, FORMAT), _export, lines=True)
+MARK = Subcommand("mark", "Mark this moment in the charts of the operators, such as a deploy.", (TEXT,), _mark)

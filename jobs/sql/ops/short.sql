@@ -43,13 +43,13 @@ SELECT
 FROM clock
 
 -- name: look_day
--- Reads:  the attempts of these tenants that ended, by outcome, and the histogram of how long they had waited.
+-- Reads:  the attempts of these tenants that ended, by hour and outcome, and the histogram of how long they had waited.
 -- Who:    the operators' page of tenants, kept for half a minute. Locks: none. Index: the primary key of tenant_hours.
-SELECT tenant_id, outcome, sum(attempts)::bigint,
+SELECT tenant_id, hour, outcome, sum(attempts)::bigint,
 -- include shared/waits_added
 FROM tenant_hours
 WHERE tenant_id = ANY(%(ids)s::bigint[]) AND hour >= %(since)s::timestamptz
-GROUP BY tenant_id, outcome
+GROUP BY tenant_id, hour, outcome
 
 -- name: look_failing
 -- Reads:  the attempts that ended, by job type and outcome; not how long they took, which would take ten times as long.
@@ -84,6 +84,43 @@ FROM tenant_hours
 WHERE tenant_id = %(tenant_id)s AND hour >= %(since)s::timestamptz
 GROUP BY hour, outcome
 ORDER BY hour
+
+-- name: look_marks
+-- Reads:  what a chart of this period marks, the latest `most` of each kind. Of the audit log: marks, limits and pauses; and bulk
+--         actions; of a tenant its own, and those about no tenant. And the starts and losses of workers that are not long gone.
+-- Who:    the operators' pages, at most every half minute. Locks: none. Index: changes_of_one; changes_of_runs; all workers.
+(
+    SELECT at, who, verb, kind, subject, values::text AS values, bulk
+    FROM changes
+    WHERE kind = ANY(%(kinds)s::text[])
+      AND verb = ANY(%(verbs)s::text[])
+      AND at >= %(since)s::timestamptz
+      AND at < %(until)s::timestamptz
+      AND (%(tenant_id)s::bigint IS NULL OR tenant_id IS NULL OR tenant_id = %(tenant_id)s)
+    ORDER BY at DESC
+    LIMIT %(most)s
+)
+UNION ALL
+(
+    SELECT at, who, verb, kind, subject, values::text AS values, bulk
+    FROM changes
+    WHERE bulk IS NOT NULL
+      AND at >= %(since)s::timestamptz
+      AND at < %(until)s::timestamptz
+      AND (%(tenant_id)s::bigint IS NULL OR tenant_id = %(tenant_id)s)
+    ORDER BY id DESC
+    LIMIT %(most)s
+)
+UNION ALL
+(
+    SELECT event.at, '', event.verb, 'jobs.worker', w.name, '{}', NULL
+    FROM workers w
+    CROSS JOIN LATERAL (VALUES (w.started_at, 'started'), (CASE WHEN w.lost THEN w.gone_at END, 'lost')) event (at, verb)
+    WHERE event.at >= %(since)s::timestamptz
+      AND event.at < %(until)s::timestamptz
+    ORDER BY event.at DESC
+    LIMIT %(most)s
+)
 
 -- name: look_minutes
 -- Reads:  the attempts that ended, by step of time and outcome, and the histogram of how long they had waited.
@@ -126,6 +163,15 @@ WHERE j.slot IS NOT NULL
 GROUP BY 1, 2
 ORDER BY j.worker, jobs DESC, job_type
 
+-- name: look_queue_hours
+-- Reads:  the attempts that ended, by queue and hour, and the histogram of how long they had waited. Who: the operators' page of
+--         queues, the past hours every ten minutes. Locks: none. Index: the primary key of job_minutes.
+SELECT queue_id, date_bin('1 hour', minute, %(since)s::timestamptz) AS hour, sum(attempts)::bigint,
+-- include shared/waits_added
+FROM job_minutes
+WHERE minute >= %(since)s::timestamptz AND minute < %(until)s::timestamptz
+GROUP BY queue_id, 2
+
 -- name: look_runs
 -- Reads:  the last runs of these schedules, at most `most` of each, latest first. Runs are kept for months.
 -- Who:    the operators' pages. Locks: none. Index: schedule_runs_once.
@@ -140,7 +186,7 @@ CROSS JOIN LATERAL (
 ORDER BY r.due DESC
 
 -- name: look_samples
--- Reads:  what was under way, once in `step` minutes: of all queues and pools, and of these tenants.
+-- Reads:  what was under way, once in a minute: of all queues and pools, and of these tenants.
 -- Who:    the operators' pages, at most every half minute. Locks: none. Index: the primary key of samples.
 SELECT s.at, mine.tenants, s.queues, s.pools
 FROM samples s
@@ -149,7 +195,7 @@ CROSS JOIN LATERAL (
     FROM unnest(%(ids)s::text[]) id
     WHERE s.tenants ? id
 ) mine
-WHERE s.at >= %(since)s::timestamptz AND extract(minute FROM s.at)::int %% %(step)s = 0
+WHERE s.at >= %(since)s::timestamptz
 ORDER BY s.at
 
 -- name: look_type_minutes
@@ -160,6 +206,11 @@ FROM job_minutes
 WHERE minute >= %(since)s::timestamptz AND minute < %(until)s::timestamptz
 GROUP BY minute
 ORDER BY minute DESC
+
+-- name: look_slot_hours
+-- Reads:  the work in the slots of a tenant in these hours. Who: the operators' page of that tenant. Locks: none.
+-- Index:  the primary key.
+SELECT hour, seconds, most FROM slot_hours WHERE hour = ANY(%(hours)s::timestamptz[]) AND tenant_id = %(tenant_id)s
 
 -- name: look_worked
 -- Reads:  by worker: the jobs that it ended in the last minute, and its crashes in the last day: attempts whose process died

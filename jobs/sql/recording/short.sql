@@ -26,3 +26,13 @@ SELECT tenant_id, greatest(%(day)s::date, (SELECT max(day) + 1 FROM closed_days)
 FROM unnest(%(tenants)s::bigint[], %(slots)s::int[]) AS seen (tenant_id, slots)
 ON CONFLICT (tenant_id, day) DO UPDATE SET slots = excluded.slots
 WHERE p.slots < excluded.slots  -- guard
+
+-- name: record_slots
+-- Change: what the slots of tenants did in a minute goes into their hour; hours that are over for a day leave.
+-- Who:    the recorder, once a minute, in the transaction of its sample. Locks: rows that only the recorder writes.
+-- Index:  the primary key.
+WITH over AS (DELETE FROM slot_hours WHERE hour < %(hour)s::timestamptz - interval '1 day')
+INSERT INTO slot_hours AS h (hour, tenant_id, seconds, most)
+SELECT %(hour)s::timestamptz, tenant_id, seconds, most
+FROM unnest(%(tenants)s::bigint[], %(seconds)s::float8[], %(most)s::int[]) AS fresh (tenant_id, seconds, most)
+ON CONFLICT (hour, tenant_id) DO UPDATE SET seconds = h.seconds + excluded.seconds, most = greatest(h.most, excluded.most)

@@ -1,6 +1,9 @@
 """What was done to a tenant's things, as it sees them: its own people by name, operators without."""
 
+from io import StringIO
+
 import pytest
+from django.core.management import CommandError, call_command
 from django.test import Client
 
 from jobs.lifecycle import Status
@@ -114,3 +117,22 @@ def test_a_change_outlives_its_tenant(owner, tenant):
     with audit.acting("olga"):
         tenant.delete()
     assert Change.objects.filter(tenant_id=pk, verb="deleted", kind="tenants.tenant").exists()
+
+
+def test_an_operator_marks_a_moment_by_a_request_or_a_command_and_no_tenant_sees_it(owner, operator):
+    made = operator.post("/api/v1/operator/marks", {"text": " release\n4.2 "}, content_type="application/json")
+    assert made.status_code == 201, made.content
+    document = made.json()
+    assert (document["who"], document["verb"], document["subject"]) == ("olga", "marked", "release 4.2")
+    assert document["at"]
+    call_command("audit", "mark", "rollback", stdout=StringIO())
+    marks = operator.get("/api/v1/operator/changes", {"kind": "tenants.change"}).json()["changes"]
+    assert [one["subject"] for one in marks] == ["rollback", "release 4.2"]
+    assert listed(owner) == []
+    for text in ("", " ", "x" * 101):
+        refused = operator.post("/api/v1/operator/marks", {"text": text}, content_type="application/json")
+        assert refused.status_code == 422, refused.content
+        assert "must have 1 to 100 characters" in refused.content.decode()
+        with pytest.raises(CommandError, match="text: must have 1 to 100 characters"):
+            call_command("audit", "mark", text)
+    assert Change.objects.count() == 2

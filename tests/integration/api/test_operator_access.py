@@ -34,7 +34,7 @@ def assert_problem(response, status, *words):
 
 
 def test_there_are_endpoints_to_be_tested():
-    assert len(ENDPOINTS) == 33
+    assert len(ENDPOINTS) == 34
 
 
 @pytest.mark.parametrize(("method", "path"), ENDPOINTS)

@@ -10,7 +10,7 @@ from jobs.console.ops.job_type import reads as job_type
 from jobs.console.ops.job_type import view as page_of_type
 from jobs.console.ops.overview import reads as overview
 from jobs.console.ops.queues import reads as queues
-from jobs.console.ops.shared import history, live, snapshot
+from jobs.console.ops.shared import history, live, marks, snapshot
 from jobs.console.ops.tenant import reads as tenant
 from jobs.console.ops.tenants import reads as tenants
 from jobs.console.ops.workers import reads as workers
@@ -21,7 +21,20 @@ from tests.callers import browser_of, staff
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Each request looks for itself."""
-    modules = (live, history, snapshot, health, job_type, page_of_type, overview, queues, tenant, tenants, workers)
+    modules = (
+        live,
+        history,
+        marks,
+        snapshot,
+        health,
+        job_type,
+        page_of_type,
+        overview,
+        queues,
+        tenant,
+        tenants,
+        workers,
+    )
     values = [value for module in modules for value in vars(module).values()]
     for kept in (*values, *snapshot.PARTS.values()):
         if isinstance(kept, Cached):

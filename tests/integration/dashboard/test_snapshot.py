@@ -139,10 +139,10 @@ def test_a_full_page_is_light_and_a_heavy_one_refreshes_less_often(admin_client,
 
 
 PAGES = {  # with what is read once in half a minute for all viewers
-    "/ops/": 12,
+    "/ops/": 16,
     "/ops/tenants/": 10,
-    "/ops/tenants/acme/": 18,
-    "/ops/queues/": 10,
+    "/ops/tenants/acme/": 20,
+    "/ops/queues/": 14,
     "/ops/jobs/": 14,
     "/ops/dead/": 8,
     "/ops/types/reports.datareport.execute/": 20,

@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 
 from jobs.lifecycle import Status
-from jobs.models import Attempt, FullHour, Sample, TenantShare, Worker
+from jobs.models import Attempt, FullHour, Sample, SlotHour, SlotPeak, TenantShare, Worker
 from jobs.reading.health import look
 from jobs.reading.looking import reading_as_sets
 from jobs.recording.sample import record_sample
@@ -107,6 +107,27 @@ def test_the_minutes_in_which_a_tenant_was_full_are_counted_by_the_hour(live):
     assert noted() == {(full.pk, 0): 3, (full.pk, 60): 1}
     call_at(NOON + timedelta(days=1, hours=1), record_sample)
     assert noted() == {(full.pk, 60): 1, (full.pk, 25 * 60): 1}
+
+
+def test_work_that_no_look_found_counts_in_the_slots_of_its_minute_and_its_hour(live):
+    """Forty seconds of short attempts: no slot is in use at a look, and the page of the tenant would be empty."""
+    short, held, stranger = (TenantFactory(queue__num_slots=3) for _ in range(3))
+    for _ in range(4):
+        worked(short, 20, 0.001)
+    make_job(held, Status.RUNNING, worker=live, start_time=NOON - timedelta(seconds=30))
+    make_job(stranger)
+    for minute in (0, 1, 60):
+        call_at(NOON + minute * MINUTE, record_sample)
+    noted = {
+        (one.tenant_id, (one.hour - NOON) // MINUTE): (round(one.seconds), one.most) for one in SlotHour.objects.all()
+    }
+    assert noted == {(short.pk, 0): (80, 2), (held.pk, 0): (90, 1), (held.pk, 60): (60, 1)}
+    assert dict(SlotPeak.objects.values_list("tenant_id", "slots")) == {short.pk: 2, held.pk: 1}
+    seen = Sample.objects.order_by("at").first().tenants
+    assert seen[str(short.pk)] == {"in_use": 0, "slots": 3, "waiting": 0, "seconds": 80.0}
+    assert (seen[str(held.pk)]["seconds"], seen[str(stranger.pk)]["seconds"]) == (30.0, 0.0)
+    call_at(NOON + timedelta(days=1, hours=1), record_sample)
+    assert not SlotHour.objects.filter(hour=NOON).exists()
 
 
 def test_fairness_is_of_those_that_were_entitled_to_something(live):

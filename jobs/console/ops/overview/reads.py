@@ -1,15 +1,17 @@
 """Read the ended and the failed attempts that the overview shows; the recorder has counted them (ADR 0019)."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from jobs.console.ops.shared import present_queries
-from jobs.console.ops.shared.ended_chart import Chart, EndedInStep, chart, is_failure
+from jobs.console.ops.shared.ended_chart import DAY, Chart, EndedInStep, chart, is_failure
 from jobs.console.ops.shared.history import RANGES, AskedPeriod, ChartPeriod, written
 from jobs.pages.cached import PAST_SECONDS, cached
 
+BEFORE_SECONDS = 600.0  # for which what ended the day before is kept: it does not change
 MAX_FAILING = 5  # job types that are listed
 
 
@@ -55,7 +57,22 @@ def ended_chart(period: AskedPeriod, jobs: str) -> Chart | None:
     """
     begin, step = period.begin, period.step
     ended = present_queries.look_objects(EndedInStep, "look_minutes", since=begin, until=period.end, step=step)
-    return chart(ended, begin, step, period.steps, f"{jobs}?q=")
+    # Its steps begin where those of the day do, so that many charts share a read; they differ by less than a step.
+    before = ended_before(period.length, begin - (begin - datetime.min.replace(tzinfo=UTC)) % step - DAY)
+    return chart(ended, begin, step, period.steps, f"{jobs}?q=", before=before)
+
+
+@cached(BEFORE_SECONDS, before=())
+def ended_before(length: str, begin: datetime) -> Sequence[EndedInStep]:
+    """Return the attempts that ended in a period of the day before; none of a period that is longer than a day.
+
+    length: one of RANGES
+    """
+    step, count = RANGES[length]
+    if step * count > DAY:
+        return ()
+    end = begin + (count + 1) * step
+    return present_queries.look_objects(EndedInStep, "look_minutes", since=begin, until=end, step=step)
 
 
 @cached(PAST_SECONDS, before=None)

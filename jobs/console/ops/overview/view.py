@@ -11,6 +11,7 @@ from jobs.console.ops.overview.reads import past
 from jobs.console.ops.shared import history, live, snapshot
 from jobs.console.ops.shared.access import page_for
 from jobs.console.ops.shared.history import Use
+from jobs.console.ops.shared.marks import marks_of
 from jobs.console.ops.shared.snapshot import Snapshot
 from jobs.console.ops.shared.takers import Taker, takers
 from jobs.reading.standing import TenantStanding
@@ -28,6 +29,7 @@ def show(request: HttpRequest) -> HttpResponse:
     `until`: the minute (UTC) at which they end, if that is not now
     """
     present, use = snapshot.current(), history.use_of_last_hour()
+    found = past(request.GET, reverse("jobs_ops:jobs"))
     regions = {
         "snapshot": present,
         "numbers": _numbers(present),
@@ -35,7 +37,8 @@ def show(request: HttpRequest) -> HttpResponse:
         "takers": _takers(present),
         "waits": _waits(present),
         "busiest": _busiest(present, use),
-        "past": past(request.GET, reverse("jobs_ops:jobs")),
+        "past": found,
+        "marks": marks_of(request, found.chart),
     }
     return live.page(request, "overview", "Overview", REGIONS, regions)
 

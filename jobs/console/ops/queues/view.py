@@ -6,12 +6,13 @@ from typing import Any
 from django.db import transaction
 from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 
 from jobs.calls import registry
 from jobs.console.operations.limits import OF_QUEUE
 from jobs.console.operations.questions import QUEUES
 from jobs.console.ops.queues.emptying import emptying
-from jobs.console.ops.queues.reads import ended_in_last_hour, held_types
+from jobs.console.ops.queues.reads import ended_in_last_hour, held_types, waits_by_hour
 from jobs.console.ops.shared import history, live, snapshot
 from jobs.console.ops.shared.access import action_for, page_for
 from jobs.console.ops.shared.answers import done
@@ -84,13 +85,14 @@ def show(request: HttpRequest) -> HttpResponse:
             )
             for pk, standing in of_queues(present.lanes, present.queues).items()
         ],
+        "heat": waits_by_hour(reverse("jobs_ops:jobs") if request.user.has_perm(named("jobs.view_job")) else ""),
         "held": held_lines(),
         "paused": [
             (paused_type, held.get((paused_type.source_type, paused_type.source_method), 0)) for paused_type in paused
         ],
         "types": sorted({str(target) for target in registry.targets()} - names) if may_pause else [],
     }
-    return live.page(request, "queues", "Queues", ("old", "queues", "held", "types"), regions)
+    return live.page(request, "queues", "Queues", ("old", "queues", "heat", "held", "types"), regions)
 
 
 @action_for("jobs.change_queue")

@@ -16,6 +16,7 @@ from jobs.reading.health.looks import look_sample
 from jobs.reading.wait_targets import WaitTarget
 
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
+SECONDS = 60  # of a minute
 KEPT = timedelta(days=35)  # for which the hours of tenants are kept; nothing is older
 MINUTES = 60
 LATEST = 8  # minutes that tell where a line is going; the recorder is a minute or two behind
@@ -134,7 +135,7 @@ def targets_kept() -> Sequence[WaitTarget]:
 class Sample:
     """A sample of the recorder: objects by the id of a tenant or queue, or by the name of a pool."""
 
-    tenants: Mapping[str, Mapping[str, int]]
+    tenants: Mapping[str, Mapping[str, float]]
     queues: Mapping[str, Mapping[str, int]]
     pools: Mapping[str, Mapping[str, int]]
 
@@ -143,24 +144,26 @@ class Sample:
         return _share(self.pools.get(name, {}), "processes")
 
     def use_of_tenant(self, pk: int) -> float:
-        """Return the part of its slots that a tenant had in use."""
-        return _share(self.tenants.get(str(pk), {}), "slots")
+        """Return the part of its slots that a tenant had in use: at the look, or in the mean of the minute before."""
+        numbers = self.tenants.get(str(pk), {})
+        worked = numbers.get("seconds", 0) / SECONDS
+        return max(_share(numbers, "slots"), min(worked / max(numbers.get("slots", 0), 1), 1.0))
 
     def waiting_of_queue(self, pk: str) -> int:
         """Return the number of jobs that waited in a queue."""
         return self.queues.get(pk, {}).get("waiting", 0)
 
 
-def _share(numbers: Mapping[str, int], limit: str) -> float:
+def _share(numbers: Mapping[str, float], limit: str) -> float:
     in_use, most = numbers.get("in_use", 0), numbers.get(limit, 0)
     return min(in_use / most, 1.0) if most else float(in_use > 0)
 
 
-def samples(since: datetime, tenant_ids: Collection[int], *, step: int, count: int) -> list[Sample | None]:
-    """Return `count` samples, one for each `step` minutes, with all queues and pools and with these tenants."""
-    rows = look("look_samples", since=since, ids=[str(pk) for pk in tenant_ids], step=step)
+def samples(since: datetime, tenant_ids: Collection[int]) -> list[Sample | None]:
+    """Return the samples of MINUTES minutes, with all queues and pools and with these tenants."""
+    rows = look("look_samples", since=since, ids=[str(pk) for pk in tenant_ids])
     by_moment = {at: Sample(*map(json.loads, texts)) for at, *texts in rows}  # Django leaves JSON as a text
-    return [by_moment.get(since + place * step * MINUTE) for place in range(count)]
+    return [by_moment.get(since + place * MINUTE) for place in range(MINUTES)]
 
 
 @dataclass(frozen=True)
@@ -180,7 +183,7 @@ class Use:
 def use_of_last_hour() -> Use:
     """Draw the slots and processes in use and the waiting jobs, from the samples of the recorder."""
     tenant_ids = {standing.tenant.id for standing in snapshot.current().standings[:STRIPS]}
-    hour = samples(minute() - (MINUTES - 1) * MINUTE, tenant_ids, step=1, count=MINUTES)
+    hour = samples(minute() - (MINUTES - 1) * MINUTE, tenant_ids)
     known = [sample for sample in hour if sample is not None]
     pools = {name for sample in known for name in sample.pools}
     queues = {pk for sample in known for pk in sample.queues}

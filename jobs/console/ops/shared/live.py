@@ -20,7 +20,7 @@ from plumbing.names import named
 EVERYWHERE = ("pages", "alarm")  # regions of all pages
 # The pages that list causes with their consequences, and how many of each; the others have the bar, with the first one.
 LISTED = {"overview": (6, 8), "health": (200, 200)}
-SHARED = {*EVERYWHERE, "old", "ended", "waited", "changes"}  # regions whose template several pages use
+SHARED = {*EVERYWHERE, "old", "ended", "waited", "heat", "changes"}  # regions whose template several pages use
 CONDITIONS_SECONDS = 10.0
 REFRESH_SECONDS = 2  # between two questions of a page, unless it says otherwise
 

@@ -11,10 +11,11 @@ from math import log
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
-from jobs.console.ops.shared.ended_chart import KINDS, ORDER, is_failure, round_top
+from jobs.console.ops.shared.ended_chart import OUTCOMES, is_failure, round_top
 from jobs.reading.statistics import BOUNDS, BUCKETS, Times, added
 from plumbing.text import duration
 
+ORDER = ("good", "calm", "bad")  # of the kinds of attempts, from below
 LEAST = 12  # buckets that are drawn: one bar alone would fill the width
 LABELS = {0.01: "10 ms", 0.1: "0.1 s", 1: "1 s", 10: "10 s", 60: "1 min", 600: "10 min", 3600: "1 h", 36_000: "10 h"}
 SHORT = 0.1  # seconds: a shorter time is shown in milliseconds
@@ -87,7 +88,9 @@ def in_words(seconds: float | None) -> str:
 
 
 def _kind(outcome: str) -> str:
-    return "bad" if is_failure(outcome) else KINDS.get(outcome, "calm")
+    if is_failure(outcome):
+        return "bad"
+    return "good" if OUTCOMES.get(outcome) == "good" else "calm"
 
 
 def _percent(seconds: float, first: int, count: int) -> float:

@@ -7,16 +7,16 @@ from urllib.parse import quote
 
 from jobs.console.ops.shared import history
 from jobs.console.ops.shared.ended_chart import Chart, EndedInStep, chart
-from jobs.console.ops.shared.history import HOUR, MINUTE, ChartPeriod
-from jobs.console.ops.shared.present_queries import look_objects
-from jobs.console.ops.shared.strips import strip
+from jobs.console.ops.shared.history import HOUR, ChartPeriod
+from jobs.console.ops.shared.present_queries import look, look_objects
+from jobs.console.ops.tenant.slots_chart import SlotsChart, SlotsInHour, slots_chart
 from jobs.pages.cached import PAST_SECONDS, cached
 from jobs.reading import queries
 from jobs.reading.statistics import Summary, summaries
 from tenants.models import Tenant
 
 RANGES = {"24h": (HOUR, 24), "7d": (3 * HOUR, 56), "30d": (12 * HOUR, 60)}  # a step, and the number of steps
-QUARTER, QUARTERS = 15, 96  # minutes of a step, and the steps of a day
+HOURS = 24
 
 
 class NamedSummary(NamedTuple):
@@ -33,19 +33,20 @@ class TenantPast:
     chart: the chart of its ended attempts; None if it could not be read in time
     types: the attempts by job type
     targets: the attempts in queues with a wait target
-    use: the strip of its slots in use in the last 24 hours
+    use: its slots in use in the last 24 hours; None without any
     """
 
     period: ChartPeriod
     chart: Chart | None
     types: list[NamedSummary]
     targets: list[NamedSummary]
-    use: str
+    use: SlotsChart | None
 
 
-def past_of(tenant: Tenant, length: str, jobs: str) -> TenantPast:
+def past_of(tenant: Tenant, slots: int, length: str, jobs: str) -> TenantPast:
     """Return the past of a tenant.
 
+    slots: those that it has now
     length: one of RANGES; another one for the first of them
     jobs: the address of the list of jobs
     """
@@ -56,7 +57,7 @@ def past_of(tenant: Tenant, length: str, jobs: str) -> TenantPast:
         drawing,
         [NamedSummary(".".join(name), summary) for name, summary in types.items()],
         [NamedSummary(name, summary) for (name,), summary in queues.items() if summary.targeted],
-        use_of_day(tenant.pk),
+        use_of_day(tenant.pk, slots),
     )
 
 
@@ -67,16 +68,22 @@ def ended_attempts(
     """Draw the chart of the ended attempts of a tenant, and summarise them by job type and by queue."""
     step, count = RANGES[length]
     since = history.minute().replace(minute=0) + HOUR - count * step
-    ended = look_objects(EndedInStep, "look_hours", tenant_id=tenant_id, since=since)
+    back = step * count  # for the month before, no hours are kept
+    ended = look_objects(
+        EndedInStep, "look_hours", tenant_id=tenant_id, since=since - back if length != "30d" else since
+    )
     attempts = queries.ended(tenant_id, since)
     types, queues = summaries(attempts, (), "source_type", "source_method"), summaries(attempts, (), "queue")
-    return chart(ended, since, step, count, f"{jobs}?q=tenant:{quote(slug)}+"), types, queues
+    return chart(ended, since, step, count, f"{jobs}?q=tenant:{quote(slug)}+", before=ended, back=back), types, queues
 
 
-@cached(PAST_SECONDS, before="")
-def use_of_day(tenant_id: int) -> str:
-    """Draw the slots in use of a tenant, by quarters of an hour, as a strip."""
-    since = history.minute() - (QUARTERS - 1) * QUARTER * MINUTE
-    since = since.replace(minute=since.minute // QUARTER * QUARTER)
-    day = history.samples(since, {tenant_id}, step=QUARTER, count=QUARTERS)
-    return strip([sample.use_of_tenant(tenant_id) if sample else None for sample in day])
+@cached(PAST_SECONDS, before=None)
+def use_of_day(tenant_id: int, slots: int) -> SlotsChart | None:
+    """Draw the slots in use of a tenant in the last HOURS hours; None if the recorder has noted none.
+
+    slots: those that it has now
+    """
+    first = history.minute().replace(minute=0) - (HOURS - 1) * HOUR
+    hours = [first + place * HOUR for place in range(HOURS)]
+    found = {hour: SlotsInHour(*work) for hour, *work in look("look_slot_hours", tenant_id=tenant_id, hours=hours)}
+    return slots_chart([(hour, found.get(hour)) for hour in hours], slots) if found else None

@@ -15,6 +15,7 @@ from jobs.console.operations.questions import TENANTS
 from jobs.console.ops.shared import live, present_queries, snapshot
 from jobs.console.ops.shared.access import action_for, page_for
 from jobs.console.ops.shared.limits_form import change_limits, form_of
+from jobs.console.ops.shared.marks import marks_of
 from jobs.console.ops.tenant.reads import past_of
 from jobs.engine.verbs import limits
 from jobs.models import Job
@@ -74,6 +75,7 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
     cuts = waits.cuts(lanes, present.queues)
     [standing] = of_tenants(present_queries.tenants({tenant.pk}).values(), lanes, present.queues, present.now, cuts)
     limits = TenantQueue.of(tenant)
+    past = past_of(tenant, limits.num_slots or 0, request.GET.get("range", ""), reverse("jobs_ops:jobs"))
     regions = {
         "snapshot": present,
         "tenant": tenant,
@@ -82,7 +84,8 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
         "present": _present(request, tenant, standing, limits),
         "forecasts": is_registered(),
         "lanes": _lanes(tenant, lanes, cuts, present.queues),
-        "past": past_of(tenant, request.GET.get("range", ""), reverse("jobs_ops:jobs")),
+        "past": past,
+        "marks": marks_of(request, past.chart, tenant.pk),
         "changes": _changes(request, limits),
     }
     return live.page(request, "tenant", tenant.jobs_name, ("old", "now", "limits", "lanes", "past", "changes"), regions)

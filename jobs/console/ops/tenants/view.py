@@ -5,15 +5,18 @@ from typing import Any
 
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 
 from jobs.console.ops.shared import history, live, meanings, present_queries, snapshot
 from jobs.console.ops.shared.access import page_for
+from jobs.console.ops.shared.heat_map import HeatRow, heat_map, last_hours
 from jobs.console.ops.shared.snapshot import Snapshot
 from jobs.console.ops.tenants.reads import days_of, full_seconds
 from jobs.console.ops.tenants.tenant_order import SORTS, in_order
 from jobs.pages.typed import number, texts
 from jobs.reading.looking import Tenant
 from jobs.reading.standing import StandingState, TenantStanding, of_tenants
+from plumbing.names import named
 from tenants.conf import TENANT_NAME, TENANT_SLUG
 from tenants.tenant_model import all_tenants
 
@@ -40,10 +43,18 @@ def show(request: HttpRequest) -> HttpResponse:
     chosen = [row for row in with_work if (not state or row.state == state) and _fits(row.tenant, name.lower())]
     every = state == "all" or (name and not chosen)
     chosen = _by_name(present, with_work, name, page) if every else chosen[page * A_PAGE :]
-    days = days_of(frozenset(standing.tenant.id for standing in chosen[:A_PAGE]))
+    listed = chosen[:A_PAGE]
+    days = days_of(frozenset(standing.tenant.id for standing in listed))
+    may_see_jobs = request.user.has_perm(named("jobs.view_job"))
+    waits = [
+        HeatRow(tenant.name, f"tenant:{tenant.slug}", days[tenant.id].hours)
+        for tenant in (standing.tenant for standing in listed)
+        if tenant.id in days
+    ]
     regions = {
         "snapshot": present,
-        "tenants": [(standing, days.get(standing.tenant.id)) for standing in chosen[:A_PAGE]],
+        "tenants": [(standing, days.get(standing.tenant.id)) for standing in listed],
+        "heat": heat_map(waits, last_hours(history.minute()), reverse("jobs_ops:jobs") if may_see_jobs else ""),
         "with_work": len(with_work),
         "fairness": history.fairness(),
         "q": name,
@@ -55,7 +66,7 @@ def show(request: HttpRequest) -> HttpResponse:
         "earlier": page - 1 if page else None,
         "later": page + 1 if len(chosen) > A_PAGE else None,
     }
-    return live.page(request, "tenants", "Tenants", ("old", "tenants"), regions)
+    return live.page(request, "tenants", "Tenants", ("old", "tenants", "heat"), regions)
 
 
 def _fits(tenant: Tenant, name: str) -> bool:

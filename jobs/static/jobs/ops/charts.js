@@ -14,8 +14,10 @@ function show(n) {
       chart.append(cross);
     }
     cross.setAttribute("d", n === null ? "" : `M${((n + 0.5) / plot.dataset.steps) * 600} 0v100`);
-    const said = chart.querySelector(`[data-n="${n}"] title`)?.textContent;
-    plot.querySelector(".told").textContent = n === null ? "" : said ?? "nothing ended";
+    const said = chart.querySelector(`[data-n="${n}"] title`)?.textContent ?? "nothing ended";
+    const marks = plot.querySelector(".marks");
+    const mark = marks?.querySelector(`[data-n="${n - (n % marks.dataset.each)}"] title`)?.textContent;
+    plot.querySelector(".told").textContent = n === null ? "" : said + (mark ? ` · ${mark}` : "");
   }
 }
 
