@@ -11,7 +11,7 @@ from typing import Any
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from jobs.console.ops.shared.ended_chart import LEAST, MARKS
+from jobs.console.ops.shared.ended_chart import LEAST, WAITS
 
 MARGIN = 3.0  # percent at both ends, so that no dot is cut
 APART = 9.0  # percent between two labels of the scale
@@ -33,8 +33,8 @@ class Picture:
 def picture(lines: Sequence[Line]) -> Picture:
     """Draw these lines, which have both waits, on one scale."""
     longest = max((mean for line in lines for mean in _means(line) if mean is not None), default=0.0)
-    most = next((mark for mark in MARKS if mark >= max(longest, 1)), max(MARKS))
-    marks = [(_place(seconds, most), label) for seconds, label in MARKS.items() if seconds <= most]
+    most = next((mark for mark in WAITS if mark >= max(longest, 1)), max(WAITS))
+    marks = [(_place(seconds, most), label) for seconds, label in WAITS.items() if seconds <= most]
     grid = format_html_join("", '<line class="grid" x1="{0}%" x2="{0}%" y1="0" y2="100%"/>', ((x,) for x, _ in marks))
     return Picture(_scale(marks), [(line, _drawing(line, most, grid)) for line in lines])
 
