@@ -55,7 +55,6 @@ class Tail:
             self._is_cut = True
         return (CUT if self._is_cut else "") + whole[-self._most :].decode(errors="ignore")
 
-
     def is_due(self) -> bool:
         """Return whether the text is to be stored, while the body runs."""
         return self._added > self._stored and time.monotonic() >= self._due
