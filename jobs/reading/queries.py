@@ -106,8 +106,9 @@ async def astatus(tenant_id: int, job_id: int) -> str | None:
     return await sync_to_async(status)(tenant_id, job_id)
 
 
-def failed_attempts(job: JobRow) -> list[AnyFailedAttempt]:
-    return list(AnyFailedAttempt.objects.filter(job_id=job.pk).order_by("attempt"))
+def failed_attempts(job: JobRow, most: int | None = None) -> list[AnyFailedAttempt]:
+    """Return the failed attempts in their order: all, or the last ones."""
+    return list(AnyFailedAttempt.objects.filter(job_id=job.pk).order_by("-attempt")[:most])[::-1]
 
 
 def logs(job: JobRow, limit: int) -> list[tuple[int, str]]:

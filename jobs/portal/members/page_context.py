@@ -124,12 +124,18 @@ def schedules(tenant: Tenant) -> list[tuple[Any, str, str]]:
 def detail(request: HttpRequest, job: AnyJob, tenant: Tenant) -> dict[str, Any]:
     """Return everything about one job that its tenant may read."""
     why = existing(explain(job.pk, tenant_id=tenant.pk))  # the job may just have been deleted
-    page = job_page.job_context(request, job, why, MOMENTS)
+    page = job_page.job_context(
+        request,
+        job,
+        why,
+        MOMENTS,
+        error=lambda failure: public_text(f"{failure.error_class}: {failure.error}"),
+        who=lambda change: change.who if change.actor_tenant_id == tenant.pk else "an operator",
+    )
     is_kept = job.result_expires_at is not None and job.result_expires_at > why.now
     return page | {
         "reason": words.reason(why),
         "error": public_text(job.last_error) if job.status not in (Status.SUCCESS, Status.CANCELLED) else "",
-        "failed": [(failure, public_text(f"{failure.error_class}: {failure.error}")) for failure in page["failed"]],
         "may_revive": page["may_revive"] and not job.barred,
         "has_result": is_kept,
         "is_table": is_kept and results.is_table(results.load(job)),
