@@ -58,6 +58,20 @@ def known(*, http: bool = False) -> dict[tuple[str, str], Callable[..., Any]]:
     }
 
 
+@cache
+def of_an_app(module: str, name: str) -> Callable[..., Any] | None:
+    """Return the function that stored jobs name, if it is of an installed app, wherever its module is; else None.
+
+    The module is imported, once: a page that names the function need not be of a process that has run it.
+    """
+    if apps.get_containing_app_config(module) is None:
+        return None
+    try:
+        return find(module, name)
+    except UnknownTarget:
+        return None
+
+
 def whole(module: str, name: str) -> Callable[..., Any] | None:
     """Return a function marked @job with the decorators above the mark, as its module has it; None if there is none.
 

@@ -51,6 +51,23 @@ REASONS = {  # by gate; `reason` has the sentences of the other gates
     Gate.RUNNING: "It is running.",
 }
 
+FOR_ALL = {  # of many jobs that wait for the same, where the words differ
+    Gate.TENANT_PAUSED: "Your jobs are paused for now. Ask your operator.",
+    Gate.NO_SLOTS: "You have no slots, so no job can start. Ask your operator.",
+    Gate.LANE_FULL: "Your slots in their queue are in use ({used} of {limit}).",
+    Gate.QUEUE_PAUSED: "Their queue is paused for now. Ask your operator.",
+    Gate.QUEUE_FULL: "Their queue runs as many jobs as it may at once.",
+    Gate.QUEUE_RATE: "Their queue has reached its rate limit: they start a little later.",
+    Gate.TENANT_RATE: "Your jobs have reached their rate limit: they start a little later.",
+    Gate.NO_WORKER: "No worker is ready for them yet.",
+}
+
+
+def for_all(why: Explanation) -> str:
+    """Return what many jobs wait for, of which this is the first, in a sentence."""
+    words = FOR_ALL.get(why.gate, REASONS[why.gate])
+    return words.format(used=why.used, limit=why.limit, sentence=why.sentence)
+
 
 def reason(why: Explanation) -> str:
     """Return what the job waits for, or does, or how it ended, in a sentence."""

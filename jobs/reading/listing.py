@@ -1,5 +1,6 @@
 """Pages of lists of jobs, newest first. Each page reads a bounded number of jobs, and says how far it looked."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -20,6 +21,7 @@ SHOWN = 0.05  # seconds: a shorter part of a wait is left out
 LOOKS = 10  # for the failures of a batch
 HELD = PAUSED[1]  # scheduled, until its job type is resumed or its budget is open again
 FAILED = FINAL - {Status.SUCCESS}
+MANY = FINAL - {Status.DEAD}  # no index has the jobs of these statuses alone
 
 
 @dataclass
@@ -27,6 +29,7 @@ class Sought:
     """A search for the jobs that meet all of these conditions. Tenant, status and batch have indexes of their own.
 
     tenant: None for the jobs of all tenants, which only operators see.
+    statuses: several statuses, in place of one.
     batch: the id of a batch.
     others: conditions without an index.
     """
@@ -35,6 +38,7 @@ class Sought:
     status: Status | None = None
     batch: int | None = None
     others: Q = field(default_factory=Q)
+    statuses: frozenset[Status] = frozenset()
 
     def add_status(self, word: str) -> None:
         """Seek the jobs with this status, or those that are held. Raises ValueError for an unknown word."""
@@ -53,7 +57,9 @@ class Sought:
     @property
     def fitting(self) -> Q:
         """The further conditions, which a page checks for each job that it looks at."""
-        return self.others if self.status is None else self.others & Q(status=self.status)
+        if self.status is not None:
+            return self.others & Q(status=self.status)
+        return self.others & Q(status__in=self.statuses) if self.statuses else self.others
 
 
 @dataclass(frozen=True)
@@ -183,7 +189,7 @@ def _fitting(sought: Sought, before: int | None) -> tuple[QuerySet[JobRow], int 
     older = sought.owned if before is None else sought.owned & Q(pk__lt=before)
     older_jobs = queries.all_jobs().filter(older)
     end: int | None = None
-    few = None if sought.status is None else _few(sought.status, sought.owned)
+    few = _few_of({*sought.statuses} if sought.status is None else {sought.status}, sought.owned)
     if few is not None:
         jobs: QuerySet[JobRow] = Job.objects.filter(older, pk__in=few)
         jobs = jobs.prefetch_related(*queries.RELATED).order_by("-pk")
@@ -195,13 +201,24 @@ def _fitting(sought: Sought, before: int | None) -> tuple[QuerySet[JobRow], int 
     return jobs.filter(sought.fitting), end
 
 
+def _few_of(statuses: Collection[Status], owned: Q) -> set[int] | None:
+    """Return the ids of all jobs that may have one of the statuses; None if there are many, or no status is wanted."""
+    if not statuses or any(status in MANY for status in statuses):
+        return None
+    found = set[int]()
+    for status in statuses:
+        few = _few(status, owned)
+        if few is None:
+            return None
+        found |= {*few}
+    return found
+
+
 def _few(status: Status, owned: Q) -> list[int] | None:
     """Return the ids of all jobs that may have the status, from its partial index; None if there are many.
 
     Many are found soon among the newest jobs. The index of dead jobs has no tenant: it gives the ids of all tenants.
     """
-    if status in FINAL - {Status.DEAD}:
-        return None
     jobs = Job.objects.filter(died_at__isnull=False)
     if status != Status.DEAD:
         jobs = Job.objects.filter(queries.witnessed(status), owned)

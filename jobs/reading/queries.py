@@ -22,6 +22,18 @@ from plumbing.bounds import is_id
 SHOWN = frozenset(re.findall(r"\bj\.(\w+)", statement("read_job").partition("\nFROM")[0]))  # its columns
 
 
+class GroupUnderWay(NamedTuple):
+    """The jobs of a tenant with one status in one queue, which have not ended.
+
+    ids: the first ones: of ready jobs in the order of their lane, of scheduled ones by their moment.
+    """
+
+    status: str
+    queue_id: int
+    jobs: int
+    ids: list[int]
+
+
 class JobState(NamedTuple):
     """The part of a job that changes while a client follows it.
 
@@ -106,8 +118,9 @@ async def astatus(tenant_id: int, job_id: int) -> str | None:
     return await sync_to_async(status)(tenant_id, job_id)
 
 
-def failed_attempts(job: JobRow) -> list[AnyFailedAttempt]:
-    return list(AnyFailedAttempt.objects.filter(job_id=job.pk).order_by("attempt"))
+def failed_attempts(job: JobRow, most: int | None = None) -> list[AnyFailedAttempt]:
+    """Return the failed attempts in their order: all, or the last ones."""
+    return list(AnyFailedAttempt.objects.filter(job_id=job.pk).order_by("-attempt")[:most])[::-1]
 
 
 def logs(job: JobRow, limit: int) -> list[tuple[int, str]]:
@@ -168,3 +181,13 @@ def targets_of_queues(since: datetime, day: date) -> list[tuple[str, float, int,
 def under_way(tenant_id: int, limit: int) -> list[JobsUnderWay]:
     """The tenant's jobs that wait or hold a slot, by queue and job type; at most `limit` of each queue are counted."""
     return prepared_objects(JobsUnderWay, "tenant_under_way", tenant_id=tenant_id, most=limit)
+
+
+def groups_under_way(tenant_id: int, most: int, shown: int) -> list[GroupUnderWay]:
+    """The tenant's jobs that have not ended, by status and queue.
+
+    most: how many blocked, scheduled, and ready ones of each queue are counted.
+    shown: how many ids of a group are returned.
+    """
+    found = prepared("jobs_under_way", tenant_id=tenant_id, most=most, shown=shown)
+    return [GroupUnderWay(*group) for group in found]

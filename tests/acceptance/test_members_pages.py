@@ -67,9 +67,15 @@ def test_the_list_follows_what_happens_and_moves_no_row(context_of):
     expect(row).to_contain_text("half way", timeout=15_000)
     assert bar.screenshot() != little
     expect(bar).to_have_css("print-color-adjust", "exact")
-    expect(page.locator("tbody tr")).to_have_count(1)
-    page.get_by_role("link", name="Show 1 newer").click()
-    expect(page.locator(f"#job-{newer.pk}")).to_be_visible()
+    expect(page.locator(f"#job-{newer.pk}")).to_be_visible(timeout=15_000)
+    expect(row).to_contain_text("Running")
+    page.locator(f"#job-{newer.pk} .do").hover()  # the next refresh waits until the pointer is gone
+    Job.objects.filter(pk=job.pk).update(progress_note="nearly there")
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")  # as if the page was opened again
+    page.wait_for_load_state("networkidle")
+    expect(row).to_contain_text("half way")
+    page.locator("h1").hover()
+    expect(row).to_contain_text("nearly there", timeout=15_000)
     page.goto(f"{job.pk}/")
     said = page.locator("h1 [aria-live=polite]").element_handle()  # the element that a reader of screens listens to
     assert store.succeed(job.pk, job.attempt, {}, None)

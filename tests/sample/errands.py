@@ -3,6 +3,6 @@
 from jobs import job
 
 
-@job
+@job(title="An errand")
 def fetch(what: str) -> str:
     return f"here is {what}"

@@ -14,6 +14,7 @@ import pytest
 from django.db import DatabaseError, InterfaceError
 from hypothesis import given
 from hypothesis import strategies as st
+from pytest import approx
 
 from embedded import REPOSITORY
 from jobs.allocation.gates import Gate
@@ -25,10 +26,11 @@ from jobs.console.ops.shared.snapshot import Snapshot
 from jobs.console.ops.shared.tags import short, span
 from jobs.models import AnyFailedAttempt, AnyJob
 from jobs.pages import cached
-from jobs.pages.attempts_chart import WIDTH, pieces
+from jobs.pages.attempt_rows import attempt_rows
 from jobs.reading import listing
 from jobs.reading.looking import SlotsInUse, Worker
 from jobs.reading.masked import masked
+from jobs.reading.revivals import Revival
 from jobs.reading.standing import StandingState
 from jobs.reading.statistics import BUCKETS, OUTCOMES
 from plumbing.text import duration
@@ -205,20 +207,29 @@ def test_a_line_has_gaps_where_there_is_nothing(values, path):
     assert ended_chart.path(values) == path
 
 
-def test_attempts_lie_on_one_scale_and_stay_within_it():
-    job = AnyJob(id=1, created_at=NOW, status="running", attempt=2)
-    job.queued_at, job.start_time = NOW + timedelta(seconds=50), NOW + timedelta(seconds=60)
-    failed = AnyFailedAttempt(job_id=1, attempt=1, queued_at=NOW, start_time=NOW + timedelta(seconds=10))
-    failed.end_time = NOW + timedelta(seconds=40)
-    found = pieces(job, [failed], NOW + timedelta(seconds=100))
-    assert [(one.kind, one.attempt, one.x, one.width, one.seconds) for one in found] == [
-        ("wait", 1, 0.0, 100.0, 10.0),
-        ("failed", 1, 100.0, 300.0, 30.0),
-        ("line", 2, 400.0, 100.0, 10.0),
-        ("wait", 2, 500.0, 100.0, 10.0),
-        ("run", 2, 600.0, 400.0, 40.0),
+def test_attempts_lie_on_one_scale_where_long_waits_are_cut_and_a_dead_job_does_not_wait():
+    def at(seconds: float) -> datetime:
+        return NOW + timedelta(seconds=seconds)
+
+    job = AnyJob(id=1, created_at=NOW, status="running", attempt=3, queued_at=at(1050), start_time=at(1050))
+    failed = AnyFailedAttempt(job_id=1, attempt=1, queued_at=NOW, start_time=at(10), end_time=at(20))
+    found = attempt_rows(job, [failed], [Revival(at(1000), "ines")], at(1060), lambda failure: "no")
+    rows = [[(piece.kind, piece.seconds, piece.is_cut) for piece in row.pieces] for row in found.rows]
+    assert rows == [
+        [("off", 980.0, True), ("line", 50.0, True), ("run", 10.0, False)],
+        [("start", 10.0, True), ("failed", 10.0, False)],
     ]
-    assert all(one.x + one.width <= WIDTH for one in pieces(job, [failed], NOW + timedelta(days=9)))
+    drawn = [(piece.x, piece.width) for row in found.rows[::-1] for piece in row.pieces]
+    assert drawn == [
+        approx(pair) for pair in [(0, 100 / 6), (100 / 6, 25), (125 / 3, 100 / 6), (175 / 3, 100 / 6), (75, 25)]
+    ]
+    told = [(row.number, row.error, row.skipped, [one.who for one in row.revived]) for row in found.rows]
+    assert told == [(3, "", (2,), ["ines"]), (1, "no", (), [])]
+    job.status, job.attempt = "created", 1
+    waits = attempt_rows(job, [failed], [], at(30), str).rows[0]
+    assert (waits.number, waits.waits, waits.seconds) == (2, True, {"line": 10.0})
+    whole = [piece for row in attempt_rows(job, [failed], [], at(9e5), str).rows for piece in row.pieces]
+    assert all(piece.x + piece.width <= 100.01 for piece in whole)
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from jobs.reading.explain.explanation import Explanation, explain
 from jobs.reading.explain.reads import MAX_COUNTED_PLACE
 from jobs.reading.handed_back import in_words
 from jobs.reading.predictor import starts
+from jobs.reading.revivals import revivals
 from jobs.reading.starts import Starts
 from jobs.store import EVERY_TENANT, results
 
@@ -36,11 +37,12 @@ def show(options: Options, screen: Screen) -> None:
     job = inputs.job_numbered(options["id"])
     attempts, blocked = queries.failed_attempts(job), blocks.of_job(job.pk)
     kept = results.load(job)
-    prediction = starts([job]).get(job.pk)
+    prediction, revived = starts([job]).get(job.pk), revivals(job.pk)
     screen.document(
         job_view.as_json(job)
         | {
             "failed_attempts": [{name: getattr(failed, name) for name in ATTEMPT} for failed in attempts],
+            "revivals": [asdict(revival) for revival in revived],
             "blocked_loops": [asdict(block) for block in blocked],
             "starts": prediction and asdict(prediction),
             "result_kept": kept is not None,
@@ -48,7 +50,8 @@ def show(options: Options, screen: Screen) -> None:
         }
     )
     starting = {"starts": _starts(prediction), "how sure": accuracy_for(prediction)}
-    screen.facts(_facts(job) | starting | {"result": _short(kept.value) if kept else None})
+    by = {"revived": "; ".join(f"{utc(one.at)} by {one.who}" for one in revived) or None}
+    screen.facts(_facts(job) | by | starting | {"result": _short(kept.value) if kept else None})
     if attempts:
         screen.say("")
         screen.table(FAILED, attempts)

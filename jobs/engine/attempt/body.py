@@ -1,7 +1,7 @@
 """Run the body of one attempt: find the method or function, and call it on the tenant's object."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import Any
 
@@ -21,7 +21,7 @@ from jobs.calls.refusals import InvalidRequest, UnknownTarget
 from jobs.calls.registry import Target
 from jobs.conf import settings
 from jobs.engine.attempt import coroutines, process_state
-from jobs.engine.attempt.captured_output import listening
+from jobs.engine.attempt.captured_output import PAUSE, listening
 from jobs.engine.attempt.checkpoints import StoredCheckpoints
 from jobs.engine.attempt.memory import Remembering, StoredMemory
 from jobs.engine.attempt.outcome import Outcome
@@ -164,11 +164,21 @@ def _progress(job: Started, outcome: Outcome, host: AttemptHost, fraction: float
 def _call(job: Started, outcome: Outcome, host: AttemptHost, found: Found) -> None:
     running, target, instance = found
     take_options(job, outcome, running, target)
-    listened = listening() if target.spec.log else nullcontext()
-    with running.here(), listened as outcome.log, around(running), host.process.of_a_body():
+    with running.here(), _listened(job, outcome, host, target), around(running), host.process.of_a_body():
         returned = target.on(instance)(**job.args)
         value = coroutines.run(returned, job.id, host, outcome.left) if target.is_async else returned
         outcome.write_down(value)  # here, inside the time limit and with the body's sessions
+
+
+@contextmanager
+def _listened(job: Started, outcome: Outcome, host: AttemptHost, target: Target) -> Iterator[None]:
+    """Listen to the body inside the block, and store its log while it grows, if its job type asks for a log."""
+    if not target.spec.log:
+        yield
+        return
+    with listening() as outcome.log:
+        host.process.beside_a_body(partial(outcome.keep_log_so_far, job), PAUSE, outcome.log.over)
+        yield
 
 
 def take_options(job: Started, outcome: Outcome, running: current.CurrentJob, target: Target) -> None:

@@ -15,17 +15,26 @@ from plumbing.text import storable
 
 MAX_BYTES = 64 * 1024  # of an attempt's log
 CUT = "… what came before is not kept\n"
+PAUSE = 2.0  # seconds, at least, between two times that a log which grows is stored
+BYTES_A_SECOND = 8 * 1024  # that one attempt stores while it runs, at most: a full log each 8 s
 NOT_ITS_OWN = ("jobs", "celery.redirected")  # the scheduler's own lines; printed text, which is kept already
 
 
 class Tail:
-    """The end of a text that grows."""
+    """The end of a text that grows.
+
+    over: set once the body has ended: from then on only the end of its attempt stores the text.
+    """
 
     def __init__(self, most: int = MAX_BYTES) -> None:
         self._most, self._size = most, 0
         self._parts: deque[str] = deque()
         self._is_cut = False
         self._lock = threading.RLock()
+        self._storing = threading.Lock()
+        self._added = self._stored = 0  # characters
+        self._due = 0.0  # when to store it again, by time.monotonic()
+        self.over = threading.Event()
 
     def add(self, text: str) -> None:
         with self._lock:  # the body may have threads
@@ -33,6 +42,7 @@ class Tail:
                 text, self._is_cut = text[-self._most :], True
             self._parts.append(text)
             self._size += len(text)
+            self._added += len(text)
             while self._size - len(self._parts[0]) > self._most:  # what is left has enough characters
                 self._size -= len(self._parts.popleft())
                 self._is_cut = True
@@ -44,6 +54,24 @@ class Tail:
         if len(whole) > self._most:
             self._is_cut = True
         return (CUT if self._is_cut else "") + whole[-self._most :].decode(errors="ignore")
+
+    def is_due(self) -> bool:
+        """Return whether the text is to be stored, while the body runs."""
+        return self._added > self._stored and time.monotonic() >= self._due
+
+    def store(self, keep: Callable[[str], object], *, over: bool = False) -> None:
+        """Call `keep` with the text, if it has grown since the last time. Two threads do it one after the other.
+
+        over: the body has ended. Before, the text is stored when it is due.
+        """
+        if over:
+            self.over.set()
+        with self._storing:
+            if self._added > self._stored if over else self.is_due() and not self.over.is_set():
+                added, text = self._added, self.text()
+                self._due = time.monotonic() + max(PAUSE, len(text) / BYTES_A_SECOND)
+                keep(text)
+                self._stored = added
 
 
 class _Lines(logging.Handler):

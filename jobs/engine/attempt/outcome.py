@@ -1,7 +1,9 @@
 """The outcome of a body: what it has returned or raised, and what is kept of that."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from time import monotonic
 from typing import Any
 
@@ -111,12 +113,17 @@ class Outcome:
 
     def keep_log(self, job: Started) -> None:
         """Store what the body logged and printed, if its job type asks for that. A database error is only logged."""
-        text = "" if self.log is None else self.log.text()
-        if text:
+        if self.log is not None:
             try:
-                store.keep_log(job, text)
+                self.log.store(partial(store.keep_log, job), over=True)
             except Error as error:
                 telemetry.noticed("log not kept", job=job.id, error=type(error).__name__)
+
+    def keep_log_so_far(self, job: Started) -> None:
+        """Store what the body has logged and printed up to now, if that is due. After an error the next time does."""
+        if self.log is not None:
+            with suppress(Error):
+                self.log.store(partial(store.keep_log, job))
 
     def keep_result(self, job: Started, notice: Callable[..., None] = telemetry.noticed) -> None:
         """Store the result before settling, so that a successful job always has it.

@@ -16,6 +16,7 @@ from django.db import Error
 from jobs import telemetry
 from jobs.conf import settings
 from jobs.engine.attempt.body import StillAway
+from jobs.engine.attempt.captured_output import PAUSE
 from jobs.engine.attempt.execute import attempt_context
 from jobs.engine.attempt.settle import settle
 from jobs.engine.light import coroutine, stack
@@ -33,6 +34,7 @@ TICK = 0.05  # seconds
 LATE = 0.25  # seconds beyond TICK after which a loop counts as blocked, for its process and for the parent
 KEEPERS = 4  # threads that keep results
 SETTLERS = 4  # threads that settle what did not succeed: a retry policy may hang
+MOST_LOGS = 100  # that are stored in one go, every PAUSE seconds, while their bodies run
 DATABASE_PAUSE = 1.0  # seconds between two tries to settle while the database is away
 
 
@@ -60,6 +62,7 @@ class Seats:
         self._keepers = ThreadPoolExecutor(KEEPERS, thread_name_prefix="keeper")
         self._settlers = ThreadPoolExecutor(SETTLERS, thread_name_prefix="settler")
         self._loop = asyncio.get_running_loop()
+        self._logs_at, self._storing_logs = 0.0, False
         self._round, self._blamed = time.monotonic(), (0, 0)
         self._loop.set_task_factory(make_task)  # type: ignore[arg-type]
         self._loop.set_exception_handler(tell)
@@ -176,12 +179,29 @@ class Seats:
         self._tick()
         now = time.monotonic()
         self._forgive(now)
+        if now >= self._logs_at and not self._storing_logs:
+            self._store_logs(now)
         for attempt in list(self._attempts.values()):
             if attempt.due is not None and now >= attempt.due:
                 attempt.end_if_late(now, settings.JOBS_TIMEOUT_GRACE)
             if now >= attempt.last:
                 attempt.last = math.inf
                 self._stuck(attempt)
+
+    def _store_logs(self, now: float) -> None:
+        """Store the logs that have grown, in the thread of the reports; the next go begins when this one is over."""
+        self._logs_at = now + PAUSE
+        grown = [one for one in self._attempts.values() if one.outcome.log is not None and one.outcome.log.is_due()]
+        if grown:
+            self._storing_logs = True
+            self._process.submit(self._process.in_own_session, self._store, grown[:MOST_LOGS])
+
+    def _store(self, grown: Sequence[Attempt]) -> None:
+        try:
+            for attempt in grown:
+                attempt.outcome.keep_log_so_far(attempt.job)
+        finally:
+            self._storing_logs = False
 
     def _forgive(self, now: float) -> None:
         """Count no silence of bodies while another one blocked the loop: they could not tell anything."""

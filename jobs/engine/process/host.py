@@ -1,5 +1,6 @@
 """The host of bodies, as the engine sees it: the process that runs jobs, and a seat of it, which runs one attempt."""
 
+import threading
 import uuid
 from asyncio import AbstractEventLoop
 from collections.abc import Callable
@@ -65,6 +66,9 @@ class ProcessHost:
     def of_a_body(self) -> AbstractContextManager[None]:
         """Return the context of a body: after it, no call that the body awaited uses the body's sessions."""
         return nullcontext()
+
+    def beside_a_body(self, call: Callable[[], object], pause: float, over: threading.Event) -> None:
+        """Call again and again from now on, with a session of the engine, until `over`. Without a parent: never."""
 
     def cancel_calls(self) -> None:
         """Cancel the statements of the calls that a coroutine awaits, since the coroutine is cancelled."""

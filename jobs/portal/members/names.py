@@ -43,13 +43,14 @@ def sources(jobs: Iterable[JobRow], tenant_id: int) -> dict[tuple[str, str | Non
 
 
 def _titles(jobs: Iterable[JobRow], known: Collection[str]) -> dict[tuple[str, str | None], str]:
-    """Return the titles of the functions that jobs call. A function whose code is gone has its name in words."""
+    """Return the titles of the functions that jobs call. A function of which no code is found has its name in words."""
     without_object = (job for job in jobs if job.source_id is None)
     called = {(job.source_type, job.source_method) for job in without_object if job.source_type not in known}
     found = functions.known() if called else {}
     return {
-        (module, name): registry.target_of(found[module, name]).title if (module, name) in found else in_words(name)
+        (module, name): registry.target_of(function).title if function is not None else in_words(name)
         for module, name in called
+        for function in [found.get((module, name)) or functions.of_an_app(module, name)]
     }
 
 

@@ -1,6 +1,6 @@
 """Collect the values that the members' pages show, in the form that their templates read."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,15 +64,18 @@ class Wait:
     why: str
 
 
-def waits(jobs: Iterable[JobRow], tenant_id: int) -> dict[int, Wait]:
-    """Return why the ready ones of these jobs wait, by id. Takes few statements."""
+def waits(jobs: Iterable[JobRow], tenant_id: int, told: Collection[int] = ()) -> dict[int, Wait]:
+    """Return why the ready ones of these jobs wait, by id. Takes few statements.
+
+    told: the ids of queues whose jobs need no reason.
+    """
     ready = {job.pk: job for job in jobs if job.status == Status.CREATED}
     at = places(list(ready), tenant_id=tenant_id)
     reasons: dict[tuple[int, str], str] = {}  # of the first job of each group
     by_id = {}
     for job_id, place in sorted(at.items(), key=lambda job: job[1]):
         group = ready[job_id].queue_id, ready[job_id].user_key
-        if group not in reasons and len(reasons) < GROUPS:
+        if group not in reasons and len(reasons) < GROUPS and group[0] not in told:
             reasons[group] = _reason(job_id, tenant_id)
         why = reasons.get(group, "")
         why = words.BEHIND if why == words.FIRST and place > 1 else why
@@ -87,10 +90,22 @@ def _reason(job_id: int, tenant_id: int) -> str:
     return words.FIRST if why.gate == Gate.NEXT else words.reason(why)
 
 
-def standing(jobs: Sequence[JobRow], tenant: Tenant) -> list[tuple[JobRow, Wait | None, Starts | None]]:
-    """Return each job of a list with its wait and the forecast of its start; both None if it does not wait."""
-    why, until = waits(jobs, tenant.pk), starts(jobs)
+def standing(
+    jobs: Sequence[JobRow], tenant: Tenant, told: Collection[int] = ()
+) -> list[tuple[JobRow, Wait | None, Starts | None]]:
+    """Return each job of a list with its wait and the forecast of its start; both None if it does not wait.
+
+    told: the ids of queues whose jobs need no reason.
+    """
+    why, until = waits(jobs, tenant.pk, told), starts(jobs)
     return [(job, why.get(job.pk), until.get(job.pk)) for job in jobs]
+
+
+def listed(ids: Sequence[int], tenant: Tenant) -> list[JobRow]:
+    """Return the jobs of the tenant with these ids, in this order."""
+    rows = queries.all_jobs().filter(tenant=tenant.pk, pk__in=ids).defer("args", "stats") if ids else ()
+    found = {job.pk: job for job in rows}
+    return [found[pk] for pk in ids if pk in found and queries.is_whole(found[pk])]
 
 
 def slots(tenant: Tenant) -> dict[str, Any]:
@@ -124,12 +139,18 @@ def schedules(tenant: Tenant) -> list[tuple[Any, str, str]]:
 def detail(request: HttpRequest, job: AnyJob, tenant: Tenant) -> dict[str, Any]:
     """Return everything about one job that its tenant may read."""
     why = existing(explain(job.pk, tenant_id=tenant.pk))  # the job may just have been deleted
-    page = job_page.job_context(request, job, why, MOMENTS)
+    page = job_page.job_context(
+        request,
+        job,
+        why,
+        MOMENTS,
+        error=lambda failure: public_text(f"{failure.error_class}: {failure.error}"),
+        who=lambda change: change.who if change.actor_tenant_id == tenant.pk else "an operator",
+    )
     is_kept = job.result_expires_at is not None and job.result_expires_at > why.now
     return page | {
         "reason": words.reason(why),
         "error": public_text(job.last_error) if job.status not in (Status.SUCCESS, Status.CANCELLED) else "",
-        "failed": [(failure, public_text(f"{failure.error_class}: {failure.error}")) for failure in page["failed"]],
         "may_revive": page["may_revive"] and not job.barred,
         "has_result": is_kept,
         "is_table": is_kept and results.is_table(results.load(job)),

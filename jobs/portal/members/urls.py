@@ -7,6 +7,7 @@ from jobs.portal.members import batches, tenant, views
 app_name = "jobs_members"
 urlpatterns = [
     path("", views.job_list, name="jobs"),
+    path("cancel-waiting", views.cancel_waiting, name="cancel-waiting"),
     path("usage/", tenant.used, name="usage"),
     path("webhooks/", tenant.webhooks, name="webhooks"),
     path("batches/", batches.batch_list, name="batches"),

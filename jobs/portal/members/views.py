@@ -3,35 +3,43 @@
 Another tenant's job looks as if it did not exist.
 """
 
+from uuid import uuid4
+
 from django.contrib import messages
 from django.db import transaction
 from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from jobs.calls import registry
 from jobs.calls.compose import compose_by_name
 from jobs.calls.refusals import InvalidRequest, TooManyWaiting, Undecided
 from jobs.engine.submitting.submit import Submitted, submit
-from jobs.engine.verbs.cancel import Cancellation, cancel
+from jobs.engine.verbs.cancel import Cancellation, cancel, cancel_all
 from jobs.engine.verbs.revive import revive
-from jobs.lifecycle import Status
+from jobs.lifecycle import FINAL, Status
 from jobs.models import AnyJob
 from jobs.pages import regions, typed
 from jobs.pages.answers import SeeOther, back, existing
 from jobs.pages.forms import query_with
 from jobs.pages.prediction_accuracy import keep
 from jobs.portal.members import page_context
+from jobs.portal.members.under_way import GROUPS, MOST, failed_since, in_line, under_way
 from jobs.reading import listing, queries
 from jobs.reading.listing import Sought
 from jobs.reading.status_words import TABLE, WORDS
+from plumbing.text import count_of_jobs
+from tenants import audit
 from tenants.members import for_members
 from tenants.models import Tenant
 
 A_PAGE = 25
+TABS = [("", "All"), (Status.SUCCESS.value, "Done"), (Status.CANCELLED.value, "Cancelled")]  # beside the numbers
+A_STEP = 100  # jobs that are cancelled in one transaction
 REFRESH_SECONDS = 3  # seconds between two refreshes of a page
-LIST_REGIONS = ("jobs/members/jobs/slots", "jobs/members/jobs/list", "jobs/members/jobs/schedules")
+LIST_REGIONS = tuple(f"jobs/members/jobs/{name}" for name in ("numbers", "slots", "first", "list", "schedules"))
 JOB_REGIONS = ("jobs/members/job/head", "jobs/members/job/why", "jobs/members/job/attempts", "jobs/members/job/facts")
 
 
@@ -40,27 +48,45 @@ JOB_REGIONS = ("jobs/members/job/head", "jobs/members/job/why", "jobs/members/jo
 def job_list(request: HttpRequest, tenant: Tenant) -> HttpResponse:
     """List the tenant's jobs, filtered by the parameters of the address.
 
-    `status`: only jobs of this status.
+    `status`: only jobs of this status, or of a group of `under_way.GROUPS`.
     `mine`: "1": only the jobs of this member.
-    `batch`: only the jobs of this batch.
+    `batch`, `sequence`: only the jobs of this one.
     `before`: only jobs with a lower id.
+
+    Without a filter there are two lists: the jobs that have not ended, and those that have, up to `upto`.
     """
     sought, before = _sought(request, tenant), typed.number(request.GET.get("before", ""))
-    page = listing.page(sought, A_PAGE, before=before)
-    top = page.jobs[0].pk + 1 if page.jobs else before
-    stays = query_with(request.GET, before=top)
-    context = page_context.common(page.jobs, tenant, request) | {
+    upto = typed.number(request.GET.get("upto", ""))
+    now, wanted = under_way(tenant.pk, page_context.GROUPS), request.GET.get("status", "")
+    is_whole = not (sought.status or sought.statuses or sought.batch or sought.others or before)
+    if is_whole:
+        sought = Sought(tenant, statuses=FINAL)
+        page = listing.page(sought, A_PAGE, before=upto and upto + 1)
+        first = page_context.listed(now.shown, tenant)
+    else:
+        page, first = listing.page(sought, A_PAGE, before=before), []
+    top = page.jobs[0].pk if page.jobs else upto if is_whole else before and before - 1
+    stays = query_with(request.GET, **({"upto": top} if is_whole else {"before": top and top + 1}))
+    jobs = [*first, *page.jobs]
+    context = page_context.common(jobs, tenant, request) | {
         "page": page,
-        "standing": page_context.standing(page.jobs, tenant),
-        "lines": len({job.queue_id for job in page.jobs if job.status == Status.CREATED}),
+        "under_way": now,
+        "first": page_context.standing(first, tenant, now.told),
+        "standing": page_context.standing(page.jobs, tenant, now.told if wanted == "waiting" else ()),
+        "lines": len({job.queue_id for job in jobs if job.status == Status.CREATED}),
         "slots": page_context.slots(tenant),
         "schedules": page_context.schedules(tenant),
-        "newer": (0, False) if top is None else listing.newer(sought, upto=top - 1),
+        "newer": (0, False) if top is None else listing.newer(sought, upto=top),
+        "failed_today": failed_since(tenant.pk, timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)),
         "sought": sought,
+        "is_whole": is_whole,
+        "wanted": wanted,
+        "tabs": TABS if wanted in dict(TABS) or wanted not in WORDS else [*TABS, (wanted, WORDS[Status(wanted)])],
+        "is_mine": request.GET.get("mine") == "1",
         "here": request.path + stays,
     }
     # A refresh asks for the jobs that are shown: no row moves while a member is about to press its button.
-    frame = {"tabs": [(None, "All"), *WORDS.items()], "states": TABLE, "every": REFRESH_SECONDS, "ask": stays}
+    frame = {"states": TABLE, "every": REFRESH_SECONDS, "ask": stays}
     return regions.page(request, "jobs/members/jobs", LIST_REGIONS, context, frame)
 
 
@@ -70,7 +96,34 @@ def _sought(request: HttpRequest, tenant: Tenant) -> Sought:
     others = Q(user_key=str(request.user.pk)) if request.GET.get("mine") == "1" else Q()
     if sequence := request.GET.get("sequence"):
         others &= Q(sequence=sequence)
+    if status in GROUPS:
+        return Sought(tenant, None, batch, others, GROUPS[status])
     return Sought(tenant, Status(status) if status in set(Status) else None, batch, others)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_members
+def cancel_waiting(request: HttpRequest, tenant: Tenant) -> HttpResponse:
+    """Cancel the jobs of the tenant that are in line, whichever member submitted them. GET asks, POST does it.
+
+    `queue`: only those of these queues.
+    `upto`: the highest id that there was when it was asked.
+    """
+    asked = request.POST if request.method == "POST" else request.GET
+    queues = [pk for text in asked.getlist("queue") if (pk := typed.number(text)) is not None]
+    upto = typed.number(asked.get("upto", "")) or listing.newest()
+    ids = in_line(tenant.pk, queues, upto)
+    if request.method != "POST":
+        context = page_context.common([], tenant, request) | {"ids": ids, "queues": queues, "upto": upto, "most": MOST}
+        return regions.page(request, "jobs/members/cancel_waiting", (), context, {"every": 0})
+    applied, bulk = 0, uuid4()
+    for first in range(0, len(ids), A_STEP):
+        with audit.in_bulk(bulk, "status:created"):
+            outcomes = cancel_all(ids[first : first + A_STEP], tenant_id=tenant.pk)
+        applied += sum(outcome is not Cancellation.TOO_LATE for outcome in outcomes.values())
+    more = " There may be more: press it again." if len(ids) >= MOST else ""
+    messages.success(request, f"{count_of_jobs(applied).capitalize()} cancelled, or asked to stop.{more}")
+    return SeeOther(reverse("jobs_members:jobs"))
 
 
 @require_safe

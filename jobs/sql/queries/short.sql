@@ -78,3 +78,39 @@ FROM queues q LEFT JOIN counted ON q.id = counted.queue_id
 WHERE q.wait_target IS NOT NULL
 GROUP BY q.id
 ORDER BY q.name
+
+-- name: jobs_under_way
+-- Reads:  the jobs of a tenant that have not ended, by status and queue: their number, counted up to `most` of each kind (of the ready ones
+--         in each queue), and the first `shown` ids: of ready jobs in the order of their lane, of scheduled ones by their moment.
+-- Who:    the page of its members. Locks: none.
+-- Index:  jobs_claim in each queue, jobs_scheduled_of_tenant, jobs_blocked_of_tenant, jobs_one_job_per_slot.
+SELECT j.status, j.queue_id, count(*) AS jobs, (array_agg(j.id ORDER BY j.rank, j.id))[1:%(shown)s::int] AS ids
+FROM (
+    SELECT ready.* FROM queues line CROSS JOIN LATERAL (
+        SELECT status, queue_id, id, priority::float8 AS rank FROM jobs
+        WHERE ready_at IS NOT NULL AND queue_id = line.id
+          AND tenant_id = %(tenant_id)s  -- guard I8
+        ORDER BY priority, id
+        LIMIT %(most)s
+    ) ready
+    UNION ALL
+    (
+        SELECT status, queue_id, id, extract(epoch FROM due_at)::float8 FROM jobs
+        WHERE due_at IS NOT NULL
+          AND tenant_id = %(tenant_id)s  -- guard I8
+        LIMIT %(most)s
+    )
+    UNION ALL
+    (
+        SELECT status, queue_id, id, 0 FROM jobs
+        WHERE blocked_at IS NOT NULL
+          AND tenant_id = %(tenant_id)s  -- guard I8
+        LIMIT %(most)s
+    )
+    UNION ALL
+    SELECT status, queue_id, id, 0 FROM jobs
+    WHERE slot IS NOT NULL
+      AND tenant_id = %(tenant_id)s  -- guard I8
+) j
+GROUP BY j.status, j.queue_id
+ORDER BY min(j.rank), min(j.id)

@@ -4,7 +4,7 @@ import multiprocessing
 import signal
 import threading
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 
 from celery import signals
@@ -65,6 +65,14 @@ class Child(ProcessHost):
 
     def of_a_body(self) -> AbstractContextManager[None]:
         return self._threads.of_a_body()
+
+    def beside_a_body(self, call: Callable[[], object], pause: float, over: threading.Event) -> None:
+        def go_on() -> None:
+            while not over.wait(pause):
+                with self.own_session():
+                    call()
+
+        threading.Thread(target=go_on, name="beside a body", daemon=True).start()
 
     def cancel_calls(self) -> None:
         self._threads.cancel_calls()

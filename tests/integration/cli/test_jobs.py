@@ -1,6 +1,7 @@
 """`manage.py jobs`: each subcommand for people and as JSON, and what it refuses."""
 
 import json
+import re
 from datetime import timedelta
 from functools import partial
 
@@ -14,6 +15,7 @@ from jobs.console.operations import verbs
 from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, BlockedLoop, Job, PausedJobType, Worker
 from jobs.store import Failure
+from tenants import audit
 from tenants.models import Change
 from tests.factories import QueueFactory, TenantFactory, ThingFactory, make_job
 from tests.integration.cli import running
@@ -240,12 +242,17 @@ class TestList:
 class TestShow:
     def test_a_job_with_its_failed_attempts(self, tenant, register):
         job = dead(tenant, register())
+        audit.note("revived", Job, [(job.pk, "job")], tenant_id=tenant.pk)  # nobody acts
+        with audit.acting("ines"):
+            audit.note("revived", Job, [(job.pk, "job")], tenant_id=tenant.pk)
         found = run_json("show", job.pk)
+        assert [one["who"] for one in found["revivals"]] == ["ines"]
         assert (found["id"], found["tenant"], found["status"], found["result_kept"]) == (job.pk, "acme", "dead", False)
         assert [failed["error_class"] for failed in found["failed_attempts"]] == ["ValueError"]
         shown = run("show", job.pk)
         assert f"job         {job.pk}" in shown
         assert shown.count("ValueError: no such region") == 2
+        assert re.search(r"revived .* UTC by ines\n", shown)
 
     def test_a_job_waits_from_ready_to_its_start(self, tenant):
         at = {name: f"2026-01-01T00:{minute}Z" for name, minute in [("created_at", "00"), ("waited_since", "10")]}

@@ -21,8 +21,9 @@ from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job, JobLog, PausedJobType, Worker
 from jobs.reading.health import RULES
 from jobs.store import results
-from tenants.models import TenantQueue
-from tests.factories import QueueFactory, TenantFactory, make_job
+from tenants.models import Change, TenantQueue
+from tests.callers import browser_of
+from tests.factories import MemberFactory, QueueFactory, TenantFactory, make_job
 from tests.integration.dashboard.reading import text
 
 pytestmark = pytest.mark.django_db
@@ -341,6 +342,39 @@ def test_the_log_of_an_attempt_is_for_operators_and_no_strangers(client, operato
     assert "\x1b" not in text(client.get(path))
     assert "sent" not in text(client.get(f"/ops/jobs/{other.pk}/"))
     assert operator("view_worker").get(path).status_code == 403
+
+
+def test_the_rows_of_attempts_say_what_failed_where_and_who_revived_the_job(client, operator, register):
+    now, worker = timezone.now(), register()
+    job = make_job(TenantFactory(), Status.CREATED, attempt=2, created_at=now - timedelta(minutes=20), worker=worker)
+    FailedAttempt.objects.create(
+        job=job,
+        attempt=1,
+        error_class="ValueError",
+        error="<b>no",
+        traceback="line 7 of /srv",
+        worker=worker,
+        start_time=now - timedelta(minutes=19),
+        end_time=now - timedelta(minutes=18),
+    )
+    about = {"kind": "jobs.job", "subject": "job", "values": {}}
+    revived = Change.objects.create(who="quentin", verb="revived", subject_id="", bulk=uuid.uuid4(), **about)
+    revived.subjects.create(subject_id=job.pk)
+    Change.objects.create(who="mallory", verb="revived", subject_id=str(job.pk + 1), **about)
+    Change.objects.filter(pk=revived.pk).update(at=now - timedelta(minutes=1))
+    name = Worker.objects.get(pk=worker).name
+    ops = text(client.get(f"/ops/jobs/{job.pk}/"))
+    wanted = ["Revived by quentin", "had ended for 17 min", "Attempt 2 was no failure", "ValueError: &lt;b&gt;no", name]
+    assert [said for said in [*wanted, "line 7 of /srv"] if said not in ops] == []
+    assert "mallory" not in ops
+    assert "quentin" not in text(operator("view_job").get(f"/ops/jobs/{job.pk}/"))
+    mate, stranger = (browser_of(MemberFactory(tenant=one).user) for one in (job.tenant, TenantFactory()))
+    members = text(mate.get(f"/jobs/{job.pk}/"))
+    assert "Revived by an operator" in members and "had ended for 17 min" in members
+    assert [said for said in ("quentin", "/srv", "&lt;b&gt;no", "traceback", name) if said in members] == []
+    assert stranger.get(f"/jobs/{job.pk}/").status_code == 404
+    Change.objects.update(who="frances", actor_tenant_id=job.tenant_id)
+    assert "Revived by frances" in text(mate.get(f"/jobs/{job.pk}/"))
 
 
 def test_how_a_worker_went_is_told(client, register):

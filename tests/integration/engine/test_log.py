@@ -6,22 +6,28 @@
 import logging
 import sys
 from datetime import timedelta
+from functools import partial
+from types import SimpleNamespace
 
 import pytest
 from django.db import OperationalError
 from django.utils import timezone
 
 from jobs import store
-from jobs.engine.attempt.captured_output import CUT, Tail
+from jobs.engine.attempt import body as attempt_body
+from jobs.engine.attempt import captured_output
+from jobs.engine.attempt.captured_output import BYTES_A_SECOND, CUT, Tail
 from jobs.engine.upkeep import prune
 from jobs.engine.verbs.erase import erase
 from jobs.lifecycle import Status
 from jobs.models import AnyJob, Job, JobLog
 from jobs.reading import queries
+from jobs.worker.children.child import Child
 from tenants.models import TenantQueue
 from tests import attempts
 from tests.clock import call_at
 from tests.factories import TenantFactory, make_job
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 logger = logging.getLogger("app.mail")
@@ -98,6 +104,24 @@ class TestListening:
         body(odd, log=True)
         assert said(run(thing.async_.echo())) == "a\N{REPLACEMENT CHARACTER}b?c\n"
 
+    def test_the_log_of_a_body_that_runs_is_stored_while_it_grows(self, thing, sent, body, monkeypatch):
+        for module in (captured_output, attempt_body):
+            monkeypatch.setattr(module, "PAUSE", 0.01)
+
+        def talk_on(self) -> None:
+            for word in ("one", "two"):
+                print(word)
+                wait_until(JobLog.objects.filter(text__endswith=f"{word}\n").all().exists, "it is stored")
+            print("three")
+
+        body(talk_on, log=True)
+        session = store.OwnSession()
+        child = SimpleNamespace(own_session=session.speaking)  # a process of a worker: with a session of the engine
+        job = attempts.run(sent, thing.async_.echo(), beside_a_body=partial(Child.beside_a_body, child))
+        assert (job.status, said(job)) == ("success", "one\ntwo\nthree\n")
+        with session.speaking():
+            store.session().close()
+
     def test_a_log_that_cannot_be_stored_changes_no_outcome(self, thing, run, body, monkeypatch):
         def away(*_):
             raise OperationalError("away")
@@ -123,6 +147,20 @@ class TestBounds:
         assert tail.text() == CUT + "ü" * 5
         tail.add("a")
         assert tail.text() == CUT + "ü" * 4 + "a"
+
+    def test_a_long_log_is_stored_rarely_while_it_grows_and_whole_at_the_end(self, monkeypatch):
+        now, tail, kept = [100.0], Tail(), []
+        monkeypatch.setattr(captured_output, "time", SimpleNamespace(monotonic=lambda: now[0]))
+        for second, text in ((100, "x" * 4 * BYTES_A_SECOND), (103.9, "y"), (104, "z"), (105, "")):
+            now[0] = second
+            if text:
+                tail.add(text)
+            tail.store(kept.append)
+        assert [text[-2:] for text in kept] == ["xx", "yz"], "it was not due, or had not grown"
+        tail.add("end")
+        for over in (False, True, True, False):
+            tail.store(kept.append, over=over)
+        assert [text[-3:] for text in kept[2:]] == ["end"]
 
     def test_a_body_that_says_much_holds_little_in_memory(self):
         tail = Tail(1000)

@@ -1,6 +1,7 @@
 """The list of a tenant's jobs: slots, times, why each waits and at which place, schedules; and its refreshes."""
 
 import re
+import sys
 from datetime import timedelta
 
 import pytest
@@ -8,12 +9,13 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from jobs.calls import functions
 from jobs.lifecycle import Status
-from jobs.models import Queue, Schedule, TenantHour
-from jobs.portal.members import page_context
+from jobs.models import Job, Queue, Schedule, TenantHour
+from jobs.portal.members import page_context, under_way
 from jobs.reading import listing
 from jobs.reading.status_words import TABLE
-from tenants.models import TenantQueue
+from tenants.models import Change, TenantQueue
 from tests.factories import MemberFactory, QueueFactory, TenantFactory, make_job
 from tests.integration.dashboard.test_past import tally
 from tests.integration.members.reading import LIST, page, row
@@ -21,10 +23,14 @@ from tests.integration.members.reading import LIST, page, row
 pytestmark = pytest.mark.django_db
 
 
-def test_jobs_come_newest_first_with_what_they_are_about(mate, tenant, job, report):
-    newer = make_job(tenant, Status.SUCCESS, source_id=None, source_method="refresh_all")
+def test_jobs_under_way_come_before_those_that_ended_with_what_they_are_about(mate, tenant, job, report):
+    older, newer = (make_job(tenant, Status.SUCCESS, source_id=None, source_method="refresh_all") for _ in range(2))
     text = page(mate)
-    assert text.index(f"job-{newer.pk}") < text.index(f"job-{job.pk}")
+    places = [text.index(f'id="job-{one.pk}"') for one in (job, newer, older)]
+    assert places == sorted(places)
+    for status in ("waiting", "ended", "blocked"):
+        shown = [row(mate, one, f"/jobs/?status={status}") != "" for one in (job, older)]
+        assert shown == [status == "waiting", status == "ended"]
     assert report.name in row(mate, job)
     assert "all data reports" in row(mate, newer)
 
@@ -36,10 +42,18 @@ def test_jobs_come_newest_first_with_what_they_are_about(mate, tenant, job, repo
         ("tell_all", "Tell everybody"),
         ("send_mail", "Send mail"),
         ("code_is_gone", "Code is gone"),
+        ("fetch", "An errand"),
     ],
 )
-def test_a_function_is_called_by_its_title_its_docstring_or_its_name_in_words(mate, tenant, function, called):
+def test_a_function_is_called_by_its_title_its_docstring_or_its_name_in_words(
+    mate, tenant, monkeypatch, function, called
+):
     job = make_job(tenant, source_type="tests.sample.tasks", source_id=None, source_method=function)
+    if function == "fetch":  # of a module of an app that this process has not imported
+        Job.objects.update(source_type="tests.sample.errands")
+        monkeypatch.delitem(sys.modules, "tests.sample.errands", raising=False)
+        monkeypatch.delitem(functions.FUNCTIONS, ("tests.sample.errands", "fetch"), raising=False)
+        functions._import.cache_clear()
     strangers = make_job(TenantFactory(), source_type="tests.sample.tasks", source_id=None, source_method="ring")
     assert re.search(rf">\s*{called}</a>", row(mate, job))
     assert re.search(rf"<h1>\s+{called}\s+<", mate.get(f"{LIST}{job.pk}/").content.decode())
@@ -88,9 +102,9 @@ def test_a_status_and_only_mine_can_be_chosen(mate, tenant, job):
 
 def test_a_choice_keeps_the_other_one_and_goes_to_the_first_page(mate, job):
     text = page(mate, f"/jobs/?status=success&mine=1&before={job.pk}")
-    current = re.findall(r'<a href="([^"]+)"\s+aria-current="page"\s*>\s*(\w+)', text)
+    current = re.findall(r'<a\s+href="([^"]+)"\s+aria-current="page"\s*>\s*(\w+)', text)
     assert current == [("/jobs/", "Jobs"), ("?status=success&amp;mine=1", "Done")]
-    assert '<a href="?mine=1">' in text, "all of hers"
+    assert '<a href="?mine=1"' in text, "all of hers"
     assert '<a class="mine" href="?status=success">Everybody’s jobs</a>' in text
     everybodys = page(mate, "/jobs/?status=success")
     assert '<a class="mine" href="?status=success&amp;mine=1">Only mine</a>' in everybodys
@@ -152,7 +166,9 @@ def test_waiting_jobs_tell_their_place_and_why(mate, tenant, register):
     early = make_job(tenant, priority=0)
     other = make_job(tenant, queue=QueueFactory(name="mail"))
     make_job(TenantFactory(), priority=0)
-    places = {job.pk: row(mate, job) for job in (early, first, second, other)}
+    assert "<strong>4 jobs wait.</strong> All of your slots are in use (2 of 2)." in page(mate)
+    assert "Number 1 in line for default. Starts" not in row(mate, early) and "slots" not in row(mate, early)
+    places = {job.pk: row(mate, job, "/jobs/?status=created") for job in (early, first, second, other)}
     for job, place in ((early, 1), (first, 2), (second, 3), (other, 1)):
         line = "mail" if job == other else "default"
         assert f"Number {place} in line for {line}. All of your slots are in use (2 of 2)." in places[job.pk]
@@ -190,9 +206,10 @@ def test_however_many_jobs_wait_for_the_same_it_is_explained_once(mate, tenant):
 
 def test_only_so_many_waits_are_explained(mate, tenant):
     jobs = [make_job(tenant, user_key=f"user {number}") for number in range(page_context.GROUPS + 1)]
-    explained = [job for job in jobs if "No worker is ready" in row(mate, job)]
+    path = "/jobs/?status=created"
+    explained = [job for job in jobs if "No worker is ready" in row(mate, job, path)]
     assert explained == jobs[:-1]
-    assert f"Number {len(jobs)} in line." in row(mate, jobs[-1])
+    assert f"Number {len(jobs)} in line." in row(mate, jobs[-1], path)
 
 
 def test_schedules_are_shown_the_next_one_first(mate, tenant):
@@ -209,12 +226,51 @@ def test_schedules_are_shown_the_next_one_first(mate, tenant):
 
 
 def test_the_refresh_asks_for_the_jobs_that_are_shown_and_tells_how_many_are_newer(mate, tenant, job):
-    ask = f"?before={job.pk + 1}"
-    assert f'data-ask="{ask}"' in page(mate)
-    assert "newer" not in page(mate, LIST + ask)
-    newer = make_job(tenant)
-    assert row(mate, newer, LIST + ask) == ""
-    assert "Show 1 newer" in page(mate, LIST + ask)
+    ended = make_job(tenant, Status.SUCCESS)
+    for path, ask, status in (
+        (LIST, f"?upto={ended.pk}", Status.ERROR),
+        (f"{LIST}?status=waiting", f"?status=waiting&before={job.pk + 1}", Status.CREATED),
+    ):
+        assert f'data-ask="{ask.replace("&", "&amp;")}"' in page(mate, path)
+        assert "newer" not in page(mate, LIST + ask)
+        newer = make_job(tenant, status)
+        assert row(mate, newer, LIST + ask) == ""
+        assert "Show 1 newer" in page(mate, LIST + ask)
+
+
+def test_a_reason_of_many_is_told_once_and_all_of_them_cancelled_at_once(mate, foreign_mate, tenant, job):
+    TenantQueue.objects.filter(tenant=tenant).update(num_slots=0)
+    jobs = [job, *(make_job(tenant) for _ in range(6))]
+    other, runs = make_job(TenantFactory()), make_job(tenant, Status.RUNNING)
+    text = page(mate)
+    told = "<strong>7 jobs wait.</strong> You have no slots, so no job can start. Ask your operator."
+    assert told in text and text.count("no job can start") == 1
+    assert page(mate, "/jobs/?status=waiting").count("no job can start") == 1
+    assert "<strong>7</strong> Waiting" in text and "<strong>1</strong> Running" in text
+    assert [row(mate, one) != "" for one in (runs, *jobs)] == [True] * 6 + [False] * 2, "the first five"
+    path = re.search(r'href="(/jobs/cancel-waiting[^"]*)"', text)[1].replace("&amp;", "&")
+    asked = page(mate, path)
+    assert "Cancel 7 jobs in line?" in asked
+    late = make_job(tenant)
+    fields = dict(re.findall(r'name="(upto|queue)" value="(\d+)"', asked))
+    assert foreign_mate.post(path, fields).status_code == 303
+    assert Job.objects.filter(status="created").count() == 9, "a stranger's own jobs alone"
+    assert mate.post(path, fields)["Location"] == LIST
+    assert "7 jobs cancelled" in page(mate)
+    assert {one.pk for one in Job.objects.filter(status="created")} == {late.pk, other.pk}
+    assert Job.objects.get(pk=runs.pk).cancel_requested_at is None
+    assert [(one.who, one.subject) for one in Change.objects.all()] == [(mate.user.username, "7 jobs")]
+    assert "No job waits in line" in page(foreign_mate, "/jobs/cancel-waiting")
+
+
+def test_the_failed_of_today_are_counted_as_the_recorder_did(mate, foreign_mate, tenant, monkeypatch):
+    monkeypatch.setattr(under_way.failed_since, "seconds", 0.0)
+    hour = timezone.now().replace(minute=0, second=0, microsecond=0)
+    queue = Queue.objects.get(name="default").pk
+    for outcome, at in (("error", hour), ("dead", hour), ("retry", hour), ("dead", hour - timedelta(days=1))):
+        TenantHour.objects.create(tenant_id=tenant.pk, hour=at, **tally(outcome, 2) | {"queue_id": queue})
+    assert '<strong class="bad">4</strong> Failed today' in page(mate)
+    assert "<strong>0</strong> Failed today" in page(foreign_mate)
 
 
 def test_only_what_changed_is_sent(mate, tenant, job):

@@ -16,12 +16,13 @@ from asgiref.sync import async_to_sync, sync_to_async
 from django.utils import translation
 
 from jobs import current_job, in_thread, job, store
+from jobs.engine.attempt import captured_output
 from jobs.engine.attempt.body import StillAway
 from jobs.engine.light import coroutine, host, seats
 from jobs.engine.light.coroutine import Attempt
 from jobs.engine.light.database import Lane
 from jobs.engine.light.host import LightProcess, LightSeat
-from jobs.models import Job
+from jobs.models import Job, JobLog
 from jobs.store import session
 from jobs.worker.light.child import LightChild
 from tests.factories import TenantFactory, ThingFactory
@@ -409,6 +410,24 @@ class TestTheContext:
             texts = [here.outcome(job_id).log.text() for job_id in ids]
         for text, word, other in zip(texts, ("mine", "yours"), ("yours", "mine"), strict=True):
             assert [text.count(said) for said in (word, other)] == [4, 0]
+
+    def test_the_log_of_an_attempt_that_runs_is_stored_while_it_grows(self, here, sent, monkeypatch):
+        for module in (captured_output, seats):
+            monkeypatch.setattr(module, "PAUSE", 0.01)
+
+        async def speak(self, word):
+            for said, stored in ((word, word), ("more", f"{word}more")):
+                sys.stdout.write(said)
+                await in_thread(wait_until, JobLog.objects.filter(text=stored).all().exists, stored)
+
+        monkeypatch.setattr(Thing, "echo", job(dedup=False, log=True)(speak))
+        ids = [ThingFactory(tenant=TenantFactory()).async_.echo(word) for word in ("mine", "hers")]
+        with listened_by_context():
+            here.begin(*ids)
+            assert [here.outcome(job_id).error for job_id in ids] == [None, None]
+        logs = {log.job_id: (log.tenant_id, log.text) for log in JobLog.objects.all()}
+        owners = dict(Job.objects.values_list("pk", "tenant"))
+        assert logs == {ids[0]: (owners[ids[0]], "minemore"), ids[1]: (owners[ids[1]], "hersmore")}
 
     def test_a_report_of_progress_holds_up_no_loop_and_survives_a_lost_session(self, here, runs):
         async def report(self):

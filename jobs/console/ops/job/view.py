@@ -1,5 +1,8 @@
 """The page of a job: why it waits or how it ended, its attempts, its arguments, and the actions on it."""
 
+from collections.abc import Mapping
+from uuid import UUID
+
 from django.http import Http404, HttpRequest, HttpResponse
 
 from jobs.calls.registry import spec_of
@@ -18,6 +21,7 @@ from jobs.reading.explain.explanation import explain
 from jobs.reading.handed_back import in_words
 from jobs.store import EVERY_TENANT, results
 from jobs.telemetry import traces
+from plumbing.names import named
 from plumbing.text import duration
 
 MAX_RESULT = 64 * 1024  # bytes of a result that are shown
@@ -45,8 +49,24 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
     trace = traces.trace_of(job.trace_parent)
     is_kept = job.result_expires_at is not None and job.result_expires_at > why.now
     is_large = (job.result_bytes or 0) > MAX_RESULT
+    sees_changes = request.user.has_perm(named("tenants.view_change"))
+    page = job_page.job_context(
+        request,
+        job,
+        why,
+        MOMENTS,
+        error=lambda failure: f"{failure.error_class}: {failure.error}",
+        who=lambda change: change.who if sees_changes else "",
+    )
+    rows = page["attempts"].rows
+    failures = [row.failure for row in rows if row.failure]
+    ids = {job.worker, *(row.worker for row in rows)} - {None}
+    workers = dict(Worker.objects.filter(pk__in=ids).values_list("pk", "name")) if ids else {}
     context = {
-        **job_page.job_context(request, job, why, MOMENTS),
+        **page,
+        "workers": workers,
+        "handed_back": in_words(job),
+        "tracebacks": [failure for failure in failures if failure.traceback],
         "remedy": remedy(why.gate, job),
         "switch": switch_for(request, why.gate, job),
         "way": way(job),
@@ -57,12 +77,12 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
         "blocks": blocks.of_job(pk),
         "stacks": [(stack, stacks.said(stack, why.now)) for stack in stacks.of_job(pk)],
         "neighbour_ended": NEIGHBOUR_ENDED,
-        "facts": _facts(job),
+        "facts": _facts(job, workers),
         "is_dead": job.status == Status.DEAD,
         "result": results.load(job) if is_kept and not is_large else None,
         "result_is_large": is_kept and is_large,
     }
-    regions = ("head", "why", "stacks", "attempts", "facts", "failures", "logs")
+    regions = ("head", "why", "stacks", "attempts", "logs", "failures", "facts")
     every = live.REFRESH_SECONDS if context["may_cancel"] else 0
     return keep(live.page(request, "job", f"Job {pk}", regions, context, every=every), request, job, context["starts"])
 
@@ -75,9 +95,11 @@ def ask(request: HttpRequest, pk: int) -> HttpResponse:
     return done(request, f"Asked for the stack of job {pk}. Its worker answers within a second or two.")
 
 
-def _facts(job: AnyJob) -> list[tuple[str, str]]:
-    """Return the names and values of the facts that the job has."""
-    worker = job.worker and Worker.objects.filter(pk=job.worker).values_list("name", flat=True).first()
+def _facts(job: AnyJob, workers: Mapping[UUID, str]) -> list[tuple[str, str]]:
+    """Return the names and values of the facts that the job has.
+
+    workers: the names of the workers that have run its attempts.
+    """
     spec = spec_of(job.source_type, job.source_method)
     most = "" if job.max_retries is None else f" of {job.max_retries}"
     found = {
@@ -92,7 +114,7 @@ def _facts(job: AnyJob) -> list[tuple[str, str]]:
         "Silence": spec and spec.silence and duration(spec.silence),
         "Memory": job.memory and f"{job.memory:,} MiB",
         "Peak memory": job.peak_memory and f"{job.peak_memory:,} MiB",
-        "Worker": worker,
+        "Worker": job.worker and workers.get(job.worker),
         "Result": None if job.result_bytes is None else f"{job.result_bytes:,} bytes",
     }
     return [(name, value) for name, value in found.items() if value]

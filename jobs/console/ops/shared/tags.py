@@ -181,7 +181,7 @@ def moment(at: datetime | None, now: datetime | None = None) -> SafeString | str
     """Render a time in UTC; with its date if that is not today. The script adds the local time as a tooltip."""
     if at is None:
         return "–"
-    written = f"{at:%H:%M:%S}" if now is not None and at.date() == now.date() else f"{at:%Y-%m-%d %H:%M:%S}"
+    written = f"{at:%Y-%m-%d %H:%M:%S}" if now is None else clock(at, now)
     return format_html('<time datetime="{}">{}</time>', at.isoformat(), written)
 
 
@@ -190,6 +190,12 @@ def minute(at: datetime, now: datetime) -> SafeString:
     """Render a time in UTC to the minute; with its date if that is not today."""
     written = f"{at:%H:%M}" if at.date() == now.date() else f"{at:%Y-%m-%d %H:%M}"
     return format_html('<time datetime="{}">{}</time>', at.isoformat(), written)
+
+
+@register.filter
+def clock(at: datetime, now: datetime) -> str:
+    """Format a time in UTC for a chart, with its date if that is not today."""
+    return f"{at:%H:%M:%S}" if at.date() == now.date() else f"{at:%Y-%m-%d %H:%M:%S}"
 
 
 @register.filter

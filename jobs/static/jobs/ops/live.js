@@ -25,6 +25,7 @@ function remember(name, value) {
 function busy() {
   const focused = document.activeElement;
   return document.hidden || paused || document.querySelector(":is(input[name=ids], input[name=all]):checked") !== null
+    || document.querySelector("[data-region] .do:hover") !== null // a row must not move away under the pointer
     || (focused !== null && focused.matches("[data-region] :is(input, select, textarea)"));
 }
 
@@ -91,7 +92,11 @@ function show() {
 }
 
 function local(within) {
-  for (const time of within.querySelectorAll("time")) time.title = new Date(time.dateTime).toLocaleString();
+  for (const time of within.querySelectorAll("time")) {
+    const at = new Date(time.dateTime);
+    time.title = at.toLocaleString();
+    if (at.getTimezoneOffset()) time.dataset.local = at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+  }
 }
 
 local(document);
