@@ -1,4 +1,5 @@
 -- Change: let jobs expire later, since identical calls have joined them. Not an arrow: the status stays.
+--         One that waits for an event keeps its patience.
 -- Who:    submit, for jobs that would expire before the new call does. Those that it misses have ended, or expired.
 -- Locks:  the rows, by id, until the caller's transaction ends. Index: primary key.
 WITH
@@ -10,6 +11,7 @@ mine AS MATERIALIZED (
     SELECT j.id FROM jobs j CROSS JOIN clock
     WHERE j.id IN (SELECT id FROM asked)
       AND j.end_time IS NULL  -- guard
+      AND j.waits_for IS NULL  -- guard
       AND (j.expires_at IS NULL OR j.expires_at > clock.now)  -- guard
     ORDER BY j.id
     FOR NO KEY UPDATE OF j
