@@ -11,13 +11,15 @@ mine AS MATERIALIZED (
     SELECT j.id FROM jobs j CROSS JOIN clock
     WHERE j.id IN (SELECT id FROM asked)
       AND j.end_time IS NULL  -- guard
-      AND j.waits_for IS NULL  -- guard
       AND (j.expires_at IS NULL OR j.expires_at > clock.now)  -- guard
     ORDER BY j.id
     FOR NO KEY UPDATE OF j
 )
 UPDATE jobs
-SET expires_at = CASE WHEN expires_at IS NOT NULL THEN nullif(greatest(expires_at, asked.until), 'infinity') END
+SET expires_at = CASE
+    WHEN waits_for IS NOT NULL THEN expires_at
+    WHEN expires_at IS NOT NULL THEN nullif(greatest(expires_at, asked.until), 'infinity')
+END
 FROM mine JOIN asked USING (id)
 WHERE jobs.id = mine.id
 RETURNING jobs.id

@@ -77,6 +77,14 @@ def test_an_event_that_was_told_before_opens_at_once_and_a_second_one_is_refused
     assert JobEvent.objects.get(tenant=tenant).payload == 4
 
 
+def test_an_event_that_is_kept_no_longer_opens_nothing(tenant):
+    events.tell(tenant, NAME)
+    JobEvent.objects.update(kept_until=timezone.now())
+    job_id = submit(tenant)
+    drain()
+    assert status(job_id) == "blocked"
+
+
 def test_one_event_opens_all_that_wait_for_it_however_many(tenant, monkeypatch):
     monkeypatch.setattr("jobs.store.awaiting.BATCH", 2)
     ids = [submit(tenant) for _ in range(5)]
@@ -158,8 +166,11 @@ def test_a_job_that_waits_is_cancelled_and_paused_and_joined_as_others_are(tenan
     resume_job_type("tests.sample.waiting", "ship_in_turn")
     drain()
     assert status(job_id) == "success"
-    other = submit(tenant, order="43")
+    other, joining = (async_(ship, tenant=tenant, dedup=True) for _ in range(2))
+    other = other(order="43")
     drain()
+    assert joining(order="43") == other
+    assert Job.objects.get(pk=other).expires_at is not None, "its patience stays"
     assert cancel(other, tenant_id=tenant.pk) == "cancelled"
     events.tell(tenant, "approved:43")
     drain()

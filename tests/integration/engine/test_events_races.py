@@ -109,6 +109,8 @@ def test_a_request_to_stop_before_the_wait_stops_the_job(tenant, job):
     assert not wait_for(job)
     assert store.stop(job.pk, job.attempt)
     assert status(job.pk) == "cancelled"
+    replaced = make_job(tenant, Status.RUNNING, replaced_by=job.pk)
+    assert not wait_for(replaced)
 
 
 def test_no_other_of_its_sequence_goes_while_it_waits_whoever_reads(tenant, elsewhere):
