@@ -103,7 +103,8 @@ listener AS MATERIALIZED (
     FROM (SELECT DISTINCT tenant_id, event FROM news WHERE event IS NOT NULL) changed
     CROSS JOIN LATERAL (
         SELECT id FROM jobs
-        WHERE tenant_id = changed.tenant_id AND waits_for BETWEEN changed.event AND changed.event AND blocked_at IS NOT NULL
+        WHERE tenant_id = changed.tenant_id AND waits_for BETWEEN changed.event AND changed.event
+          AND blocked_at IS NOT NULL  -- guard
         ORDER BY waits_for, id  -- as in `first`
         LIMIT %(batch)s
     ) j
@@ -150,7 +151,8 @@ turning AS MATERIALIZED (
     ) older ON true
     LEFT JOIN LATERAL (
         SELECT jsonb_build_object('name', e.name, 'payload', e.payload, 'told_at', e.told_at) AS document FROM job_events e
-        WHERE e.tenant_id = j.tenant_id AND e.name = j.waits_for
+        WHERE e.name = j.waits_for
+          AND e.tenant_id = j.tenant_id  -- guard I8
           AND e.kept_until > clock.now  -- guard
     ) event ON true
     WHERE j.blocked_at IS NOT NULL
