@@ -1,4 +1,4 @@
-"""Jobs that wait for an event: attempts begin to wait, somebody's transaction tells it, patience ends, readers read.
+"""Jobs that wait for an event: attempts begin to wait, a transaction tells it, patience ends, readers read.
 
 Who begins to wait and who tells the event write first and commit later; each commit leaves a letter (`job_ends`). One
 reader at a time looks at the jobs of the letters in its snapshot, and lets those go whose event is there.
@@ -30,8 +30,8 @@ class Look(NamedTuple):
 class State(NamedTuple):
     jobs: tuple[str, ...]
     event: str = NOT_YET
-    sees: Letters = ()  # the jobs that wait in the snapshot of who tells it
-    knows: Letters = ()  # the jobs in whose snapshot it was told when they began to wait
+    sees: Letters = ()  # the jobs that wait in the snapshot of its teller
+    knows: Letters = ()  # the jobs in whose snapshot it had come when they began to wait
     news: Letters = ()
     looks: tuple[Look, ...] = (Look(), Look())
     calls: int = 0  # dispatches that are about to look
@@ -48,7 +48,7 @@ class Waits:
 
     jobs: int = 2
     deaths: int = 0  # how often a reader may die
-    rollbacks: int = 0  # of who tells the event
+    rollbacks: int = 0  # of the teller
     strangers: int = 0  # how often a stranger may lock the rows
     net: bool = False  # the clock looks, too
     wait_tells: bool = True  # who begins to wait leaves a letter
