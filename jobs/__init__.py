@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         RetryLater,
         StaleAttempt,
         TenantError,
+        WaitFor,
     )
     from jobs.authoring.in_thread import in_thread
     from jobs.authoring.memory import MISSING
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from jobs.engine.submitting.batches import batch
     from jobs.engine.submitting.chain import chain, group
     from jobs.engine.submitting.proxy import Asynchronous, asubmit_many, async_, submit_many
+    from jobs.engine.verbs import events
     from jobs.engine.verbs.cancel import cancel
     from jobs.engine.verbs.revive import revive
     from jobs.reading import queries, schedule_view
@@ -45,6 +47,7 @@ __all__ = [
     "TenantError",
     "TooManyWaiting",
     "Undecided",
+    "WaitFor",
     "asubmit_many",
     "async_",
     "batch",
@@ -52,6 +55,7 @@ __all__ = [
     "chain",
     "current_job",
     "dispatch_in_background",
+    "events",
     "group",
     "in_thread",
     "job",
@@ -66,7 +70,7 @@ _NAMES = {
     "jobs.authoring.current": ("current_job",),
     "jobs.authoring.decorator": ("job",),
     "jobs.authoring.exceptions": (
-        *("Abandon", "Cancelled", "HandedBack", "ResultGone", "RetryLater", "StaleAttempt", "TenantError"),
+        *("Abandon", "Cancelled", "HandedBack", "ResultGone", "RetryLater", "StaleAttempt", "TenantError", "WaitFor"),
     ),
     "jobs.authoring.memory": ("MISSING",),
     "jobs.authoring.retry": ("Retry",),
@@ -74,6 +78,7 @@ _NAMES = {
     "jobs.calls.refusals": ("InvalidRequest", "TooManyWaiting", "Undecided"),
     "jobs.engine.submitting.batches": ("batch",),
     "jobs.engine.verbs.cancel": ("cancel",),
+    "jobs.engine.verbs.events": ("events",),
     "jobs.engine.submitting.chain": ("chain", "group"),
     "jobs.engine.door.dispatcher": ("dispatch_in_background",),
     "jobs.engine.submitting.proxy": ("Asynchronous", "asubmit_many", "async_", "submit_many"),

@@ -15,6 +15,7 @@ from jobs.portal.api import (
     results,
     schedules,
     stats,
+    tell,
     usage,
     webhooks,
 )
@@ -31,7 +32,7 @@ api = ProblemAPI(
     docs=StartPage(),
     auth=[TenantKey(), MemberSession()],
 )
-for one in (jobs, batches, reasons, results, events, memories, schedules, stats, usage, webhooks, changes):
+for one in (jobs, batches, reasons, results, events, tell, memories, schedules, stats, usage, webhooks, changes):
     api.add_router("", one.router)
 for router in (*operator.routers, *extensions.routers()):
     api.add_router("operator", router)

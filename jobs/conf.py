@@ -50,6 +50,7 @@ class Settings:
     JOBS_AROUND = Setting("")  # the path of a function of the running job; its context manager surrounds the body
     JOBS_DEFAULT_MEMORY = Setting(0, zero=True)  # MiB that a job's process may use, unless @job sets it; 0: any
     JOBS_LONGEST_HOLD = Setting(3600.0)  # seconds that a job may hold its lane or its queue; a longer time is cut
+    JOBS_EVENT_TTL = Setting(86_400.0)  # seconds that an event is kept; another one of its name is refused then
     JOBS_LOG_TRACEBACKS = Setting(True, zero=True)  # whether the log has texts and tracebacks of bodies' errors
     # Workers
     JOBS_BEAT_INTERVAL = Setting(5.0)  # seconds; a worker that misses three beats is gone

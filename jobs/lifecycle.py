@@ -5,7 +5,7 @@ from enum import StrEnum
 
 
 class Status(StrEnum):
-    BLOCKED = "blocked"  # waits for others, or its turn; the reader of ends moves it on (unblock, drop)
+    BLOCKED = "blocked"  # waits for others, its turn or an event; the reader of ends moves it on (unblock, drop)
     SCHEDULED = "scheduled"  # due later; the clock moves it on (promote)
     CREATED = "created"  # ready, waiting for a slot; a dispatch moves it on (claim), or the job before it (follow)
     QUEUED = "queued"  # holds a slot, handed to Celery; the worker that takes it up moves it on (start)
@@ -73,6 +73,7 @@ ARROWS = (
     _arrow("retry", Status.RUNNING, to=Status.SCHEDULED, fenced=True),
     _arrow("snooze", Status.RUNNING, to=Status.SCHEDULED, by=("retry",), fenced=True),
     _arrow("hand_back", Status.RUNNING, to=Status.CREATED, fenced=True),
+    _arrow("wait_for", Status.RUNNING, to=Status.BLOCKED, fenced=True),
     _arrow("stop", Status.RUNNING, to=Status.CANCELLED, by=("stop", "take_back"), fenced=True),
     _arrow("take_back", *HOLDING, to=Status.SCHEDULED, fenced=True),
     _arrow("put_off", Status.QUEUED, to=Status.SCHEDULED, fenced=True),

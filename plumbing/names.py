@@ -30,7 +30,7 @@ PREFIX = prefix()
 _TABLES = (
     "all_failed_attempts|all_jobs|arrivals|attempts|attempts_default|batch_cancels|batch_tallies|batches|blocked_loops|calibrations|change_subjects|changes|closed_days|death_notices|door"
     "|failed_attempts|forecasts|freed_slots|full_hours|holds"
-    "|job_edges|job_ends|job_history|job_history_rest|job_logs|job_memories|job_minutes|job_minutes_default|jobs|kept_answers|lanes|left_line|limit_changes"
+    "|job_edges|job_ends|job_events|job_history|job_history_rest|job_logs|job_memories|job_minutes|job_minutes_default|jobs|kept_answers|lanes|left_line|limit_changes"
     "|paused_job_types|pool_changes|pools|prediction_totals|predictions|queue_turns|queues|recorded|repairs|samples|schedule_runs|schedules|servers|slot_hours|slot_peaks|spent_budgets|stacks|tenant_books|tenant_hours"
     "|tenant_hours_default|tenant_queues|tenant_shares|tenants_apikey|totals|usage_days|webhook_endpoints|webhook_hours|webhook_messages|what_ifs|workers"
 )

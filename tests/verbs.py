@@ -7,6 +7,7 @@ from datetime import timedelta
 from django.utils import timezone
 
 from jobs import store
+from jobs.authoring.exceptions import EventWait
 from jobs.lifecycle import HandBack, Status
 from jobs.models import HELD_UNTIL, Job, JobEdge, JobEnd, PausedJobType, SpentBudget, Worker
 from jobs.store import EVERY_TENANT, Failure, Holder, Seat, Started, Success
@@ -131,6 +132,7 @@ VERBS = {
     "retry": lambda job, attempt: store.retry(job.pk, attempt, REFUSED, delay=10),
     "snooze": lambda job, attempt: store.snooze(job.pk, attempt, {}, delay=10),
     "hand_back": lambda job, attempt: store.hand_back(job.pk, attempt, HandBack.DRAIN),
+    "wait_for": lambda job, attempt: store.wait_for(job.pk, attempt, EventWait("approved", 60)),
     "stop": lambda job, attempt: store.stop(job.pk, attempt),
     "take_back": lambda job, attempt: store.take_back(job.pk, attempt, KILLED, max_crashes=2) == "scheduled",
     "put_off": lambda job, attempt: store.put_off(job.pk, attempt),

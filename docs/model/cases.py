@@ -15,6 +15,7 @@ from docs.model.recount import RECOUNT
 from docs.model.seats import Seats
 from docs.model.slices import Slices
 from docs.model.turns import TELL, Turns
+from docs.model.waits import Waits
 
 
 @dataclass(frozen=True)
@@ -141,6 +142,9 @@ PROTOCOL = (
     Case("turns: 3 jobs", Turns()),
     Case("turns: 2 jobs, a revival", Turns(2, revives=1)),
     Case("turns: the clock heals a death, a revival, a lock", Turns(2, deaths=1, revives=1, strangers=1, net=True)),
+    Case("waits: 2 jobs", Waits()),
+    Case("waits: who tells the event rolls back", Waits(rollbacks=1)),
+    Case("waits: the clock heals a death, a lock", Waits(deaths=1, strangers=1, net=True)),
     Case("seats: 4 jobs, a death", Seats(left=feeding.Left(deaths=1), jobs=4, slots=4)),
     Case("seats: 2 lost answers", Seats(left=feeding.Left(cuts=2))),
     Case("seats: a death, a lost answer", Seats(left=feeding.Left(deaths=1, cuts=1))),
@@ -308,6 +312,10 @@ FAULTS = (
         "hand back in spite of a cancel",
         Fence(Rules(hand_back_minds_cancel=False), Left(0, 0, 0, 1, 1, 0)), "forgotten",
     ),
+    Case(
+        "wait for an event in spite of a cancel",
+        Fence(Rules(wait_minds_cancel=False), Left(0, 0, 0, 1, 1, 0)), "forgotten",
+    ),
     Case("a snooze gives its number back", Fence(Rules(attempt_only_grows=False), Left(0, 0, 0, 1, 0, 0)), "I3"),
     Case("cancel frees the slot of running code", Fence(Rules(cancel_waits=False), Left(0, 0, 0, 0, 1, 0)), "I3"),
     Case("retry in spite of a cancel", Fence(Rules(retry_minds_cancel=False), Left(0, 0, 0, 1, 1, 0)), "forgotten"),
@@ -419,6 +427,18 @@ FAULTS = (
         for untold in TELL
     ),
     Case("turns: a death, and no clock", Turns(2, deaths=1), "was lost"),
+    Case("waits: who begins to wait leaves no letter", Waits(wait_tells=False), "was lost"),
+    Case(
+        "waits: who begins to wait looks itself, and leaves one if the event is there",
+        Waits(looks_itself=True), "was lost",
+    ),
+    Case("waits: who tells the event leaves no letter", Waits(event_tells=False), "was lost"),
+    Case("waits: who tells the event leaves letters about the jobs that it sees", Waits(names_jobs=True), "was lost"),
+    Case("waits: a reader does not look whether the event is there", Waits(sees_event=False), "without its event"),
+    Case("waits: a locked one is not noted again", Waits(strangers=1, net=True, notes_again=False), "was lost"),
+    Case("waits: a reader does not look again", Waits(looks_again=False), "was lost"),
+    Case("waits: patience ends though the event has come", Waits(lapse_minds_event=False), "patience has ended"),
+    Case("waits: a death, and no clock", Waits(deaths=1), "was lost"),
     Case(
         "seats: settle many without the process: a standby lacked the last commits",
         Seats(feeding.Rules(settle_names_process=False), feeding.Left(standbys=1)), "which another process runs",

@@ -59,6 +59,11 @@ class Fence:
             )
         elif row.status == "scheduled":
             yield Step("clock", "promotes", state._replace(row=row._replace(status="created")))
+        elif row.status == "blocked":
+            yield Step(
+                "reader of ends", "lets it go: its event has come", state._replace(row=row._replace(status="created"))
+            )
+            yield Step("clock", "ends its patience", state._replace(row=row._replace(status="cancelled")))
         elif row.status in FINAL - {"success"} and state.left.revives:
             row = row._replace(status="created", cancel=False, crashes=0)
             yield Step("user", "revives", state.spend("revives")._replace(row=row))

@@ -22,6 +22,7 @@ class Rules:
     cancel_waits: bool = True  # the slot of a running job is kept until its code has stopped
     retry_minds_cancel: bool = True  # ... AND cancel_requested_at IS NULL, in retry and snooze
     hand_back_minds_cancel: bool = True  # the same, in hand_back
+    wait_minds_cancel: bool = True  # the same, in wait_for
     take_back_fenced: bool = True  # ... AND attempt = %(attempt)s
     take_back_minds_queued: bool = True  # ... AND status IN ('queued', 'running')
     report_names_process: bool = True  # start keeps the process; a parent's take_back names it

@@ -56,21 +56,25 @@ def _body(rules: Rules, state: State, me: int) -> Iterator[tuple[str, State]]:
         yield _settle(rules, state.spend("retries"), me, "retry")
         yield _settle(rules, state.spend("retries"), me, "snooze")
         yield _settle(rules, state.spend("retries"), me, "hand_back")  # it was asked to, at a checkpoint
+        yield _settle(rules, state.spend("retries"), me, "wait_for")  # an event
     if state.row.cancel and state.row.status == "running" and state.row.attempt == process.attempt:
         yield _settle(rules, state, me, "stop")  # it has seen that it is to stop
 
 
-ENDS = {"succeed": "success", "stop": "cancelled", "fail": "error", "hand_back": "created"}
+ENDS = {"succeed": "success", "stop": "cancelled", "fail": "error", "hand_back": "created", "wait_for": "blocked"}
 ENDS |= dict.fromkeys(("retry", "snooze"), "scheduled")
-REFUSED = {"retry": "stop", "snooze": "stop", "hand_back": "stop", "stop": "fail"}  # what settle.py tries next
+REFUSED = {
+    **dict.fromkeys(("retry", "snooze", "hand_back", "wait_for"), "stop"),
+    "stop": "fail",
+}  # what settle.py tries next
 
 
 def _settle(rules: Rules, state: State, me: int, verb: str) -> tuple[str, State]:
     """Try one of the statements that end an attempt."""
     process, row = state.processes[me], state.row
     fits = not rules.settle_fenced or (row.status == "running" and row.attempt == process.attempt)
-    minds = rules.hand_back_minds_cancel if verb == "hand_back" else rules.retry_minds_cancel
-    if verb in {"retry", "snooze", "hand_back"} and minds:
+    minds = {"hand_back": rules.hand_back_minds_cancel, "wait_for": rules.wait_minds_cancel}
+    if REFUSED.get(verb) == "stop" and minds.get(verb, rules.retry_minds_cancel):
         fits = fits and not row.cancel
     if verb == "stop":
         fits = fits and row.cancel
@@ -159,7 +163,7 @@ def cancel(rules: Rules, state: State) -> tuple[str, State]:
     row, statement = state.row, state.cancelling or "cancel"
     if not state.cancelling:
         state = state.spend("cancels")
-    frees = {"created", "scheduled", "queued"} | (set() if rules.cancel_waits else {"running"})
+    frees = {"blocked", "created", "scheduled", "queued"} | (set() if rules.cancel_waits else {"running"})
     if statement in {"cancel", "cancel again"} and row.status in frees:
         return f"{statement}: cancelled", _told(state, row._replace(status="cancelled", holder=-1))
     if statement == "request" and row.status == "running":

@@ -15,6 +15,7 @@ class Gate(StrEnum):
     QUEUED = "queued"  # handed over; no worker has started it yet
     BLOCKED = "blocked"  # other jobs have to end first
     SEQUENCE = "sequence"  # it is not its turn in its sequence, or a failed job stops that
+    EVENT = "event"  # the event that it waits for has not come
     SCHEDULED = "scheduled"  # due later: a delay, or the backoff of a retry
     HELD = "held"  # its job type is paused
     BUDGET = "budget"  # a budget of its tenant is used up, which its job type spends

@@ -15,6 +15,7 @@ from typing import Any
 from django.db import transaction
 
 from jobs.authoring.checkpoints import Checkpoints
+from jobs.authoring.events import ToldEvent
 from jobs.authoring.exceptions import Cancelled, HandedBack, ResultGone
 from jobs.authoring.in_thread import in_thread
 from jobs.authoring.memory import MISSING, Memory
@@ -51,6 +52,7 @@ class CurrentJob:
     stats: JSON values shown to the tenant with the job.
     units: what this attempt has used; `used` adds to it.
     timeout: seconds this attempt may run.
+    event: the event that the job has waited for last (WaitFor): name, payload, told_at. None: it has waited for none.
     memory: the values that the job type keeps from run to run, for its tenant.
     object_memory: the values that the job type keeps from run to run, for the job's object alone.
     """
@@ -59,6 +61,7 @@ class CurrentJob:
     attempt: int = 0
     tenant: Tenant | None = None
     timeout: float | None = None
+    event: ToldEvent | None = None
     stats: dict[str, Any] = field(default_factory=dict)
     units: Units = field(default_factory=Units)
     memory: Memory = field(default_factory=Memory)

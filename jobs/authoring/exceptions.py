@@ -2,8 +2,11 @@
 
 from dataclasses import dataclass
 
-from jobs.authoring.groups import leaves
+from jobs.authoring.groups import leaves, means
 from plumbing.bounds import MAX_SECONDS, is_number
+from plumbing.text import storable
+
+MOST_OF_NAME = 200  # characters of an event
 
 
 class TenantError(Exception):
@@ -67,6 +70,62 @@ def later_of(error: BaseException) -> Later:
     asked = [Later(leaf.seconds, leaf.hold, leaf.why) for leaf in leaves(error) if isinstance(leaf, RetryLater)]
     widest = max(asked, key=lambda later: HOLDS.index(later.hold))
     return Later(max(float(later.seconds) for later in asked), widest.hold, widest.why)
+
+
+class WaitFor(Exception):
+    """`raise WaitFor("approved:42", seconds=86400)`: run the job again when that event of its tenant comes.
+
+    Until then it holds no slot and no process. It is not a failure and uses no retry. The next attempt has the event
+    as `current_job().event`. An event that came before opens it at once. If it does not come in so many seconds,
+    the job is cancelled.
+
+    Raises ValueError unless it gets a name of 1 to 200 characters, and more than 0 seconds, at most 366 days.
+    """
+
+    name: str
+    seconds: float
+
+    def __init__(self, name: str, *, seconds: float) -> None:
+        wait = EventWait(name, seconds)
+        self.name, self.seconds = wait.name, float(wait.seconds)
+        super().__init__(f"the event {name}, for {seconds:.15g} s")
+
+
+@dataclass(frozen=True)
+class EventWait:
+    """The request of a WaitFor. Raises ValueError for what is not possible."""
+
+    name: str
+    seconds: float
+
+    def __post_init__(self) -> None:
+        if not is_event_name(self.name):
+            raise ValueError(
+                f"WaitFor takes the name of an event, text of 1 to {MOST_OF_NAME} characters, not {self.name!r}"
+            )
+        if not is_number(self.seconds, 0, MAX_SECONDS) or not self.seconds:
+            raise ValueError(f"WaitFor takes seconds, more than 0 and at most {MAX_SECONDS:.0f}, not {self.seconds!r}")
+
+
+def is_event_name(name: object) -> bool:
+    """Return whether an event may have this name."""
+    return isinstance(name, str) and 0 < len(name) <= MOST_OF_NAME and storable(name) == name
+
+
+def wait_of(error: BaseException) -> EventWait:
+    """Return what the error asks for; of a group of WaitFor the one event, and the shortest time.
+
+    Raises ValueError for what is not possible, and whatever the attributes of a derived class raise.
+    """
+    asked = [EventWait(leaf.name, leaf.seconds) for leaf in leaves(error) if isinstance(leaf, WaitFor)]
+    if len({wait.name for wait in asked}) > 1:
+        raise ValueError("WaitFor takes one event for each attempt: wait for the others in later attempts")
+    return min(asked, key=lambda wait: wait.seconds)
+
+
+def wish_of(error: BaseException) -> Later | EventWait:
+    """Return what a RetryLater or a WaitFor asks for. Raises as the two do."""
+    return wait_of(error) if means(error, WaitFor) else later_of(error)
 
 
 class Cancelled(Exception):

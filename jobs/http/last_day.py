@@ -21,6 +21,7 @@ class Outcomes(Schema):
     retry: int = Field(description="The attempt failed, and another one followed.")
     snooze: int = Field(description="The job asked to run again later.")
     hand_back: int = Field(description="The job gave its slot back at a checkpoint, and goes on from there.")
+    wait_for: int = Field(description="The job waits for an event, without a slot.")
     crash: int = Field(description="The process died, and another attempt followed.")
     stopped: int = Field(description="The worker was stopped, and another attempt followed.")
 

@@ -4,6 +4,7 @@ from jobs.models.awaiting import JobEdge, JobEnd
 from jobs.models.batch import Batch, BatchCancel, BatchTally
 from jobs.models.changes import LeftLine, LimitChange, PoolChange
 from jobs.models.dispatch import Arrival, Door, FreedSlot, Hold, Lane, QueueTurn, SpentBudget, TenantBook
+from jobs.models.event import JobEvent
 from jobs.models.forecast import Calibration, Forecast, Prediction, PredictionTotal
 from jobs.models.history import AnyFailedAttempt, AnyJob, ArchivedJob
 from jobs.models.job import (
@@ -14,6 +15,7 @@ from jobs.models.job import (
     NO_FAULT,
     SHARED_DEATH,
     UNKNOWN_JOB_TYPE,
+    UNTOLD,
     WITNESSES,
     WORKER_STOPPED,
     DeadLetter,

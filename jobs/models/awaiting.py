@@ -31,12 +31,12 @@ class JobEdge(models.Model):
 
 
 class JobEnd(models.Model):
-    """News for the reader of ends, which takes the row: of a job that others wait for, of a batch, or of a sequence.
+    """News for the reader of ends, which takes the row: of an awaited job, a batch, a sequence, or an event.
 
     The job or the batch has ended, was revived or closed, or has got followers. A job of the sequence has come, has
-    ended, was revived or deleted.
+    ended, was revived or deleted. The event has come. A job of its own has begun to wait for an event.
 
-    tenant_id: the owner of the sequence.
+    tenant_id: the owner of the sequence, or of the event.
     success, error, dead, cancelled: the change of the numbers of the batch.
     """
 
@@ -46,6 +46,7 @@ class JobEnd(models.Model):
     batch_id = models.BigIntegerField(null=True)
     tenant_id = models.BigIntegerField(null=True)
     sequence = models.CharField(max_length=200, null=True)  # noqa: DJ001 - null: the job is in none
+    event = models.CharField(max_length=200, null=True)  # noqa: DJ001 - null: it is news of none
     success = models.SmallIntegerField(default=0, db_default=0)
     error = models.SmallIntegerField(default=0, db_default=0)
     dead = models.SmallIntegerField(default=0, db_default=0)

@@ -23,6 +23,8 @@ ERASED = uuid.UUID(int=0)
 
 # The `reason` of a job that was cancelled since it had not started in time.
 EXPIRED = "expired"
+# The same of one that waited for an event.
+UNTOLD = "its event did not come in time"
 
 # Each kind of status has a witness column. The partial indexes name these columns and never the status, so that
 # queued -> running changes no indexed column and is a HOT update.
@@ -99,6 +101,7 @@ class JobRow(models.Model):
     trace_parent = models.CharField(max_length=55, null=True)  # noqa: DJ001 - null: no sampled trace submitted it
     result_bytes = models.IntegerField(null=True)  # size in the cache; 0: the method returned None
     cursor = models.JSONField(null=True)  # of its last checkpoint: the next attempt goes on from there
+    event = models.JSONField(null=True)  # the last that it waited for: name, payload, told_at; null: none has come
     handed_back = models.IntegerField(default=0, db_default=0)  # attempts of this series that gave their slot back
     handed_back_why = models.CharField(max_length=20, default="", db_default="", blank=True)  # the last: a HandBack
 
@@ -125,6 +128,7 @@ class Job(JobRow):
     tenant = TenantKey(TENANT_MODEL, models.CASCADE, db_index=False, db_constraint=False, related_name="+")
     queue = models.ForeignKey(Queue, models.PROTECT, db_index=False, db_constraint=False, related_name="+")
     blocked_at = models.DateTimeField(null=True)
+    waits_for = models.CharField(max_length=200, null=True)  # noqa: DJ001 - null: no event; it keeps its turn meanwhile
     predecessors = ArrayField(models.BigIntegerField(), null=True)  # the jobs that it waits for, or waited for
     announced = models.BooleanField(default=False, db_default=False)  # its end may go to webhooks of its tenant
     awaited = models.BooleanField(default=False, db_default=False)  # others wait for it: its end is noted (JobEnd)
@@ -151,7 +155,8 @@ class Job(JobRow):
             # No code can let two jobs of a sequence go, or one past the dead job that stops it.
             models.UniqueConstraint(
                 fields=["tenant", "sequence"],
-                condition=Q(sequence__isnull=False, blocked_at__isnull=True)
+                condition=Q(sequence__isnull=False)
+                & (Q(blocked_at__isnull=True) | Q(waits_for__isnull=False))
                 & (Q(end_time__isnull=True) | Q(died_at__isnull=False, sequence_stops=True)),
                 name="jobs_one_of_sequence",
             ),
@@ -182,6 +187,11 @@ class Job(JobRow):
                 fields=["tenant", "sequence", "id"],
                 condition=Q(blocked_at__isnull=False),
                 name="jobs_blocked_of_tenant",
+            ),
+            models.Index(
+                fields=["tenant", "waits_for", "id"],
+                condition=Q(blocked_at__isnull=False, waits_for__isnull=False),
+                name="jobs_waiting_for_event",
             ),
             models.Index(fields=["batch_id", "-id"], condition=Q(batch_id__isnull=False), name="jobs_of_batch"),
             models.Index(

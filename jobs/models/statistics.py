@@ -17,7 +17,7 @@ class Attempt(models.Model):
 
     The table itself has no primary key: a unique index would cost time at each end of an attempt.
 
-    outcome: the job's new status if that is final, else `retry`, `snooze`, `hand_back`, `crash` or `stopped`.
+    outcome: the job's new status if that is final, else `retry`, `snooze`, `hand_back`, `wait_for`, `crash`, `stopped`.
     peak_memory: MiB.
     """
 

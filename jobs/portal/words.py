@@ -46,6 +46,7 @@ REASONS = {  # by gate; `reason` has the sentences of the other gates
     Gate.NO_WORKER: "No worker is ready for it yet.",
     Gate.POOL_FULL: BUSY,
     Gate.SEQUENCE: "{sentence}",  # it names only jobs of its tenant
+    Gate.EVENT: "{sentence}",
     Gate.SCHEDULED: "It waits for its time.",
     Gate.QUEUED: "A worker is about to start it.",
     Gate.RUNNING: "It is running.",

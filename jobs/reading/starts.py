@@ -13,7 +13,7 @@ class Reason(StrEnum):
     QUEUE_PAUSED = "queue_paused"
     HELD = "held"  # the job type is paused
     BUDGET = "budget"  # a budget of its tenant is used up: not this month
-    BLOCKED = "blocked"  # other jobs have to end first: the job is not in line yet
+    BLOCKED = "blocked"  # it waits for other jobs, its turn or an event: it is not in line yet
     NO_WORKER = "no_worker"
     NO_HISTORY = "no_history"  # no attempt has ended yet
     URGENT_AHEAD = "urgent_ahead"  # more urgent jobs may come for ever
@@ -28,7 +28,7 @@ WORDS = {  # for reasons that a page does not show in another way
     Reason.URGENT_AHEAD: "more urgent jobs may come before it",
     Reason.FAR: "it is far behind in line",
     Reason.BUDGET: "not this month: a budget is used up",
-    Reason.BLOCKED: "other jobs have to end first",
+    Reason.BLOCKED: "it waits for other jobs, or for an event",
     Reason.NO_HISTORY: "no job has ended yet",
     Reason.UNSURE: "such predictions were not reliable lately",
 }

@@ -14,7 +14,7 @@ from typing import Self
 BOUNDS = tuple(0.005 * 1.5**n for n in range(40))  # seconds; bucket n holds BOUNDS[n - 1] <= time < BOUNDS[n]
 BUCKETS = len(BOUNDS) + 1
 ENDS = ("success", "error", "dead", "cancelled")
-OUTCOMES = (*ENDS, "retry", "snooze", "hand_back", "crash", "stopped")  # of an attempt
+OUTCOMES = (*ENDS, "retry", "snooze", "hand_back", "wait_for", "crash", "stopped")  # of an attempt
 
 
 def percentile(buckets: Sequence[int], share: float) -> float | None:

@@ -3,7 +3,7 @@
 from jobs.lifecycle import Status
 
 _STATES = [  # word, API's name, meaning
-    ("Blocked", Status.BLOCKED.value, "it waits for other jobs, or for its turn in a sequence"),
+    ("Blocked", Status.BLOCKED.value, "it waits for other jobs, for its turn in a sequence, or for an event"),
     ("Scheduled", Status.SCHEDULED.value, "for a later time, or for its next try"),
     ("Waiting", Status.CREATED.value, "in line for a slot"),
     ("Starting", Status.QUEUED.value, "it has a slot, and a worker is about to start it"),

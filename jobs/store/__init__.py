@@ -36,6 +36,7 @@ from jobs.store.budgets import settle_budgets
 from jobs.store.claiming import FreeSeats, Keeper, claim, claim_within, forget_lanes, plan, tidy_turns, worth_a_pass
 from jobs.store.control import backlog, cancel, create_queue, discard, expire_dead, lapse, request_cancel, revive
 from jobs.store.due import hold, hold_spent, next_moment, promote, release
+from jobs.store.events import tell
 from jobs.store.history import archive, forget_old, next_to_archive, restore
 from jobs.store.holds import WHOLE_QUEUE, open_line
 from jobs.store.inspection import excesses, find_lane, heads, odd_states, open_lanes, recount_books, wrong_books
@@ -67,6 +68,7 @@ from jobs.store.settling import (
     succeed,
     succeed_and_follow,
     take_back,
+    wait_for,
 )
 from jobs.store.stacks import STACK_LATE, answer_stack, ask_stack
 from jobs.store.submitting import (

@@ -115,6 +115,7 @@ class Started:
     source_method: str
     args: dict[str, Any]
     cursor: str | None  # of the last checkpoint, as JSON; None: there was none
+    event: str | None  # the last that it waited for, as JSON; None: none has come
     retries: int
     max_retries: int | None
     default_max_retries: int | None  # of its queue

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, TypedDict, Unpack
 
 from jobs import telemetry
-from jobs.authoring.exceptions import Later
+from jobs.authoring.exceptions import EventWait, Later
 from jobs.lifecycle import HandBack, Status
 from jobs.sql import statement
 from jobs.store import clock
@@ -193,6 +193,15 @@ def hand_back(job_id: int, attempt: int, why: HandBack, stats: Stats | None = No
     ended = rows("hand_back", id=job_id, attempt=attempt, **facts, **_parameters(end))
     for _, _, times in ended:
         log("hand_back", job_id, attempt, why=str(why), times=times)
+    return bool(ended)
+
+
+def wait_for(job_id: int, attempt: int, wait: EventWait, stats: Stats | None = None, **end: Unpack[End]) -> bool:
+    """running -> blocked, until the event comes; not if a stop was requested."""
+    facts = {"event": wait.name, "patience": wait.seconds, "stats": None if stats is None else json.dumps(stats)}
+    ended = rows("wait_for", id=job_id, attempt=attempt, cursor=end.get("cursor"), **facts, **_parameters(end))
+    if ended:
+        log("wait_for", job_id, attempt)
     return bool(ended)
 
 

@@ -48,6 +48,7 @@ NEWEST = "tests/integration/engine/test_newest.py"
 SEQUENCES = ("tests/integration/engine/test_sequences.py", "tests/integration/engine/test_sequences_races.py")
 AFTER = ("tests/integration/engine/test_after.py", "tests/integration/engine/test_after_races.py")
 BATCHES = ("tests/integration/engine/test_batches.py", "tests/integration/engine/test_batch_races.py")
+EVENTS = ("tests/integration/engine/test_events.py", "tests/integration/engine/test_events_races.py")
 USAGE = (
     "tests/integration/engine/test_usage.py",
     "tests/integration/api/test_usage.py",
@@ -65,12 +66,15 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     **dict.fromkeys(("hold_spent", "release"), (*VERBS, BUDGETS)),
     **dict.fromkeys(("settle_budgets", "budgets"), (BUDGETS,)),
     "health_budgets": ("tests/integration/api/test_budgets.py",),
-    **dict.fromkeys(("lapse", "turn_away"), (*VERBS, EXPIRES)),
-    "prolong": (EXPIRES,),
+    "lapse": (*VERBS, EXPIRES, *EVENTS),
+    "turn_away": (*VERBS, EXPIRES),
+    "prolong": (EXPIRES, *EVENTS),
+    "wait_for": (*VERBS, *EVENTS),
+    "tell": EVENTS,
     "replace": (*VERBS, NEWEST),
     **dict.fromkeys(("debounce", "make_way", "outdate"), (NEWEST,)),
     "gather": tuple(f"tests/integration/engine/test_gather{part}.py" for part in ("", "_races")),
-    "read_ends": (*AFTER, *BATCHES, *SEQUENCES),
+    "read_ends": (*AFTER, *BATCHES, *SEQUENCES, *EVENTS),
     "unknown": (*AFTER, *BATCHES),
     **dict.fromkeys(("open_batch", "grow_batch", "close_batch", "read_batches", "begin_cancel"), BATCHES),
     "close_forgotten": ("tests/integration/engine/test_prune.py",),

@@ -1,7 +1,7 @@
 """The load: jobs of many tenants, with retries, delays, snoozes, cancels, revivals, identical ones, litter, flows; some
-that expire, some that the newest call replaces, some that gather calls, some that make checkpoints, some whose ORM code
-leaves the thread of the body, and some that end in a transaction of their own. About half are coroutines, most of them
-in the light pool.
+that expire, some that the newest call replaces, some that gather calls, some that make checkpoints or wait for an
+answer, some whose ORM code leaves the thread of the body, and some that end in a transaction of their own. About half
+are coroutines, most of them in the light pool.
 """
 
 import random
@@ -12,7 +12,7 @@ from typing import Any
 
 from django.db import DatabaseError, InterfaceError, connection
 
-from jobs import batch, chain, group, submit_many
+from jobs import batch, chain, events, group, submit_many
 from jobs.authoring.decorator import CALLS
 from jobs.calls.request import JobRequest
 from jobs.engine.verbs.cancel import cancel
@@ -20,6 +20,7 @@ from jobs.engine.verbs.revive import revive
 from jobs.lifecycle import FINAL
 from jobs.models import Job, Pool, Queue
 from jobs.store import EVERY_TENANT
+from tenants.models import Tenant
 from tests.chaos.world import LIGHT, SEATS
 from tests.factories import TenantFactory
 from tests.sample.light_load import LIGHT_LITTER, LIGHT_WAYS, QUEUE
@@ -65,6 +66,7 @@ class Load:
         self.callbacks: dict[int, int] = {}
         self.calls: dict[int, int] = {}
         self.revived: set[int] = set()
+        self._asked: list[tuple[Tenant, int]] = []  # by whom, and the number
         self.counts: Counter[str] = Counter()
         self.faults: list[str] = []
         self._things = things
@@ -92,6 +94,7 @@ class Load:
                     recent = (recent + self._submit(chance))[-100:]
                 self._cancel(chance, recent)
                 self._revive(chance)
+                self._answer(chance)
             except (DatabaseError, InterfaceError):  # refused, or the answer was lost
                 connection.close()
                 with self._lock:
@@ -149,15 +152,18 @@ class Load:
             options["identical"] = chance.choice(["replace", "supersede", "debounce"])
             options["delay"] = chance.uniform(0.1, 1)
             number = chance.randrange(3)
-        calls = chance.choice(self._things).async_(**options)
-        methods = ["work", "stumble", "fail", "litter", "go_astray", "book", "toil"]
-        method = chance.choices(methods, [14, 4, 1, 2, 2, 3, 2])[0]
+        thing = chance.choice(self._things)
+        calls = thing.async_(**options)
+        methods = ["work", "stumble", "fail", "litter", "go_astray", "book", "toil", "ask"]
+        method = chance.choices(methods, [14, 4, 1, 2, 2, 3, 2, 2])[0]
         # Most do next to nothing; a few are long enough to be cancelled, stopped or handed back in the middle.
         dice = chance.random() * (0.1 if method == "toil" else 1)
         seconds = chance.uniform(1, 4) if dice < 0.02 else chance.expovariate(1 / 0.05) if dice < 0.3 else 0.0
         arguments = {"kind": chance.choice(list(LIGHT_LITTER if light else LITTER))} if method == "litter" else {}
         if method == "go_astray":
             arguments = {"way": chance.choice(list(LIGHT_WAYS if light else WAYS)), "left": chance.choice(list(LEFT))}
+        if method == "ask":
+            self._asked.append((thing.tenant, number))
         return getattr(calls, light + method).request(number, seconds=round(seconds, 4), **arguments)
 
     def _cancel(self, chance: random.Random, recent: list[int]) -> None:
@@ -165,6 +171,18 @@ class Load:
             answer = cancel(chance.choice(recent), tenant_id=EVERY_TENANT)
             with self._lock:
                 self.counts[f"cancel: {answer}"] += 1
+
+    def _answer(self, chance: random.Random) -> None:
+        """Answer one of those that asked; some are never answered, and some before their job begins."""
+        with self._lock:
+            asked = (
+                self._asked.pop(chance.randrange(len(self._asked))) if self._asked and chance.random() < 0.5 else None
+            )
+        if asked is not None:
+            tenant, number = asked
+            told = events.tell(tenant, f"answer:{number}", number)
+            with self._lock:
+                self.counts["answers" if told else "answers refused"] += 1
 
     def _revive(self, chance: random.Random) -> None:
         """Revive a job that ended badly, perhaps long ago."""

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from jobs.lifecycle import FINAL, Status
 from jobs.models import (
+    UNTOLD,
     AnyFailedAttempt,
     AnyJob,
     ArchivedJob,
@@ -21,6 +22,7 @@ from jobs.models import (
     Job,
     JobEdge,
     JobEnd,
+    JobEvent,
     Schedule,
     ScheduleRun,
     Worker,
@@ -103,6 +105,7 @@ def judge(
         *_wrong_bills(),
         *_wrong_flows(),
         *_wrong_callbacks(callbacks or {}, revived),
+        *_missed_answers(),
         *_stops_that_count(killed),
         *(words for schedule in Schedule.objects.order_by("id") for words in _irregular(schedule)),
         *(words for job in of_customers() for words in _complaints(job, certain.get(job.pk, Counter()))),
@@ -184,6 +187,15 @@ def _wrong_callbacks(callbacks: Mapping[int, int], revived: Collection[int]) -> 
         last = members.aggregate(Max("end_time"))["end_time__max"]
         if last is not None and after.start_time is not None and after.start_time < last:
             yield f"batch {batch}: job {after.pk} after it started {last - after.start_time} before its last one ended"
+
+
+def _missed_answers() -> Iterator[str]:
+    """Jobs whose patience ended though their event had come: five seconds are for a commit that was slow."""
+    told = {(event.tenant_id, event.name): event.told_at for event in JobEvent.objects.all()}
+    for job in Job.objects.filter(reason=UNTOLD).order_by("pk"):
+        moment = told.get((job.tenant_id, job.waits_for))
+        if moment is not None and moment < job.end_time - timedelta(seconds=5):
+            yield f"job {job.pk} was cancelled at {job.end_time}, and its event {job.waits_for} came at {moment}"
 
 
 def _stops_that_count(killed: Collection[int]) -> Iterator[str]:

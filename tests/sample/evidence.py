@@ -10,6 +10,7 @@ from tests.sample.ways import NOTHING, look
 from tests.sample.ways import leave as leave_there
 
 UNITS = 10  # of a body that makes checkpoints
+ANSWERED_WITHIN = 10.0  # seconds of patience of a job that asks
 
 
 def tell_evidence(line: str) -> None:

@@ -10,8 +10,8 @@ from typing import Any
 from asgiref.sync import ThreadSensitiveContext, sync_to_async
 from django.db import connection
 
-from jobs import Retry, RetryLater, current_job, in_thread, job
-from tests.sample.evidence import UNITS, book, leave_evidence, meet
+from jobs import Retry, RetryLater, WaitFor, current_job, in_thread, job
+from tests.sample.evidence import ANSWERED_WITHIN, UNITS, book, leave_evidence, meet
 from tests.sample.litter import LITTER
 
 QUEUE = "light"
@@ -106,6 +106,13 @@ class LightLoad:
             await asyncio.sleep(seconds / UNITS)
             await run.acheckpoint(unit + 1)
         return evidence
+
+    @job(queue=QUEUE)
+    async def light_ask(self, number: int, *, seconds: float) -> tuple[int, int]:
+        result = await labour(number, seconds)
+        if current_job().event is None:
+            raise WaitFor(f"answer:{number}", seconds=ANSWERED_WITHIN)
+        return result
 
     @job(queue=QUEUE)
     async def light_fail(self, number: int, *, seconds: float) -> None:

@@ -18,10 +18,10 @@ from typing import ClassVar
 from django.db import connection, models, transaction
 from django.utils.functional import SimpleLazyObject
 
-from jobs import Asynchronous, Retry, RetryLater, current_job, job
+from jobs import Asynchronous, Retry, RetryLater, WaitFor, current_job, job
 from tenants.conf import TENANT_MODEL
 from tenants.models import Tenant
-from tests.sample.evidence import UNITS, book, labour, leave_evidence, meet
+from tests.sample.evidence import ANSWERED_WITHIN, UNITS, book, labour, leave_evidence, meet
 from tests.sample.light_load import LightLoad
 from tests.sample.litter import LITTER
 from tests.sample.ways import WAYS
@@ -389,6 +389,14 @@ class Thing(LightLoad, Asynchronous, models.Model):
             time.sleep(seconds / UNITS)
             run.checkpoint(unit + 1)
         return evidence
+
+    @job
+    def ask(self, number: int, *, seconds: float) -> tuple[int, int]:
+        """Waits for an answer, which may come before it asks, or never."""
+        result = labour(number, seconds)
+        if current_job().event is None:
+            raise WaitFor(f"answer:{number}", seconds=ANSWERED_WITHIN)
+        return result
 
     @job
     def litter(self, number: int, *, kind: str, seconds: float = 0) -> tuple[int, int]:

@@ -27,7 +27,7 @@ def body_of(task: Any) -> Callable[..., Any]:
         call, info = (_id(), args, kwargs), ExceptionInfo((type(error), error, error.__traceback__))
         if verb in ("retry", "snooze"):
             task.on_retry(error, *call, info)
-        elif verb not in ("stop", "hand_back"):  # Celery calls no hook either for a task that was revoked
+        elif verb not in ("stop", "hand_back", "wait_for"):  # Celery calls no hook either for a task that was revoked
             try:
                 task.on_failure(error, *call, info)
             finally:

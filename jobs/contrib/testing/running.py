@@ -60,18 +60,21 @@ def run(call: Call[...], /, *args: Any, **kwargs: Any) -> Any:
     """Submit a call, run the waiting jobs until its job has ended, and return the job's result.
 
     The arguments and the result go through JSON. Raises the job's error, and InvalidRequest as every submit does.
-    Raises AssertionError if the job did not run, with the gate that holds it.
+    Raises AssertionError if the job did not run, or has not ended, with the gate that holds it.
     """
     job_id = checked(call)(*args, **kwargs)
     last: Attempt | None = None
     with _worker() as worker:
         while last is None and (attempt := worker.step()):
-            goes_on = attempt.status == Status.CREATED  # it has given its slot back
+            goes_on = attempt.status in (
+                Status.CREATED,
+                Status.BLOCKED,
+            )  # it has given its slot back, or waits for an event
             last = attempt if attempt.job_id == job_id and not goes_on else None
         worker.finish()
     if last is None:
         held = explain(job_id, tenant_id=EVERY_TENANT)
-        raise AssertionError(f"job {job_id} did not run: {held.sentence if held else 'it is gone'}")
+        raise AssertionError(f"job {job_id} has not ended: {held.sentence if held else 'it is gone'}")
     if last.error is not None:
         raise last.error
     return json.loads(json.dumps(last.value))

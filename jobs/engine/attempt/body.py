@@ -1,7 +1,9 @@
 """Run the body of one attempt: find the method or function, and call it on the tenant's object."""
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -13,6 +15,7 @@ from django.utils.module_loading import import_string
 from jobs import store
 from jobs.authoring import current
 from jobs.authoring.decorator import FAILED
+from jobs.authoring.events import ToldEvent
 from jobs.authoring.memory import MISSING
 from jobs.calls import registry, sources
 from jobs.calls.arguments import stats_as_json
@@ -141,6 +144,7 @@ def _enter(job: Started, target: Target, outcome: Outcome, host: AttemptHost) ->
         attempt=job.attempt,
         tenant=SimpleLazyObject(lambda: ask(lambda: all_tenants().get(pk=job.tenant_id))),  # type: ignore[arg-type]
         timeout=job.timeout,
+        event=_event_of(job),
         stats=outcome.stats,
         units=outcome.units,
         memory=memory,
@@ -155,6 +159,13 @@ def _enter(job: Started, target: Target, outcome: Outcome, host: AttemptHost) ->
     )
     current.enter(running)
     return running
+
+
+def _event_of(job: Started) -> ToldEvent | None:
+    if job.event is None:
+        return None
+    told = json.loads(job.event)
+    return ToldEvent(told["name"], told["payload"], datetime.fromisoformat(told["told_at"]))
 
 
 def _progress(job: Started, outcome: Outcome, host: AttemptHost, fraction: float, note: str) -> object:

@@ -10,7 +10,7 @@ from typing import Any
 from django.db import Error
 
 from jobs import store, telemetry
-from jobs.authoring.exceptions import Cancelled, HandedBack, RetryLater
+from jobs.authoring.exceptions import Cancelled, HandedBack, RetryLater, WaitFor
 from jobs.authoring.groups import means
 from jobs.authoring.units import Units
 from jobs.calls.arguments import stats_as_json
@@ -69,10 +69,10 @@ class Outcome:
 
     @property
     def has_failed(self) -> bool:
-        """Return whether the body has failed, not just asked for a later attempt, given its slot back or stopped."""
+        """Return whether the body has failed, not just asked for another attempt, given its slot back or stopped."""
         if self.error is None or self.handed_back:
             return False
-        return not (means(self.error, RetryLater) or means(self.error, Cancelled))
+        return not any(means(self.error, kind) for kind in (RetryLater, WaitFor, Cancelled))
 
     @property
     def handed_back(self) -> HandBack | None:

@@ -1,9 +1,11 @@
 """Settle: turn the outcome of an attempt into the next status of its job.
 
 The policy decides; one guarded statement applies the decision. A verdict has a list of verbs to try in order: `stop`
-replaces a retry, a snooze or a hand back if the job was asked to stop; `fail` replaces `stop` if it was not.
+replaces a retry, a snooze, a hand back or a wait for an event if the job was asked to stop; `fail` replaces `stop` if
+it was not.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,7 +14,7 @@ from typing import Any
 from django.db import DataError
 
 from jobs import store, telemetry
-from jobs.authoring.exceptions import Abandon, Cancelled, Later, RetryLater, later_of
+from jobs.authoring.exceptions import Abandon, Cancelled, EventWait, Later, RetryLater, WaitFor, wish_of
 from jobs.authoring.groups import means
 from jobs.calls import registry
 from jobs.calls.refusals import InvalidRequest
@@ -38,6 +40,7 @@ TRIES: Mapping[str, tuple[str, ...]] = {
     "retry": ("retry", "stop"),
     "snooze": ("snooze", "stop"),
     "hand_back": ("hand_back", "stop"),
+    "wait_for": ("wait_for", "stop"),
     "stop": ("stop", "fail"),
 }
 
@@ -52,6 +55,7 @@ class Verdict:
     why: why the attempt was handed back.
     cursor: that of the body's last checkpoint, as JSON; None: as it is stored.
     later: what the body asked for: it may hold its line; None: it did not ask.
+    wait: the event that the next attempt waits for, and how long; None: it waits for none.
     """
 
     verb: str
@@ -63,6 +67,7 @@ class Verdict:
     why: HandBack | None = None
     cursor: str | None = None
     later: Later | None = None
+    wait: EventWait | None = None
 
     @property
     def told(self) -> Failure:
@@ -117,11 +122,12 @@ def judge(job: Started, error: BaseException, stats: dict[str, Any] | None, ask:
             return Verdict("snooze", stats, as_failure(error), delay=delay)
         error = refusal
     first = None
-    if means(error, RetryLater):
-        asked = ask(partial(_later, job, error))
+    if means(error, RetryLater) or means(error, WaitFor):
+        asked = ask(partial(_wish, job, error, stats))
         if asked.error is None:
-            return Verdict("snooze", stats, delay=asked.value.seconds, later=asked.value)
-        error, first = asked.error, error  # a class of its author's own, which fails; or it may not hold its queue
+            granted: Verdict = asked.value
+            return granted
+        error, first = asked.error, error  # a class of its author's own, which fails; or it may not have that
     policy = None if isinstance(error, SourceGone) else policy_of(job)  # no retry brings a row back
     delay = None
     abandoned = means(error, Abandon)
@@ -140,12 +146,18 @@ def judge(job: Started, error: BaseException, stats: dict[str, Any] | None, ask:
     return Verdict("bury", stats, failure, readable)
 
 
-def _later(job: Started, error: BaseException) -> Later:
-    """Return what RetryLater asks for: with a hold that is not too long, and a reason that fits in a line.
+def _wish(job: Started, error: BaseException, stats: dict[str, Any] | None) -> Verdict:
+    """Return what the error asks for. Raises ValueError for what this job may not have."""
+    wish = wish_of(error)
+    if isinstance(wish, EventWait):
+        _refuse_known_event(job, wish)
+        return Verdict("wait_for", stats, wait=wish)
+    later = _later(job, wish)
+    return Verdict("snooze", stats, delay=later.seconds, later=later)
 
-    Raises ValueError for what is not possible, and if it holds a queue that this job type may not hold.
-    """
-    later = later_of(error)
+
+def _later(job: Started, later: Later) -> Later:
+    """Return what RetryLater asks for: with a hold that is not too long, and a reason that fits in a line."""
     if later.hold == "queue" and not _may_hold_queue(job):
         raise ValueError(
             f'RetryLater(hold="queue") stops the jobs of all tenants: mark {job.source_type}.{job.source_method} with'
@@ -156,6 +168,14 @@ def _later(job: Started, error: BaseException) -> Later:
         telemetry.noticed("hold cut", job=job.id, seconds=settings.JOBS_LONGEST_HOLD, asked=seconds)
         seconds = settings.JOBS_LONGEST_HOLD
     return Later(seconds, later.hold, in_one_line(storable(later.why))[:MOST_OF_A_REASON])
+
+
+def _refuse_known_event(job: Started, wait: EventWait) -> None:
+    if job.event is not None and json.loads(job.event)["name"] == wait.name:
+        raise ValueError(
+            f"WaitFor: the event {wait.name} has come, and this attempt has it: read current_job().event before you"
+            " wait. An event that comes several times needs a name for each time"
+        )
 
 
 def _may_hold_queue(job: Started) -> bool:
@@ -170,6 +190,8 @@ def _apply(verb: str, job: Started, verdict: Verdict, facts: End) -> bool:
     match verb:
         case "hand_back" if verdict.why is not None:
             return store.hand_back(job.id, job.attempt, verdict.why, verdict.stats, **end)
+        case "wait_for" if verdict.wait is not None:
+            return store.wait_for(job.id, job.attempt, verdict.wait, verdict.stats, **end)
         case "retry":
             return store.retry(job.id, job.attempt, verdict.told, delay=verdict.delay, queue=verdict.queue, **end)
         case "snooze":
@@ -199,7 +221,7 @@ def _tell(verb: str, job: Started, verdict: Verdict, ask: Ask) -> None:
 
 
 def _follow_up(verb: str, job: Started, ask: Ask) -> None:
-    if verb in ("retry", "snooze"):
+    if verb in ("retry", "snooze", "wait_for"):
         store.wake_clock()
     elif verb == "bury" and (error := ask(partial(announce, job.id, job.attempt)).error) is not None:
         telemetry.noticed("death not announced", job=job.id, error=type(error).__name__)

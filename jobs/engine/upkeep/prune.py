@@ -23,6 +23,7 @@ from jobs.models import (
     DeathNotice,
     Job,
     JobEdge,
+    JobEvent,
     JobLog,
     JobMemory,
     KeptAnswer,
@@ -54,12 +55,13 @@ def prune() -> None:
     DeathNotice.objects.filter(upto__lt=old).exclude(notifier__in=settings.JOBS_DEATH_NOTIFIERS).delete()
     Schedule.objects.filter(undeclared_at__lt=old).delete()
     # A deleted tenant may have left rows of these models, too.
-    for model in (Batch, JobLog, JobMemory, KeptAnswer, Schedule, WebhookEndpoint):
+    for model in (Batch, JobEvent, JobLog, JobMemory, KeptAnswer, Schedule, WebhookEndpoint):
         model._default_manager.exclude(Exists(all_tenants().filter(pk=OuterRef("tenant_id")))).delete()
     endpoint = WebhookEndpoint.objects.filter(pk=OuterRef("endpoint_id"))
     WebhookMessage.objects.exclude(Exists(endpoint)).delete()  # a job may have ended while its endpoint was removed
     WebhookHour.objects.filter(hour__lt=now - timedelta(days=2)).delete()
     _delete_free(KeptAnswer.objects.filter(created_at__lt=now - timedelta(seconds=answers.TTL)))
+    _delete_free(JobEvent.objects.filter(kept_until__lt=now))
     _forget_log(ScheduleRun, "at", old)  # no due time comes back: schedules only go forward (I10)
     waits = Job.objects.filter(pk=OuterRef("follower_id"), blocked_at__isnull=False)
     _delete_free(JobEdge.objects.filter(~Exists(waits)))  # their follower waits no longer, or was cancelled

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from jobs.portal.members import batches, tenant, views
+from jobs.portal.members import batches, event_links, tenant, views
 
 app_name = "jobs_members"
 urlpatterns = [
@@ -15,6 +15,7 @@ urlpatterns = [
     path("batches/<int:pk>/close", batches.close, name="close-batch"),
     path("batches/<int:pk>/cancel", batches.cancel, name="cancel-batch"),
     path("batches/<int:pk>/run-again", batches.run_again, name="run-batch-again"),
+    path("events/<str:token>/", event_links.tell, name="event"),
     path("<int:pk>/", views.job_detail, name="job"),
     path("<int:pk>/cancel", views.cancel_job, name="cancel"),
     path("<int:pk>/again", views.again, name="again"),

@@ -105,7 +105,7 @@ def _so_far(job: JobFacts, calls: int | None) -> str:
 
 def _until(job: JobFacts) -> str:
     """Return the sentence that says until when a waiting job may start; empty without such a limit."""
-    if job.expires_at is None or Status(job.status) not in WAITING:
+    if job.expires_at is None or job.waits_for is not None or Status(job.status) not in WAITING:
         return ""
     return f" It is cancelled if it has not started by {as_text(job.expires_at)}."
 
@@ -118,7 +118,7 @@ def _handed_back(job: JobFacts) -> str:
 
 def _since(job: JobFacts) -> datetime | None:
     by_status = {
-        Status.BLOCKED: job.created_at,
+        Status.BLOCKED: job.blocked_at,
         Status.CREATED: job.ready_at,
         Status.QUEUED: job.queued_at,
         Status.RUNNING: job.start_time,
@@ -143,6 +143,8 @@ def _blockers(job: JobFacts, standing: LinePosition | None, stopped: str) -> lis
 
 
 def _blocked(job: JobFacts) -> list[Blocker]:
+    if job.waits_for is not None:
+        return [statuses.waits_for_event(job)]
     others = predecessors(job.id)
     place = None if job.sequence is None else place_in_sequence(job.id)
     if place is None:

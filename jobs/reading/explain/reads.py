@@ -75,6 +75,8 @@ class JobFacts:
     type_paused: bool
     spent: list[tuple[str, int, int | None]]  # unit, used, budget: those used up that it spends
     behind: int | None  # the running job that must end before it starts
+    waits_for: str | None  # the event; once it is cancelled the one that it has waited for
+    blocked_at: datetime | None
     worker: str | None
     default_max_retries: int | None
     default_backoff: float

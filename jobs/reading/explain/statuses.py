@@ -6,10 +6,10 @@ from jobs.allocation.gates import Gate
 from jobs.calls.registry import spec_of
 from jobs.engine.attempt.policy import most_retries
 from jobs.lifecycle import Status
-from jobs.models import EXPIRED, HELD_UNTIL, NEIGHBOUR_ENDED, UNKNOWN_JOB_TYPE, WORKER_STOPPED
+from jobs.models import EXPIRED, HELD_UNTIL, NEIGHBOUR_ENDED, UNKNOWN_JOB_TYPE, UNTOLD, WORKER_STOPPED
 from jobs.reading.explain.gates import Blocker, as_text, closed
 from jobs.reading.explain.reads import JobFacts, Predecessor
-from plumbing.text import count_of_jobs, duration
+from plumbing.text import count_of_jobs, duration, in_one_line
 
 
 def scheduled(job: JobFacts) -> list[Blocker]:
@@ -65,6 +65,12 @@ def blocked(predecessors: list[Predecessor]) -> Blocker:
     return Blocker(Gate.BLOCKED, sentence, count, opens_at=min(moments, default=None))
 
 
+def waits_for_event(job: JobFacts) -> Blocker:
+    """The job waits for an event, until its patience ends."""
+    until = "" if job.expires_at is None else f" until {as_text(job.expires_at)}; then it is cancelled"
+    return Blocker(Gate.EVENT, f"Waits for the event {in_one_line(job.waits_for or '')}{until}.", opens_at=None)
+
+
 def queued(job: JobFacts) -> Blocker:
     """The job was handed over."""
     waits = f"waits for a worker of pool {job.queue.pool.name} to start it"
@@ -107,7 +113,8 @@ def ended(job: JobFacts, stopped: str) -> Blocker:
 def _because(job: JobFacts) -> str:
     if job.reason == EXPIRED and job.expires_at is not None:
         return f", since it had expired: nothing starts it after {as_text(job.expires_at)}"
-    return "" if job.reason is None else f", {job.reason}"
+    event = f" ({in_one_line(job.waits_for)})" if job.waits_for and job.reason == UNTOLD else ""
+    return "" if job.reason is None else f", {job.reason}{event}"
 
 
 def _length(time: timedelta) -> str:

@@ -1,14 +1,17 @@
 -- Arrow:  unblock, blocked -> created, when every job or batch that it waits for has ended as it should, and it is its turn in its
---         sequence; or drop, blocked -> cancelled, when one has not, and the follower's patience is over.
+--         sequence; or when the event that it waits for has come; or drop, blocked -> cancelled, when one has not, and the follower's patience is over.
 -- Who:    the reader of ends: a dispatch that sees news, one at a time (`hear`); elsewhere it does nothing.
 -- Change: the tallies of the batches in the news.
 -- Locks:  the jobs and batches that the news is about, and the followers that go on; it skips locked ones, and notes the news
 --         again. The tallies, which only the reader of ends writes.
--- Index:  primary keys; job_edges_of_follower, job_edges_until; jobs_blocked_of_tenant, jobs_one_of_sequence.
+-- Index:  primary keys; job_edges_of_follower, job_edges_until; jobs_blocked_of_tenant, jobs_one_of_sequence; jobs_waiting_for_event,
+--         job_events_once.
 -- The predecessor's row is locked before its status is read, and marked while it has not ended: so either this statement sees
 -- its end, or its end sees the mark, and leaves news (trigger awaited_job_ended).
 -- A job of a sequence is stored blocked, and only this statement lets it go. So of two that are stored or revived at the same
 -- moment one goes, and none waits for a lock: the index jobs_one_of_sequence would refuse the other.
+-- Who tells an event and who begins to wait for it each leave news in their transaction. So the look that follows the later commit
+-- sees both, and none of the two waits for a lock. A job that waits for an event has kept its turn in its sequence.
 -- Each look decides by the present rows, not by the contents of the news: so a further look does no harm.
 WITH
 -- include shared/clock
@@ -95,6 +98,17 @@ first AS MATERIALIZED (  -- the first that waits in each sequence of the news
         LIMIT 1
     ) j
 ),
+listener AS MATERIALIZED (
+    SELECT changed.tenant_id, changed.event, j.id
+    FROM (SELECT DISTINCT tenant_id, event FROM news WHERE event IS NOT NULL) changed
+    CROSS JOIN LATERAL (
+        SELECT id FROM jobs
+        WHERE tenant_id = changed.tenant_id AND waits_for BETWEEN changed.event AND changed.event
+          AND blocked_at IS NOT NULL  -- guard
+        ORDER BY waits_for, id  -- as in `first`
+        LIMIT %(batch)s
+    ) j
+),
 told AS MATERIALIZED (  -- of each job that may go on: how many of its edges are met here, or by which job it fails
     SELECT id, sum(met)::int AS met, max(failed_by) AS failed_by
     FROM (
@@ -105,21 +119,25 @@ told AS MATERIALIZED (  -- of each job that may go on: how many of its edges are
         SELECT job_id, 0, NULL FROM news WHERE job_id IS NOT NULL
         UNION ALL
         SELECT id, 0, NULL FROM first
+        UNION ALL
+        SELECT id, 0, NULL FROM listener
     ) each_one
     GROUP BY id
 ),
 turning AS MATERIALIZED (
-    SELECT j.id, told.failed_by
+    SELECT j.id, told.failed_by, event.document AS event
     FROM told
+    CROSS JOIN clock
     CROSS JOIN LATERAL (  -- by its number: with statistics of a time when none waited, a join would read all that wait
-        SELECT id, tenant_id, sequence, blocked_at FROM jobs WHERE id BETWEEN told.id AND told.id ORDER BY id LIMIT 1
+        SELECT id, tenant_id, sequence, blocked_at, waits_for FROM jobs WHERE id BETWEEN told.id AND told.id ORDER BY id LIMIT 1
     ) j
     CROSS JOIN LATERAL (  -- one more than are met would do
         SELECT count(*)::int AS edges FROM (SELECT FROM job_edges WHERE follower_id = told.id LIMIT told.met + 1) few
     ) open
     LEFT JOIN LATERAL (  -- it is under way, or is dead and stops the others
         SELECT one.id FROM jobs one
-        WHERE one.tenant_id = j.tenant_id AND one.sequence BETWEEN j.sequence AND j.sequence AND one.blocked_at IS NULL
+        WHERE one.tenant_id = j.tenant_id AND one.sequence BETWEEN j.sequence AND j.sequence
+          AND (one.blocked_at IS NULL OR one.waits_for IS NOT NULL)
           AND (one.end_time IS NULL OR (one.died_at IS NOT NULL AND one.sequence_stops))
         ORDER BY one.sequence
         LIMIT 1
@@ -131,13 +149,20 @@ turning AS MATERIALIZED (
         ORDER BY older.sequence, older.id
         LIMIT 1
     ) older ON true
+    LEFT JOIN LATERAL (
+        SELECT jsonb_build_object('name', e.name, 'payload', e.payload, 'told_at', e.told_at) AS document FROM job_events e
+        WHERE e.name = j.waits_for
+          AND e.tenant_id = j.tenant_id  -- guard I8
+          AND e.kept_until > clock.now  -- guard
+    ) event ON true
     WHERE j.blocked_at IS NOT NULL
+      AND (j.waits_for IS NULL OR event.document IS NOT NULL)  -- guard
       AND (told.failed_by IS NOT NULL OR told.met = open.edges)  -- guard
-      AND (told.failed_by IS NOT NULL OR turn.id IS NULL)  -- guard
-      AND (told.failed_by IS NOT NULL OR older.id IS NULL)  -- guard
+      AND (told.failed_by IS NOT NULL OR j.waits_for IS NOT NULL OR turn.id IS NULL)  -- guard
+      AND (told.failed_by IS NOT NULL OR j.waits_for IS NOT NULL OR older.id IS NULL)  -- guard
 ),
 held AS MATERIALIZED (
-    SELECT j.id, turning.failed_by
+    SELECT j.id, turning.failed_by, turning.event
     FROM turning
     CROSS JOIN LATERAL (
         SELECT id FROM jobs
@@ -153,6 +178,9 @@ changed AS (  -- one update: a job may wait, and be waited for
     SET status = CASE WHEN NOT c.turns THEN j.status WHEN c.failed_by IS NULL THEN 'created' ELSE 'cancelled' END,
         awaited = j.awaited OR c.marked,
         blocked_at = CASE WHEN NOT c.turns THEN j.blocked_at END,
+        waits_for = CASE WHEN held.event IS NULL THEN j.waits_for END,
+        event = coalesce(held.event, j.event),
+        expires_at = CASE WHEN held.event IS NULL THEN j.expires_at END,
         ready_at = CASE WHEN c.turns AND c.failed_by IS NULL THEN clock.now ELSE j.ready_at END,
         end_time = CASE WHEN c.turns AND c.failed_by IS NOT NULL THEN clock.now ELSE j.end_time END,
         reason = CASE WHEN c.turns AND c.failed_by IS NOT NULL THEN format(
@@ -170,6 +198,7 @@ changed AS (  -- one update: a job may wait, and be waited for
         GROUP BY id
     ) c
     CROSS JOIN clock
+    LEFT JOIN held ON held.id = c.id
     LEFT JOIN predecessor p ON p.id = c.failed_by
     LEFT JOIN batch b ON b.id = c.failed_by
     WHERE j.id = c.id
@@ -216,10 +245,14 @@ again AS (
     ) locked
     RETURNING id
 ),
-crowded AS (  -- the others of very many followers
-    INSERT INTO job_ends (xid, job_id)
-    SELECT pg_current_xact_id()::text::bigint, predecessor_id
-    FROM (SELECT predecessor_id, count(*) AS n FROM edge GROUP BY predecessor_id) seen
+crowded AS (  -- the others of very many followers, or of very many jobs that wait for one event
+    INSERT INTO job_ends (xid, job_id, tenant_id, event)
+    SELECT pg_current_xact_id()::text::bigint, id, tenant_id, event
+    FROM (
+        SELECT predecessor_id AS id, NULL::bigint AS tenant_id, NULL AS event, count(*) AS n FROM edge GROUP BY predecessor_id
+        UNION ALL
+        SELECT NULL, tenant_id, event, count(*) FROM listener GROUP BY tenant_id, event
+    ) seen
     WHERE n >= %(batch)s  -- guard
 )
 SELECT id, attempt, tenant_id, status FROM changed WHERE turns

@@ -17,6 +17,7 @@ revived AS (
         reason = NULL,
         behind = NULL,
         replaced_by = NULL,
+        waits_for = NULL,
         dedup_key = NULL,
         barred = false,
         retries = 0,

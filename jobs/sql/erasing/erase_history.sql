@@ -12,7 +12,7 @@ WITH seen AS MATERIALIZED (
 ),
 erased AS (
     UPDATE job_history h
-    SET args = '{}', stats = '{}', cursor = NULL, last_error = '', progress_note = '', user_key = '', dedup_key = %(erased)s,
+    SET args = '{}', stats = '{}', cursor = NULL, event = NULL, last_error = '', progress_note = '', user_key = '', dedup_key = %(erased)s,
         sequence = NULL,
         result_expires_at = NULL, result_bytes = NULL, failed_attempts = '[]'
     FROM seen

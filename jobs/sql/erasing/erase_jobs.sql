@@ -13,7 +13,7 @@ WITH seen AS MATERIALIZED (
 ),
 erased AS (
     UPDATE jobs
-    SET args = '{}', stats = '{}', cursor = NULL, last_error = '', progress_note = '', user_key = '', dedup_key = %(erased)s,
+    SET args = '{}', stats = '{}', cursor = NULL, event = NULL, waits_for = NULL, last_error = '', progress_note = '', user_key = '', dedup_key = %(erased)s,
         sequence = CASE WHEN died_at IS NOT NULL AND sequence_stops THEN sequence END,
         result_expires_at = NULL, result_bytes = NULL
     WHERE id IN (SELECT id FROM seen)

@@ -50,6 +50,8 @@ SELECT
     (
         SELECT b.id FROM jobs j JOIN jobs b ON b.id = j.behind WHERE j.id = job.id AND b.status = 'running'
     ) AS behind,
+    (SELECT j.waits_for FROM jobs j WHERE j.id = job.id) AS waits_for,
+    (SELECT j.blocked_at FROM jobs j WHERE j.id = job.id) AS blocked_at,
     runner.name AS worker,
     q.default_max_retries, q.default_backoff, q.backoff_grows, tenant.name AS tenant_name, q.name AS queue_name,
     EXISTS (SELECT FROM pools p WHERE p.name = q.pool AND p.kind = 'light') AS pool_is_light,

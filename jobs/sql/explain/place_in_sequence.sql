@@ -5,7 +5,8 @@ SELECT j.sequence AS name, turn.id AS turn_id, turn.status AS turn_status, older
 FROM jobs j
 LEFT JOIN LATERAL (
     SELECT one.id, one.status FROM jobs one
-    WHERE one.tenant_id = j.tenant_id AND one.sequence BETWEEN j.sequence AND j.sequence AND one.blocked_at IS NULL
+    WHERE one.tenant_id = j.tenant_id AND one.sequence BETWEEN j.sequence AND j.sequence
+      AND (one.blocked_at IS NULL OR one.waits_for IS NOT NULL)
       AND (one.end_time IS NULL OR (one.died_at IS NOT NULL AND one.sequence_stops))
     ORDER BY one.sequence
     LIMIT 1
@@ -14,7 +15,7 @@ CROSS JOIN LATERAL (
     SELECT max(id) AS last, count(*)::int AS n
     FROM (
         SELECT id FROM jobs
-        WHERE tenant_id = j.tenant_id AND sequence BETWEEN j.sequence AND j.sequence AND blocked_at IS NOT NULL AND id < j.id
+        WHERE tenant_id = j.tenant_id AND sequence BETWEEN j.sequence AND j.sequence AND blocked_at IS NOT NULL AND waits_for IS NULL AND id < j.id
         ORDER BY sequence DESC, id DESC
         LIMIT %(most)s
     ) few
@@ -23,7 +24,7 @@ CROSS JOIN LATERAL (
     SELECT count(*)::int AS n
     FROM (
         SELECT FROM jobs
-        WHERE tenant_id = j.tenant_id AND sequence BETWEEN j.sequence AND j.sequence AND blocked_at IS NOT NULL
+        WHERE tenant_id = j.tenant_id AND sequence BETWEEN j.sequence AND j.sequence AND blocked_at IS NOT NULL AND waits_for IS NULL
         ORDER BY sequence, id
         LIMIT %(most)s
     ) few

@@ -20,7 +20,7 @@ restored AS (
         max_retries, timeout, memory, status, ready_at,
         attempt, worker, worker_pid, created_at, waited_since, own_until, queued_at, handed_at, start_time,
         stats, last_error, result_expires_at, peak_memory, result_bytes,
-        trace_parent, cursor,
+        trace_parent, cursor, event,
         crashes, barred, retries, progress_note, awaited, predecessors, batch_id, announced,
         sequence, sequence_stops, units, spends, blocked_at
     )
@@ -30,7 +30,7 @@ restored AS (
         CASE WHEN sequence IS NULL THEN 'created' ELSE 'blocked' END, CASE WHEN sequence IS NULL THEN clock.now END,
         attempt, worker, worker_pid, created_at, waited_since, own_until, queued_at, handed_at, start_time,
         stats, last_error, result_expires_at, peak_memory, result_bytes,
-        trace_parent, cursor,
+        trace_parent, cursor, event,
         0, false, 0, '', EXISTS (SELECT FROM job_edges e WHERE e.predecessor_id = taken.id), predecessors, batch_id,
         EXISTS (
             SELECT FROM webhook_endpoints e

@@ -1,4 +1,5 @@
 -- Change: let jobs expire later, since identical calls have joined them. Not an arrow: the status stays.
+--         One that waits for an event keeps its patience.
 -- Who:    submit, for jobs that would expire before the new call does. Those that it misses have ended, or expired.
 -- Locks:  the rows, by id, until the caller's transaction ends. Index: primary key.
 WITH
@@ -15,7 +16,10 @@ mine AS MATERIALIZED (
     FOR NO KEY UPDATE OF j
 )
 UPDATE jobs
-SET expires_at = CASE WHEN expires_at IS NOT NULL THEN nullif(greatest(expires_at, asked.until), 'infinity') END
+SET expires_at = CASE
+    WHEN waits_for IS NOT NULL THEN expires_at
+    WHEN expires_at IS NOT NULL THEN nullif(greatest(expires_at, asked.until), 'infinity')
+END
 FROM mine JOIN asked USING (id)
 WHERE jobs.id = mine.id
 RETURNING jobs.id

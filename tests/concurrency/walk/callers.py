@@ -13,7 +13,7 @@ from jobs.models import ArchivedJob, PausedJobType
 from jobs.store import EVERY_TENANT
 from jobs.store.erasing import erase_jobs
 from tenants.models import Tenant
-from tests.concurrency.walk.world import QUEUES, USERS, NotPossible, World, possible
+from tests.concurrency.walk.world import EVENTS, QUEUES, USERS, NotPossible, World, possible
 
 TYPES = ("tests.letter", "tests.picture")
 SAME = tuple(uuid.UUID(int=n) for n in range(1, 4))  # of identical jobs
@@ -158,3 +158,9 @@ def delete_tenant(world: World) -> object:
     if deleted:
         world.replace(tenant)
     return deleted
+
+
+def tell(world: World) -> object:
+    """Somebody tells an event; it is kept for a short while."""
+    tenant, name = world.random.choice(world.tenants), world.random.choice(EVENTS)
+    return tenant, name, world.do(lambda: store.tell(tenant, name, "1"))

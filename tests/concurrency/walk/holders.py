@@ -5,11 +5,11 @@ from collections.abc import Callable
 from functools import partial
 
 from jobs import store
-from jobs.authoring.exceptions import Later
+from jobs.authoring.exceptions import EventWait, Later
 from jobs.lifecycle import HandBack
 from jobs.store import Failure, Holder, Seat
 from tests.concurrency.walk.naive import Row
-from tests.concurrency.walk.world import QUEUES, World
+from tests.concurrency.walk.world import EVENTS, QUEUES, World
 
 REFUSED = Failure("ValueError", "no")
 KILLED = Failure("ProcessDied", "killed")
@@ -103,6 +103,11 @@ def hold(world: World) -> object:
 
 def hand_back(world: World) -> object:
     return _settle(world, lambda job, attempt, by: store.hand_back(job, attempt, HandBack.DRAIN, by=by))
+
+
+def wait_for(world: World) -> object:
+    wait = EventWait(world.random.choice(EVENTS), world.random.choice((1.0, 20.0)))
+    return _settle(world, lambda job, attempt, by: store.wait_for(job, attempt, wait, by=by) and wait)
 
 
 def stop(world: World) -> object:

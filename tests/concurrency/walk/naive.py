@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db import transaction
 
-from jobs.models import Hold, Job, JobEdge, JobEnd, Queue, Worker
+from jobs.models import Hold, Job, JobEdge, JobEnd, JobEvent, Queue, Worker
 from tenants.models import TenantQueue
 
 Level = tuple[object, ...]
@@ -19,7 +19,7 @@ Tokens = Callable[[TenantQueue | Queue], float]
 COLUMNS = (
     *("id", "tenant_id", "queue_id", "priority", "user_key", "status", "slot", "ticket", "attempt", "followed"),
     *("worker", "worker_pid", "ready_at", "end_time", "cancel_requested_at", "blocked_at"),
-    *("sequence", "sequence_stops", "died_at", "spends"),
+    *("sequence", "sequence_stops", "died_at", "spends", "waits_for"),
 )
 
 
@@ -33,6 +33,7 @@ class Picture:
     queues: dict[int, Queue]
     workers: list[Worker]
     holds: list[Hold]
+    told: set[tuple[int, str]]  # the events that are kept
 
     @property
     def held(self) -> list[Row]:
@@ -65,6 +66,7 @@ def look(now: datetime) -> Picture:
         {queue.pk: queue for queue in Queue.objects.all()},
         list(Worker.objects.order_by("pk")),
         list(Hold.objects.all()),
+        set(JobEvent.objects.filter(kept_until__gt=now).values_list("tenant_id", "name")),
     )
 
 
@@ -164,7 +166,8 @@ def stuck(picture: Picture) -> Iterator[str]:
         if edge.predecessor_id in under_way or (edge.until is not None and edge.until > picture.now)
     }
     for job in picture.jobs:
-        if job.blocked_at is not None and job.id not in holding and not ahead(job, picture):
+        waits = (job.tenant_id, job.waits_for) not in picture.told if job.waits_for else ahead(job, picture)
+        if job.blocked_at is not None and job.id not in holding and not waits:
             yield f"job {job.id} of tenant {job.tenant_id} is blocked, and nothing blocks it"
 
 
@@ -182,7 +185,7 @@ def of_sequence(job: Row, picture: Picture) -> list[Row]:
 def ahead(job: Row, picture: Picture) -> list[Row]:
     """Those of its sequence whose turn comes before its own."""
     others = [] if job.sequence is None else of_sequence(job, picture)
-    return [other for other in others if other.blocked_at is None or other.id < job.id]
+    return [other for other in others if other.blocked_at is None or other.waits_for or other.id < job.id]
 
 
 def out_of_turn(before: Picture, after: Picture) -> Iterator[str]:
@@ -191,8 +194,17 @@ def out_of_turn(before: Picture, after: Picture) -> Iterator[str]:
     for job in after.jobs:
         if job.id in waited and job.blocked_at is None and job.end_time is None:
             for other in ahead(job, after):
-                if other.blocked_at is None or other.id in waited:
+                if other.blocked_at is None or other.waits_for or other.id in waited:
                     yield f"job {job.id} goes beside job {other.id} of sequence {job.sequence}"
+
+
+def opened_untold(before: Picture, after: Picture) -> Iterator[str]:
+    """The jobs that this step has let go before anybody has told the event that they waited for."""
+    waited = {job.id: job.waits_for for job in before.jobs if job.blocked_at is not None and job.waits_for}
+    for job in after.jobs:
+        went = job.id in waited and job.blocked_at is None and job.end_time is None
+        if went and (job.tenant_id, waited[job.id]) not in after.told:
+            yield f"job {job.id} goes on without the event {waited[job.id]}"
 
 
 def started_though_held(before: Picture, after: Picture) -> Iterator[str]:

@@ -49,6 +49,8 @@ OFTEN = {
     holders.die: 3,
     holders.hold: 2,
     holders.hand_back: 3,
+    holders.wait_for: 4,
+    callers.tell: 4,
 }
 SELDOM = (
     *(holders.fail, holders.retry, holders.snooze, holders.stop),
@@ -65,6 +67,7 @@ VERBS: dict[Callable[[World], object], int] = OFTEN | dict.fromkeys(SELDOM, 1)
 def nobody_else(settings):
     """The walk alone dispatches; workers may be silent for a while; ended jobs go to the history early."""
     settings.JOBS_BEAT_INTERVAL = 20.0
+    settings.JOBS_EVENT_TTL = 5.0
     previous = runtime.change(relay=lambda: None)
     logging.disable(logging.INFO)  # a line for each transition, of thousands
     settings.JOBS_ARCHIVE_AFTER = 30 / 86_400
@@ -80,6 +83,7 @@ def wrong(walk: World, verb: Callable[[World], object], said: str) -> list[str]:
     dispatched = verb in {operators.dispatch, operators.one_pass, feeders.trip, feeders.feed}
     found = [*naive.exceeded(before, after, dispatched=dispatched), *door.wrong(after, notes)]
     found += [*naive.out_of_turn(before, after), *naive.started_though_held(before, after)]
+    found += naive.opened_untold(before, after)
     if verb is not operators.end_transaction:  # it may have started before
         found += door.overran(before, after, noted.spent & notes.spent)
     if dispatched:

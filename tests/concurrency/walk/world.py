@@ -20,6 +20,7 @@ from tests.sql import sql
 USERS = ("", "ada", "ada", "bob")
 LIGHT = "light"  # the pool of light workers
 POOLS = ("default", LIGHT, "other")
+EVENTS = ("approved", "paid", "shipped")
 QUEUES = ("default", "emails", "reports", "letters")
 # Nobody else goes on while one session waits for a lock of another: so it never gets it, however long it waits.
 NOT_LONG = "SET lock_timeout = '20ms'"

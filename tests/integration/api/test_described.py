@@ -140,6 +140,7 @@ def good(world: World, ask_what_if: Callable[..., Any]) -> dict[str, Callable[[]
         "revive_batch": partial(world.batch, Status.ERROR),
         "read_reason": world.job,
         "read_result": world.finished,
+        "tell_event": lambda: {"body": {"name": "approved:42", "payload": [1]}},
         "list_memories": listing(world.memory),
         "read_memory": world.memory,
         "clear_memory": world.memory,

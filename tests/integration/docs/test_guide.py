@@ -96,7 +96,7 @@ def _as_shown(want: str, got: str) -> bool:
     return doctest.OutputChecker().check_output(want, got, doctest.ELLIPSIS)
 
 
-@pytest.mark.parametrize("page", ["calls", "options", "recurring", "results", "checkpoints", "processes"])
+@pytest.mark.parametrize("page", ["calls", "options", "recurring", "results", "checkpoints", "events", "processes"])
 def test_a_page_of_the_guide_runs_after_the_example(page: str, names, register, sent) -> None:
     worker = register(concurrency=100)
 

@@ -212,8 +212,8 @@ def test_a_blocked_job_is_said_to_have_no_start(tenant, owner, mate, operator):
     forecast(job)
     assert owner.get(f"/api/v1/jobs/{job.pk}").json()["starts"] == {"reason": "blocked"} | dict.fromkeys(NUMBERS)
     for client, address in ((mate, f"/jobs/{job.pk}/"), (operator, f"/ops/jobs/{job.pk}/")):
-        assert "There is no forecast of its start: other jobs have to end first." in told(client, address)
-    assert "unknown: other jobs have to end first" in run("jobs", "show", job.pk)
+        assert "There is no forecast of its start: it waits for other jobs, or for an event." in told(client, address)
+    assert "unknown: it waits for other jobs, or for an event" in run("jobs", "show", job.pk)
 
 
 def test_a_tenants_page_says_when_the_last_in_line_starts_and_when_one_would_that_comes_now(job):

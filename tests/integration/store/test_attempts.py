@@ -8,6 +8,7 @@ import pytest
 from django.utils import timezone
 
 from jobs import store
+from jobs.authoring.exceptions import EventWait
 from jobs.lifecycle import ARROWS, HandBack, Status
 from jobs.models import Attempt, Job
 from jobs.store import Failure, Holder
@@ -24,6 +25,7 @@ OUTCOMES = {
     "retry": "retry",
     "snooze": "snooze",
     "hand_back": "hand_back",
+    "wait_for": "wait_for",
     "stop": "cancelled",
     "stop by take_back": "cancelled",
     "take_back": "crash",
@@ -113,6 +115,7 @@ class TestFacts:
             "retry": lambda: store.retry(job.pk, 3, failure, delay=1, peak_memory=9),
             "snooze": lambda: store.snooze(job.pk, 3, {}, delay=1, peak_memory=9),
             "hand_back": lambda: store.hand_back(job.pk, 3, HandBack.DRAIN, {}, peak_memory=9),
+            "wait_for": lambda: store.wait_for(job.pk, 3, EventWait("approved", 60), {}, peak_memory=9),
             "stop": lambda: store.stop(job.pk, 3, {}, peak_memory=9),
         }[verb]()
         assert Attempt.objects.get().peak_memory == 9

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.db import IntegrityError, connection
 
-from jobs import Abandon, Retry, RetryLater, current_job
+from jobs import Abandon, Retry, RetryLater, WaitFor, current_job, events
 from jobs.contrib.testing import drain, hand_back_next, run
 from jobs.models import Job
 from tests.factories import status
@@ -101,6 +101,20 @@ class TestLater:
             drain(later=True, most=10)
 
 
+class TestEvents:
+    def test_a_run_needs_an_event_that_has_come(self, thing, body):
+        def waits(self):
+            if current_job().event is None:
+                raise WaitFor("approved", seconds=60)
+            return current_job().event.payload
+
+        body(waits)
+        with pytest.raises(AssertionError, match="has not ended: Waits for the event approved until"):
+            run(thing.async_.echo)
+        events.tell(thing.tenant, "approved", 7)
+        assert run(thing.async_.echo) == 7
+
+
 class TestHandedBack:
     @pytest.fixture
     def units(self, body) -> list[tuple[int, int]]:
@@ -144,7 +158,7 @@ class TestRun:
     def test_a_job_that_cannot_run_tells_why(self, thing):
         thing.tenant.jobs_queue.num_slots = 0
         thing.tenant.jobs_queue.save()
-        with pytest.raises(AssertionError, match=f"did not run: Tenant {thing.tenant.name} has 0 slots"):
+        with pytest.raises(AssertionError, match=f"has not ended: Tenant {thing.tenant.name} has 0 slots"):
             run(thing.async_.echo)
 
     def test_jobs_behind_a_run_still_wait(self, thing):
