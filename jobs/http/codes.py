@@ -41,6 +41,7 @@ class ProblemCode(StrEnum):
     JOB_NOT_RUNNING = "job_not_running", 409, "The job does not run."
     JOB_NOT_SUCCESSFUL = "job_not_successful", 409, "The job ended without success, so it has no result."
     BATCH_CLOSED = "batch_closed", 409, "The batch is closed."
+    EVENT_CAME = "event_came", 409, "An event of this name has come already. Its payload stays."
     SCHEDULE_IN_CODE = "schedule_in_code", 409, "The operator's code declares the schedule, and only that changes it."
     RESULT_GONE = "result_gone", 410, "The job succeeded, but its result is not kept any more."
     TOO_LARGE = "too_large", 413, "The body, or the field that errors names, is too large."

@@ -8,7 +8,7 @@ from plumbing.names import named
 class Migration(migrations.Migration):
 
     dependencies = [
-        (named('jobs'), '0010_units'),
+        (named('jobs'), '0011_events'),
     ]
 
     operations = [

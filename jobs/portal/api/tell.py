@@ -10,6 +10,7 @@ from jobs.authoring.exceptions import MOST_OF_NAME
 from jobs.engine.verbs import events
 from jobs.http import idempotency, inputs, schemas
 from jobs.http.auth import CallerRequest
+from jobs.http.codes import ProblemCode
 from jobs.http.problems import ProblemError
 
 router = Router(tags=["jobs"])
@@ -41,5 +42,5 @@ class KeptEvent(Schema):
 def tell_event(request: CallerRequest, event: NewEvent) -> HttpResponse:
     """Tell an event: your jobs that wait for it go on. 409: one of this name has come already, and stays."""
     if not events.tell(request.auth.tenant, event.name, event.payload):
-        raise ProblemError(409, "An event of this name has come already. Its payload stays.")
+        raise ProblemError(ProblemCode.EVENT_CAME, "An event of this name has come already. Its payload stays.")
     return schemas.answer(201, {"name": event.name, "payload": event.payload})
