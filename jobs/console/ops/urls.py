@@ -7,9 +7,11 @@ from jobs.console.ops.batch import view as batch
 from jobs.console.ops.batches import view as batches
 from jobs.console.ops.bulk_change.view import ACTIONS
 from jobs.console.ops.dead import view as dead
+from jobs.console.ops.find import view as find
 from jobs.console.ops.health import view as health
 from jobs.console.ops.job import view as job
 from jobs.console.ops.job_type import view as job_type
+from jobs.console.ops.jobs import suggestions
 from jobs.console.ops.jobs import view as jobs
 from jobs.console.ops.new_job import view as new_job
 from jobs.console.ops.overview import view as overview
@@ -27,6 +29,8 @@ from jobs.console.ops.workers import view as workers
 app_name = "jobs_ops"
 urlpatterns = [
     path("", overview.show, name="overview"),
+    path("find/", find.show, name="find"),
+    path("find/places", find.offer, name="places"),
     path("tenants/", tenants.show, name="tenants"),
     path("tenants/<str:slug>/", tenant.show, name="tenant"),
     path("tenants/<str:slug>/change", tenant.change, name="change-tenant"),
@@ -45,6 +49,8 @@ urlpatterns = [
     path("types/resume", job_type.resume, name="resume-type"),
     path("types/<str:name>/", job_type.show, name="job-type"),
     path("jobs/", jobs.show, name="jobs"),
+    path("jobs/suggestions", suggestions.suggest, name="suggestions"),
+    path("jobs/keep-search", jobs.keep_search, name="keep-search"),
     path("jobs/new/", new_job.form, name="new-job"),
     path("jobs/submit", new_job.submit, name="submit"),
     path("jobs/<int:pk>/", job.show, name="job"),

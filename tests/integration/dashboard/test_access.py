@@ -32,6 +32,9 @@ PAGES = {
     "/ops/jobs/{job}/": "view_job",
     "/ops/jobs/new/": "add_job",
     "/ops/types/reports.datareport.execute/": "view_job",
+    "/ops/jobs/suggestions": "view_job",
+    "/ops/find/": "view_job",
+    "/ops/find/places": "view_job",
     "/ops/batches/": "view_job",
     "/ops/batches/{batch}/": "view_job",
     "/ops/dead/": "view_deadletter",
@@ -132,9 +135,9 @@ def posted(client: Client, path: str, body: dict[str, str], things: dict[str, in
 
 
 def test_no_address_is_missing_here(things):
-    """But how far an action is, which test_many asks for, and the colours of one's own browser."""
+    """But how far an action is, which test_many asks for, and the cookies of one's own browser."""
     here = {resolve(path.format(**things)).url_name for path in (*PAGES, *ACTIONS)}
-    names = {pattern.name for pattern in urls.urlpatterns} - {"theme"}
+    names = {pattern.name for pattern in urls.urlpatterns} - {"theme", "keep-search"}
     assert here == {name for name in names if not name.endswith("-progress")}
 
 

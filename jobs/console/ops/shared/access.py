@@ -87,6 +87,7 @@ def plain_page(
 
 
 SINGLE_KEYS = (  # besides those of the menu; keys.js handles them
+    (["Ctrl", "K"], "Find a page, tenant, type or queue"),
     ("/", "Search"),
     ("jk", "Next row, previous row"),
     ("x", "Select the row"),
