@@ -16,6 +16,9 @@ from jobs.console.ops.jobs import view as jobs
 from jobs.console.ops.new_job import view as new_job
 from jobs.console.ops.overview import view as overview
 from jobs.console.ops.queues import view as queues
+from jobs.console.ops.records import access as access_records
+from jobs.console.ops.records import schedules as schedule_records
+from jobs.console.ops.records import view as records
 from jobs.console.ops.run import view as run
 from jobs.console.ops.runs import view as runs
 from jobs.console.ops.schedules import view as schedules
@@ -34,6 +37,12 @@ urlpatterns = [
     path("tenants/", tenants.show, name="tenants"),
     path("tenants/<str:slug>/", tenant.show, name="tenant"),
     path("tenants/<str:slug>/change", tenant.change, name="change-tenant"),
+    path("tenants/<str:slug>/new-key/", access_records.new_key, name="new-key"),
+    path("tenants/<str:slug>/add-key", access_records.add_key, name="add-key"),
+    path("tenants/<str:slug>/new-member/", access_records.new_member, name="new-member"),
+    path("tenants/<str:slug>/add-member", access_records.add_user, name="add-member"),
+    path("new-tenant/", records.new_tenant, name="new-tenant"),  # not below tenants/, where it might be a slug
+    path("new-tenant/add", records.add_tenant, name="add-tenant"),
     path("usage/", usage.show, name="usage"),
     path("webhooks/", webhooks.show, name="webhooks"),
     path("webhooks/add", webhooks.add, name="add-webhook"),
@@ -43,6 +52,8 @@ urlpatterns = [
     path("webhooks/<int:pk>/try-now", webhooks.try_now, name="try-webhook-now"),
     path("webhooks/<int:pk>/replace-secret", webhooks.replace_secret, name="replace-webhook-secret"),
     path("queues/", queues.show, name="queues"),
+    path("new-queue/", records.new_queue, name="new-queue"),
+    path("new-queue/add", records.add_queue, name="add-queue"),
     path("queues/<slug:name>/change", queues.change, name="change-queue"),
     path("queues/<slug:name>/open", queues.open_queue, name="open-queue"),
     path("types/pause", job_type.pause, name="pause-type"),
@@ -63,6 +74,10 @@ urlpatterns = [
     path("workers/", workers.show, name="workers"),
     path("workers/<uuid:pk>/drain", workers.drain_worker, name="drain"),
     path("schedules/", schedules.show, name="schedules"),
+    path("schedules/new/", schedule_records.new, name="new-schedule"),
+    path("schedules/add", schedule_records.add, name="add-schedule"),
+    path("schedules/<int:pk>/", schedule_records.edit, name="schedule"),
+    path("schedules/<int:pk>/change", schedule_records.change, name="change-schedule"),
     path("schedules/<int:pk>/act", schedules.act, name="act-on-schedule"),
     path("runs/", runs.show, name="runs"),
     path("runs/<uuid:bulk>/", run.show, name="run"),

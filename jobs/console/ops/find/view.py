@@ -16,7 +16,6 @@ from jobs.pages.typed import texts
 from plumbing.addresses import address
 from plumbing.names import named
 
-
 SEARCH = "search"
 
 

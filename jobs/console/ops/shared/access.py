@@ -117,6 +117,7 @@ PAGES = (  # name, label, key after "g", permission
 )
 # Pages without an entry, and the page that leads to them.
 BENEATH = {"usage": "tenants", "webhooks": "tenants", "what-if": "tenants", "batches": "jobs", "runs": "jobs"}
+BENEATH |= {"new-tenant": "tenants", "new-queue": "queues", "find": ""}
 
 
 @dataclass(frozen=True)
