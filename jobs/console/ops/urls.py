@@ -20,6 +20,7 @@ from jobs.console.ops.records import access as access_records
 from jobs.console.ops.records import schedules as schedule_records
 from jobs.console.ops.records import view as records
 from jobs.console.ops.run import view as run
+from jobs.console.ops.runbook import view as runbook
 from jobs.console.ops.runs import view as runs
 from jobs.console.ops.schedules import view as schedules
 from jobs.console.ops.shared import themes
@@ -82,6 +83,7 @@ urlpatterns = [
     path("runs/", runs.show, name="runs"),
     path("runs/<uuid:bulk>/", run.show, name="run"),
     path("health/", health.show, name="health"),
+    path("runbooks/<slug:name>/", runbook.show, name="runbook"),
     *(address for action in ACTIONS for address in action.paths()),
     *extensions.pages(),
     path("theme", themes.choose, name="theme"),

@@ -48,6 +48,7 @@ PAGES = {
     "/ops/tenants/acme/new-key/": "add_apikey",
     "/ops/tenants/acme/new-member/": "add_member",
     "/ops/health/": "view_worker",
+    "/ops/runbooks/deaths/": "view_worker",
     "/ops/runs/": "view_change",
     "/ops/runs/{run}/": "view_change",
 }

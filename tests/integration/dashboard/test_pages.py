@@ -412,7 +412,12 @@ def test_health_shows_the_conditions_that_hold_and_counts_the_others(client, set
         "the cause, and its consequence"
     )
     assert f"{len(RULES) - 2} other checks" in page
-    assert "docs/runbooks/worker_silent.md" in page
+    assert 'href="/ops/runbooks/worker_silent/">What to do' in page
+    for rule in RULES:
+        runbook = text(client.get(f"/ops/runbooks/{rule.code}/"))
+        assert f"<code>{rule.code}</code>)</h1>" in runbook
+        assert not re.search(r'href="(?!/ops/|/admin/|/static/|https://|#)[^"]', runbook)
+    assert client.get("/ops/runbooks/nothing/").status_code == 404
     assert "glossary" not in page
     settings.JOBS_DOCS_URL = "https://wiki.example/docs/"
     page = text(client.get("/ops/health/"))
