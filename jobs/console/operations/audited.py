@@ -88,14 +88,14 @@ def values_in_words(change: Change) -> str:
 def _own_values(change: Change) -> Iterator[tuple[str, Any]]:
     """Yield the names and values of an added row that are not defaults, in the order of the fields of its model.
 
-    Its name, its tenant and its secrets are left out.
+    What its subject says, its tenant and its secrets are left out.
     """
     for field in _model(change)._meta.concrete_fields:
         value = change.values.get(field.attname, [None])[-1]
         usual = field.get_default()
-        if value in (None, "", [], {}, usual, change.subject) or field.attname in UNTOLD or is_secret(field.attname):
-            continue
-        yield field.attname, value
+        told = value in (None, "", [], {}, usual) or (isinstance(value, str) and value in change.subject)
+        if not (told or field.attname in UNTOLD or is_secret(field.attname)):
+            yield field.attname, value
 
 
 def _change_in_words(change: Change, name: str, value: Any) -> str:
