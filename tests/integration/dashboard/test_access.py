@@ -34,6 +34,8 @@ PAGES = {
     "/ops/jobs/new/": "add_job",
     "/ops/types/reports.datareport.execute/": "view_job",
     "/ops/jobs/suggestions": "view_job",
+    "/ops/jobs/csv": "view_job",
+    "/ops/dead/csv": "view_deadletter",
     "/ops/find/": "view_job",
     "/ops/find/places": "view_job",
     "/ops/batches/": "view_job",

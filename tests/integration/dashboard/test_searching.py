@@ -1,5 +1,7 @@
 """The language of the search, its suggestions, the searches that are kept, and the page and palette that find names."""
 
+import csv
+import io
 import re
 from datetime import timedelta
 
@@ -126,7 +128,7 @@ def test_the_palette_and_its_page_find_what_their_user_may_open(client, jobs, op
     assert "/ops/tenants/" in offers(client, "")
     assert offers(client, "acme") == ["/ops/tenants/acme/"]
     assert offers(client, "other ship") == ["/ops/tenants/other/"]
-    assert offers(client, "webho") == ["/ops/jobs/?q=queue%3Awebhooks"]
+    assert offers(client, "ebhook") == ["/ops/jobs/?q=queue%3Awebhooks"]
     assert offers(client, "mail")[0] == "/ops/jobs/?q=queue%3Amail", "the whole name first"
     assert offers(client, str(jobs["slow"].pk)) == [f"/ops/jobs/{jobs['slow'].pk}/"]
     assert offers(client, "status:dead") == ["/ops/jobs/?q=status%3Adead"]
@@ -145,3 +147,20 @@ def test_the_palette_and_its_page_find_what_their_user_may_open(client, jobs, op
     for typed in ("tenant:acme", str(jobs["slow"].pk), "reports.datareport.execute"):
         assert client.get("/ops/find/", {"q": typed})["Location"].startswith("/ops/jobs/?q=")
     assert re.search(r'<form class="search" action="/ops/find/"', page)
+
+
+def test_a_list_is_a_file_without_formulas_of_what_its_search_finds(client, jobs):
+    Job.objects.filter(pk=jobs["slow"].pk).update(user_key="=1+1", last_error="ValueError: a\nb")
+    answer = client.get("/ops/jobs/csv", {"q": "tenant:acme"})
+    assert answer["Content-Disposition"] == 'attachment; filename="jobs.csv"'
+    [row] = csv.DictReader(io.StringIO(answer.content.decode()))
+    assert (row["id"], row["tenant"], row["type"]) == (str(jobs["slow"].pk), "acme", "reports.datareport.execute")
+    assert (row["user"], row["ran_seconds"], row["waited_seconds"]) == ("'=1+1", "90.0", "70.0")
+    assert "\n" not in row["error"]
+    assert client.get("/ops/jobs/csv", {"q": "nonsense"})["Location"] == "/ops/jobs/?q=nonsense"
+    dead = make_job(TenantFactory(slug="fourth"), Status.DEAD, last_error="ValueError: no")
+    [row] = csv.DictReader(io.StringIO(client.get("/ops/dead/csv", {"tenant": "fourth"}).content.decode()))
+    assert (row["id"], row["status"]) == (str(dead.pk), "dead")
+    assert client.get("/ops/dead/csv", {"since": "x"})["Location"] == "/ops/dead/?since=x"
+    for page in ("/ops/jobs/", "/ops/dead/"):
+        assert f'href="{page}csv?' in text(client.get(page))

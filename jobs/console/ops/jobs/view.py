@@ -5,12 +5,14 @@ from datetime import datetime
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
+from django.urls import reverse
 
 from jobs.calls.refusals import InvalidRequest
 from jobs.console.ops.jobs.suggestions import meant
 from jobs.console.ops.shared import live, search_language, snapshot
 from jobs.console.ops.shared.access import action_for, page_for
 from jobs.console.ops.shared.answers import done, sentence
+from jobs.console.ops.shared.job_sheet import MOST, file_of
 from jobs.console.ops.shared.kept_searches import as_kept, keep, kept
 from jobs.console.ops.shared.snapshot import Snapshot
 from jobs.pages.forms import query_with
@@ -70,6 +72,18 @@ def show(request: HttpRequest) -> HttpResponseBase:
         "states": status_words.TABLE,
     }
     return live.page(request, "jobs", "Jobs", ("old", "numbers", "newer"), context, every=REFRESH_SECONDS, ask=stays)
+
+
+@page_for("jobs.view_job")
+def sheet(request: HttpRequest) -> HttpResponse:
+    """Answer with the jobs that match the search `q`, below the id `before`, as a file; a page shows what is wrong."""
+    now, typed = snapshot.current().now, request.GET.get("q", "").strip()
+    try:
+        sought = search_language.read(typed, now)
+    except InvalidRequest:
+        return redirect(f"{reverse('jobs_ops:jobs')}{query_with(request.GET)}")
+    before = number(request.GET.get("before", ""), LARGEST_ID - 1)
+    return file_of("jobs", listing.page(sought, MOST, before=before).jobs, now)
 
 
 @action_for("jobs.view_job")
