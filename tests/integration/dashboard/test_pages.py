@@ -191,7 +191,7 @@ class TestSearch:
         response = client.get("/ops/jobs/999999999/")
         assert response.status_code == 404
         page = response.content.decode()
-        assert "There is no job 999,999,999. The highest id is " in page
+        assert "There is no job 999999999. The highest id is " in page
         assert 'href="/ops/jobs/"' in page, "the menu, to go on"
         assert client.get(f"/ops/jobs/{2**64}/").status_code == 404
 

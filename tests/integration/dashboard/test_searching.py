@@ -109,6 +109,8 @@ def test_a_kept_search_is_its_users_alone(client, jobs, operator):
     client.post("/ops/jobs/keep-search", {"q": "nonsense"})
     client.post("/ops/jobs/keep-search", {"q": "status:dead", "forget": "1"})
     assert re.findall("★ ([^<]+)<", text(client.get("/ops/jobs/"))) == ["tenant:acme since:1h"]
+    places = client.get("/ops/find/places", {"q": "since:1h"}).json()["offers"]
+    assert places[0]["address"] == "/ops/jobs/?q=tenant%3Aacme+since%3A1h"
     stranger = browser_of(staff("view_job"))
     stranger.cookies[kept_searches.COOKIE] = client.cookies[kept_searches.COOKIE].value
     assert "★" not in text(stranger.get("/ops/jobs/"))

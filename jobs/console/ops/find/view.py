@@ -12,6 +12,7 @@ from django.urls import reverse
 from jobs.calls.refusals import InvalidRequest
 from jobs.console.ops.shared import finding, live, search_language
 from jobs.console.ops.shared.access import menu, page_for
+from jobs.console.ops.shared.kept_searches import kept
 from jobs.pages.typed import texts
 from plumbing.addresses import address
 from plumbing.names import named
@@ -72,6 +73,9 @@ def _places(request: HttpRequest, typed: str) -> Iterator[Place]:
         for entry in menu(request)
         if entry.label.lower().startswith(typed.lower())
     )
+    for search in kept(request):
+        if typed.lower() in search.lower():
+            yield Place("kept search", search, "", _jobs(search))
     if typed and request.user.has_perm(named("tenants.view_tenantqueue")):
         for tenant in finding.tenants(typed):
             where = reverse("jobs_ops:tenant", args=[tenant.jobs_slug])
