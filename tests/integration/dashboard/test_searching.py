@@ -134,7 +134,7 @@ def test_the_palette_and_its_page_find_what_their_user_may_open(client, jobs, op
     assert offers(client, "mail")[0] == "/ops/jobs/?q=queue%3Amail", "the whole name first"
     assert offers(client, str(jobs["slow"].pk)) == [f"/ops/jobs/{jobs['slow'].pk}/"]
     assert offers(client, "status:dead") == ["/ops/jobs/?q=status%3Adead"]
-    assert offers(client, "datareport.exec")[0] == "/ops/jobs/?q=type%3Areports.datareport.execute"
+    assert offers(client, "datareport.exec")[0] == "/ops/types/reports.datareport.execute/"
     assert offers(client, "9" * 30) == []
     few = operator("view_job")
     assert offers(few, "acme") == []

@@ -14,7 +14,6 @@ from jobs.console.ops.shared import finding, live, search_language
 from jobs.console.ops.shared.access import menu, page_for
 from jobs.console.ops.shared.kept_searches import kept
 from jobs.pages.typed import texts
-from plumbing.addresses import address
 from plumbing.names import named
 
 SEARCH = "search"
@@ -76,17 +75,22 @@ def _places(request: HttpRequest, typed: str) -> Iterator[Place]:
     for search in kept(request):
         if typed.lower() in search.lower():
             yield Place("kept search", search, "", _jobs(search))
-    if typed and request.user.has_perm(named("tenants.view_tenantqueue")):
+    if typed:
+        yield from _named(request, typed)
+
+
+def _named(request: HttpRequest, typed: str) -> Iterator[Place]:
+    """Yield the tenants, job types and queues with this in their names, and the search that it may be."""
+    if request.user.has_perm(named("tenants.view_tenantqueue")):
         for tenant in finding.tenants(typed):
             where = reverse("jobs_ops:tenant", args=[tenant.jobs_slug])
             yield Place("tenant", tenant.jobs_name, tenant.jobs_slug, where)
-    if typed:
-        for name in finding.job_types(typed):
-            yield Place("job type", name, "", address("jobs_ops:type", name) or _jobs(f"type:{name}"))
-        for name in finding.queues(typed):
-            yield Place("queue", name, "", _jobs(f"queue:{name}"))
-        if not search_language.bare(typed):
-            yield Place(SEARCH, typed, "jobs that match", _jobs(typed))
+    for name in finding.job_types(typed):
+        yield Place("job type", name, "", reverse("jobs_ops:job-type", args=[name]))
+    for name in finding.queues(typed):
+        yield Place("queue", name, "", _jobs(f"queue:{name}"))
+    if not search_language.bare(typed):
+        yield Place(SEARCH, typed, "jobs that match", _jobs(typed))
 
 
 def _jobs(search: str) -> str:
