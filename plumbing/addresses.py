@@ -1,5 +1,6 @@
 """Addresses of pages that a project may not have: the admin's pages, the logout; and the redirect to its login."""
 
+from typing import Any
 from urllib.parse import urlencode
 
 from django.conf import settings
@@ -28,6 +29,12 @@ def in_admin(page: str, *args: object) -> str:
     """
     ours = page.partition("_")[0] in OURS
     return address(f"admin:{named(page) if ours else page}", *args)
+
+
+def home_of_operator(user: Any) -> str:
+    """Return where an operator lands: the live pages, if the user may see jobs; else the admin; "" without either."""
+    pages = address("jobs_ops:overview") if user.has_perm(named("jobs.view_job")) else ""
+    return pages or in_admin("index")
 
 
 def logout() -> str:

@@ -15,6 +15,7 @@ from django.shortcuts import resolve_url
 from django.urls import reverse
 from django.utils import timezone
 
+from plumbing.addresses import home_of_operator
 from tenants.operators import is_operator
 
 
@@ -31,9 +32,7 @@ def login_of_admin(request: HttpRequest) -> HttpResponseRedirect:
 
 def home_of(user: Any) -> str:
     """Return the address of the user's home page. For staff who may not see jobs, it is the admin."""
-    if not is_operator(user):
-        return resolve_url(settings.LOGIN_REDIRECT_URL)
-    return reverse("jobs_ops:overview" if user.has_perm("jobs.view_job") else "admin:index")
+    return home_of_operator(user) if is_operator(user) else resolve_url(settings.LOGIN_REDIRECT_URL)
 
 
 @receiver(user_logged_in)

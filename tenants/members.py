@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.module_loading import import_string
 
-from plumbing.addresses import in_admin, to_login
+from plumbing.addresses import home_of_operator, to_login
 from plumbing.rendering import kept_by_nobody, page
 from tenants import audit
 from tenants.conf import membership
@@ -33,8 +33,8 @@ def tenant_of_request(request: HttpRequest) -> Tenant | None:
 def for_members(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     """Pass the tenant of the logged-in member to the view as its second argument, and name the actor in the audit log.
 
-    An anonymous user is redirected to the login. An operator without a tenant is redirected to the admin, if there is
-    one. Any other user without a tenant gets a 403 with the reason.
+    An anonymous user is redirected to the login. An operator without a tenant is redirected to the live pages or
+    the admin. Any other user without a tenant gets a 403 with the reason.
     """
 
     @kept_by_nobody
@@ -43,8 +43,8 @@ def for_members(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse
         if not request.user.is_authenticated:
             return to_login(request)
         tenant = tenant_of_request(request)
-        if tenant is None and is_operator(request.user) and (admin := in_admin("index")):
-            return redirect(admin)
+        if tenant is None and is_operator(request.user) and (home := home_of_operator(request.user)):
+            return redirect(home)
         if tenant is None:
             return page(request, "tenants/no_tenant.html", {}, status=403)
         audit.identify(request.user.get_username(), tenant_id=tenant.pk)

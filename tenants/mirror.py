@@ -32,6 +32,11 @@ def mirrored_model() -> type[models.Model] | None:
     return model_named("JOBS_TENANT_MIRROR", MIRRORED) if MIRRORED else None
 
 
+def owns_tenants() -> bool:
+    """Return whether tenants are rows that operators add here: the project has no tenant model of its own."""
+    return not Tenant._meta.swapped and mirrored_model() is None
+
+
 def watch(model: type[models.Model]) -> None:
     """Mirror the model's rows whenever they are saved or deleted, also by a proxy or a child model."""
     for kind in apps.get_models():

@@ -107,7 +107,7 @@ class TenantQueue(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.tenant}: {self.num_slots} slot{'' if self.num_slots == 1 else 's'}"
+        return f"limits of {self.tenant}"
 
     @classmethod
     def of(cls, tenant: Tenant) -> "TenantQueue":

@@ -64,8 +64,9 @@ def build() -> list[str]:
     bills = ("usage/", "usage/?by=tenant,queue,type,outcome", "webhooks/")
     further = ("queues/", "dead/", "dead/?error=none", "workers/", "schedules/", "health/")
     types = ("types/reports.datareport.execute/", f"types/{'p' * 200}.{'m' * 100}/?range=1h")
+    forms = ("new-queue/", "new-tenant/", "schedules/new/", "tenants/alder/new-key/", "find/?q=a", "runbooks/deaths/")
     light = ops_light.build()
-    return ["", *tenants, *jobs, *light, *further, *runs, *batches, *bills, *types, _what_if(long)]
+    return ["", *tenants, *jobs, *forms, *light, *further, *runs, *batches, *bills, *types, _what_if(long)]
 
 
 def _what_if(tenant: Tenant) -> str:

@@ -9,6 +9,7 @@ from jobs.lifecycle import Status
 from jobs.models import Job
 from tenants.models import TenantQueue
 from tests.acceptance.ops_world import build
+from tests.acceptance.shots import shoot
 from tests.callers import superuser
 from tests.factories import QueueFactory, TenantFactory, ThingFactory, copies, make_job
 from tests.waiting import wait_until
@@ -55,6 +56,42 @@ def test_a_refresh_keeps_focus_selection_and_open_details_and_brings_what_is_new
     click = "form => form.dispatchEvent(new SubmitEvent('submit', { bubbles: true, cancelable: true }))"
     form = page.locator(f"#change-{queue.pk} form.limits")
     assert (form.evaluate(click), form.evaluate(click)) == (True, False), "the second, while the first is on its way"
+
+
+@LONG
+def test_the_palette_and_the_suggestions_serve_the_keyboard_and_accessibility(context):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    TenantFactory(name="Alder & Finch", slug="alder"), QueueFactory(name="mail")
+    page = context().new_page()
+    page.goto("queues/")
+    page.keyboard.press("Control+k")
+    field = page.get_by_role("combobox", name="Find a page, tenant")
+    expect(field).to_be_focused()
+    expect(page.get_by_role("option", name="Workers")).to_be_visible()
+    page.keyboard.type("finch")
+    expect(page.locator("#places li")).to_have_count(1)
+    assert axe.run(page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag22aa"]}).response["violations"] == []
+    shoot(page, "palette")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("/ops/tenants/alder/"))
+    page.goto("jobs/")
+    search = page.get_by_role("combobox", name="Search", exact=True)
+    search.focus()
+    page.keyboard.type("since:1h -que")
+    expect(page.get_by_role("option", name="-queue:")).to_be_visible()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("option", name="-queue:mail")).to_be_visible()
+    assert axe.run(page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag22aa"]}).response["violations"] == []
+    shoot(page, "suggestions")
+    page.keyboard.type("mai")
+    expect(page.locator("#words li")).to_have_count(1)
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(search).to_have_value("since:1h -queue:mail ")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("No job matches.")).to_be_visible()
 
 
 def test_a_chart_tells_each_time_by_mouse_keys_and_touch_and_searches_its_jobs(context):

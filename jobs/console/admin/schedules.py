@@ -5,6 +5,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
+from django import forms
 from django.contrib import admin, messages
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
@@ -12,12 +13,12 @@ from django.utils.html import format_html, format_html_join
 
 from jobs.calls.refusals import InvalidRequest, TooManyWaiting, Undecided
 from jobs.console.admin.base import cut
-from jobs.console.admin.schedule_form import PREVIEW, ScheduleForm
+from jobs.console.operations.schedule_form import PREVIEW, ScheduleForm
 from jobs.engine.schedules import change
 from jobs.models import Schedule, ScheduleRun
 from jobs.reading import schedule_view
 from plumbing.addresses import address
-from plumbing.admin_style import WITH_UNFOLD, ModelAdmin, Searched, display
+from plumbing.admin_style import WITH_UNFOLD, ModelAdmin, Searched, Select, display
 from plumbing.names import named
 from tenants.conf import TENANT_NAME, TENANT_SLUG
 
@@ -75,11 +76,16 @@ ACTIONS = [
 ]
 
 
+class StyledScheduleForm(ScheduleForm):
+    job_type = forms.ChoiceField(widget=Select)
+    queue = forms.ChoiceField(widget=Select, required=False)
+
+
 @admin.register(Schedule)
 class ScheduleAdmin(Searched, ModelAdmin):
     """The engine stores schedules. Those that the code declares can only be viewed, paused, resumed and run."""
 
-    form = ScheduleForm
+    form = StyledScheduleForm
     change_form_template = None if WITH_UNFOLD else "admin/jobs/schedule_form.html"
     list_display = ["name_cut", "tenant", "rule", "next", "last_run", "state"]
     list_filter = ["paused", ("paused_because", admin.EmptyFieldListFilter), "declared"]

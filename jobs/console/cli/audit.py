@@ -18,6 +18,7 @@ from plumbing import sheet
 from plumbing.text import in_one_line, printable
 from tenants.models import Change
 
+OF_A_LINE = 10  # entries that are read for a line: a bulk action has one for each tenant, and is one line
 BATCH = 1000  # changes that the export reads at a time
 FILTERS = (
     argument("--since", metavar="TIME", help=f"Only changes after: {MOMENTS}."),
@@ -36,9 +37,9 @@ COLUMNS = [
 
 
 def _list(options: Options, screen: Screen) -> None:
-    changes = list(audited.changes(options).order_by("-pk")[: options["limit"]])
-    screen.document({"changes": [audited.document(change) for change in changes]})
-    screen.table(COLUMNS, changes, none="No changes match.")
+    changes = list(audited.changes(options).order_by("-pk")[: options["limit"] * OF_A_LINE])
+    screen.document({"changes": [audited.document(change) for change in changes[: options["limit"]]]})
+    screen.table(COLUMNS, audited.folded(changes, options["limit"]), none="No changes match.")
 
 
 def _export(options: Options, screen: Screen) -> None:

@@ -1,17 +1,12 @@
 """`manage.py keys list | add | revoke`: the keys of tenants to the API."""
 
-from django.core.management.base import CommandError
-from django.utils import timezone
-
 from jobs.console.cli import inputs
 from jobs.console.cli.screen import Column, Screen
 from jobs.console.cli.subcommands import Options, Subcommand, argument
+from jobs.console.operations.access import issue_key
 from jobs.console.operations.named import tenant_named
 from tenants import auth
 from tenants.models import ApiKey
-
-MAX_NAME = 100  # characters
-
 
 COLUMNS = [
     Column("PREFIX", "prefix"),
@@ -32,12 +27,7 @@ def _list(options: Options, screen: Screen) -> None:
 
 
 def _add(options: Options, screen: Screen) -> None:
-    expires = options["expires"]
-    if expires is not None and (expires.tzinfo is None or expires <= timezone.now()):
-        raise CommandError("--expires: must be in the future, with a time zone")
-    if not 0 < len(options["name"]) <= MAX_NAME:
-        raise CommandError(f"name: must have 1 to {MAX_NAME} characters")
-    key, token = auth.issue(tenant_named(options["tenant"]), options["name"], expires)
+    key, token = issue_key(tenant_named(options["tenant"]), options["name"], options["expires"])
     screen.document({"prefix": key.prefix, "token": token})
     screen.say(f"The key is {token}")
     screen.say("Copy it now: it is not stored and cannot be shown again.")

@@ -9,7 +9,7 @@ from jobs.reading.listing import HELD
 
 FILTERS = (
     *("tenant", "status", "queue", "type", "user", "batch", "sequence", "error", "worker", "retried", "since", "until"),
-    *("ended_since", "ended_until"),
+    *("ended_since", "ended_until", "ran", "waited", "attempt"),
 )
 OPTIONS = (  # one for each filter; a job must match all that are given
     argument("--tenant", metavar="SLUG"),
@@ -25,6 +25,9 @@ OPTIONS = (  # one for each filter; a job must match all that are given
     argument("--batch", metavar="ID", help="Only jobs of this batch."),
     argument("--sequence", metavar="NAME", help="Only jobs in sequences of this name."),
     argument("--worker", metavar="NAME", help="Only jobs that a worker of this name runs, or ran last."),
+    argument("--ran", metavar="LENGTH", help="Only jobs that ran longer or shorter: '>10s', '<1m'."),
+    argument("--waited", metavar="LENGTH", help="Only jobs that waited longer or shorter: '>1m', '<2h'."),
+    argument("--attempt", metavar="N", help="Only jobs whose last attempt has this number: '>1', '<3', 2."),
     argument(
         "--retried", choices=["yes", "no"], help="Only jobs that had a failed attempt or a crash; or only others."
     ),

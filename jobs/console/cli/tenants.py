@@ -19,7 +19,7 @@ from jobs.reading import present
 from plumbing.text import about
 from tenants.by_name import as_text
 from tenants.conf import TENANT_SLUG
-from tenants.mirror import mirrored_model, reflect
+from tenants.mirror import mirrored_model, owns_tenants, reflect
 from tenants.models import Tenant, TenantQueue
 from tenants.tenant_model import all_tenants
 
@@ -84,7 +84,7 @@ def _settings(slots: TenantQueue | None) -> dict[str, Any]:
 
 
 def _add(options: Options, screen: Screen) -> None:
-    if Tenant._meta.swapped or mirrored_model() is not None:
+    if not owns_tenants():
         raise CommandError("tenants: this project has a tenant model of its own: add a row to that")
     tenant = Tenant(slug=options["slug"], name=options["name"])
     given: dict[str, Any] = {"num_slots": 1, **limits.given(options, LIMITS)}

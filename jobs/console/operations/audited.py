@@ -1,11 +1,13 @@
 """Search the audit log, and render its entries for operators."""
 
-import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from copy import copy
+from functools import cache
+from itertools import islice
 from typing import Any
 
 from django.apps import apps
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.utils import timezone
 
 from jobs.console.operations.filters import moment
@@ -14,6 +16,7 @@ from jobs.reading.masked import DOTS, is_secret, masked
 from plumbing.names import kind_of
 from tenants.audit import about
 from tenants.models import Change
+from tenants.watched_rows import SECRET
 
 FILTERS = ("tenant", "who", "kind", "subject_id", "since", "until")
 FIELDS = (
@@ -21,6 +24,7 @@ FIELDS = (
     *("verb", "kind", "subject_id", "subject", "values"),
 )
 
+UNTOLD = SECRET | {"tenant_id"}  # fields of an added row
 MOST = 4  # fields of an added row in a list: the first say what it is, and the page of the entry has the others
 
 
@@ -47,43 +51,95 @@ def document(change: Change) -> dict[str, Any]:
     return {name: getattr(change, name) for name in FIELDS}
 
 
-def values_in_words(change: Change) -> str:
-    """Return what the entry changed, for people: "num_slots 2 → 5".
+def folded(changes: Iterable[Change], most: int) -> list[Change]:
+    """Return the first `most` lines of a list, in which a bulk action is one line for each of its verbs.
 
-    For an added row: the first MOST values that are not the defaults of its model.
+    The log has an entry for each tenant, so that a tenant sees what concerns it, and no more.
+    """
+    lines: dict[object, list[Change]] = {}
+    for change in changes:
+        lines.setdefault((change.bulk, change.verb) if change.bulk else change.pk, []).append(change)
+    return [_as_one(same) for same in islice(lines.values(), most)]
+
+
+def _as_one(same: list[Change]) -> Change:
+    if len(same) == 1:
+        return same[0]
+    number = sum(one.values.get("number", 1) for one in same)
+    line = copy(same[0])
+    line.subject = f"{number:,} {_model(line)._meta.verbose_name_plural} of {len(same):,} tenants"
+    return line
+
+
+def values_in_words(change: Change) -> str:
+    """Return what the entry changed, for people: "slots 2 → 5".
+
+    For an added row: the first MOST values that are not the defaults of its model, and the names of the others.
     """
     if change.verb != "added":
-        return ", ".join(f"{name} {_value_in_words(name, value)}" for name, value in change.values.items())
-    values = list(_own_values(change))
-    more = f", {len(values) - MOST} more" if len(values) > MOST else ""
-    return ", ".join(f"{name} {_value_in_words(name, value)}" for name, value in values[:MOST]) + more
+        values = {name: value for name, value in change.values.items() if name != "number"}  # the subject has it
+        return ", ".join(_change_in_words(change, name, value) for name, value in values.items())
+    values = dict(_own_values(change))
+    shown = [f"{_title(change, name)} {_side(name, value)}" for name, value in islice(values.items(), MOST)]
+    others = [_title(change, name) for name in islice(values, MOST, None)]
+    return ", ".join(shown) + (f"; also {', '.join(others)}" if others else "")
 
 
 def _own_values(change: Change) -> Iterator[tuple[str, Any]]:
     """Yield the names and values of an added row that are not defaults, in the order of the fields of its model.
 
-    Its name and its tenant are left out: the entry shows them anyway.
+    What its subject says, its tenant and its secrets are left out.
     """
-    model = next((model for model in apps.get_models() if kind_of(model) == change.kind), Change)
-    for field in model._meta.concrete_fields:
+    for field in _model(change)._meta.concrete_fields:
         value = change.values.get(field.attname, [None])[-1]
         usual = field.get_default()
-        if value not in (None, "", [], {}, usual, change.subject) and field.attname != "tenant_id":
+        told = value in (None, "", [], {}, usual) or (isinstance(value, str) and value in change.subject)
+        if not (told or field.attname in UNTOLD or is_secret(field.attname)):
             yield field.attname, value
 
 
-def _value_in_words(name: str, value: Any) -> str:
-    """Return a value for people: with an arrow if it is a pair of before and after.
+def _change_in_words(change: Change, name: str, value: Any) -> str:
+    """Return a change for people: with an arrow if it is a pair of before and after.
 
     A value without a before, such as the filter of a bulk action, stands alone.
     """
-    if is_secret(name):
-        return DOTS
+    if is_secret(name) or name in SECRET:
+        return f"{_title(change, name)} changed"
+    if name == "filter":
+        return f"matching {value}"
     sides = value if isinstance(value, list) and len(value) == 2 else [value]  # noqa: PLR2004 - before and after
-    return " → ".join(_plain(masked(side)) for side in sides)
+    return f"{_title(change, name)} {' → '.join(_side(name, side) for side in sides)}"
+
+
+def _side(name: str, value: Any) -> str:
+    return _plain(DOTS if is_secret(name) else masked(value))
 
 
 def _plain(value: Any) -> str:
-    if value is None or value == "":
+    if value in (None, "", [], {}):
         return "none"
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case int() | float():
+            return f"{value:,.15g}"
+        case list():
+            return ", ".join(map(_plain, value))
+        case dict():
+            return f"({', '.join(f'{name}={_plain(inner)}' for name, inner in value.items())})"
+    return str(value)
+
+
+def _title(change: Change, name: str) -> str:
+    """Return the name of a field as forms show it."""
+    fields = {field.attname: field for field in _model(change)._meta.concrete_fields}
+    return str(fields[name].verbose_name) if name in fields else name
+
+
+def _model(change: Change) -> type[Model]:
+    return _models().get(change.kind, Change)
+
+
+@cache
+def _models() -> dict[str, type[Model]]:
+    return {kind_of(model): model for model in apps.get_models()}

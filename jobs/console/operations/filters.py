@@ -6,12 +6,15 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
+from functools import reduce
+from operator import or_
 from typing import Any, NamedTuple, Self
 
 from django.db.models import Q
 
 from jobs.calls.arguments import as_json
 from jobs.calls.refusals import InvalidRequest
+from jobs.console.operations.comparisons import COMPARED, comparison
 from jobs.console.operations.named import queue_named, tenant_named
 from jobs.lifecycle import Status
 from jobs.models import Worker
@@ -36,8 +39,10 @@ NAMES = (  # as people type them
         "since",
         "until",
     ),
-    *("ended_since", "ended_until", "args.<name>"),
+    *("ended_since", "ended_until", *COMPARED, "args.<name>"),
 )
+LISTS = frozenset({"tenant", "status", "type", "queue", "worker"})  # filters that take several values: tenant:a,b
+MOST_VALUES = 20  # of one of them
 UNITS = {"m": 60, "h": 3600, "d": 86_400}
 MAX_AGE = 3650 * 86_400  # seconds
 OF_A_DAY = re.compile(r"([01][0-9]|2[0-3]):[0-9]{2}(:[0-9]{2})?")  # from Python 3.14 on, `time` reads 24:00 as 00:00
@@ -55,7 +60,13 @@ class JobFilters(Sought):
     since: str = "created_at"
 
     def add(self, name: str, value: Any, now: datetime) -> None:
-        """Add a filter. Raises InvalidRequest, which names the filter and the allowed values."""
+        """Add a filter. Raises InvalidRequest, which names the filter and the allowed values.
+
+        value: of a filter in LISTS also several with commas, of which a job must match one
+        """
+        if name.lower() in LISTS and "," in value and ":" not in value:  # the id of an object may have one
+            self.others &= self._one_of(name, [one for one in value.split(",") if one], now)
+            return
         match name.lower():
             case "status":
                 self._add_status(value)
@@ -71,8 +82,25 @@ class JobFilters(Sought):
                 self.others &= Q(end_time__gte=moment("ended_since", value, now))
             case "ended_until":
                 self.others &= Q(end_time__lt=moment("ended_until", value, now))
+            case compared if compared in COMPARED:
+                self.others &= comparison(compared, value, now)
             case _:
                 self.others &= _filter(name, value)
+
+    def leave_out(self, name: str, value: Any, now: datetime) -> None:
+        """Leave out the jobs that match a filter. Raises InvalidRequest as `add` does."""
+        self.others &= ~self._alone(name, value, now)
+
+    def _one_of(self, name: str, values: list[str], now: datetime) -> Q:
+        if not 0 < len(values) <= MOST_VALUES:
+            raise InvalidRequest(name, f"must have 1 to {MOST_VALUES} values, with commas between them")
+        return reduce(or_, (self._alone(name, value, now) for value in values))
+
+    def _alone(self, name: str, value: Any, now: datetime) -> Q:
+        """Return the condition of one filter; a page checks it for each job that it looks at."""
+        alone = JobFilters(since=self.since)
+        alone.add(name, value, now)
+        return alone.owned & alone.fitting
 
     def _add_status(self, value: str) -> None:
         try:
@@ -141,10 +169,14 @@ def _filter(name: str, value: Any) -> Q:
 
 
 def _of_type(value: str) -> Q:
-    """Match a source type, also with a method or an object: `reports.datareport`, `reports.datareport.execute:13`."""
+    """Match a source type, also with a method or an object: `reports.datareport`, `reports.datareport.execute:13`.
+
+    A name without a dot is that of a method: `execute`.
+    """
     name, _, source_id = value.partition(":")
-    source_type, _, method = name.rpartition(".")
-    condition = Q(source_type=name) | Q(source_type=source_type, source_method=method)
+    source_type, dot, method = name.rpartition(".")
+    of_method = Q(source_type=source_type, source_method=method) if dot else Q(source_method=method)
+    condition = Q(source_type=name) | of_method
     return condition & Q(source_id=source_id) if source_id else condition
 
 

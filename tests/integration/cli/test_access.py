@@ -5,7 +5,7 @@ import json
 import pytest
 from django.test import Client
 
-from jobs.console.cli import tenants
+from tenants import mirror
 from tenants.models import ApiKey, Change, Member, Tenant
 from tests.factories import TenantFactory, UserFactory
 from tests.integration.cli.running import refusal, run
@@ -38,7 +38,7 @@ class TestTenants:
         assert Tenant.objects.count() == 1
 
     def test_not_where_the_project_has_its_own(self, monkeypatch):
-        monkeypatch.setattr(tenants, "mirrored_model", lambda: Tenant)
+        monkeypatch.setattr(mirror, "mirrored_model", lambda: Tenant)
         assert "of its own" in refusal("tenants", "add", "acme", "Acme")
 
     def test_without_the_tables_the_refusal_says_what_to_run(self):
@@ -105,8 +105,8 @@ class TestKeys:
         [
             (["add", "none", "ci"], "tenant: 'none' is unknown; known: acme"),
             (["add", "acme", "x" * 101], "name: must have 1 to 100 characters"),
-            (["add", "acme", "ci", "--expires", "2001-01-01T00:00+00:00"], "--expires: must be in the future"),
-            (["add", "acme", "ci", "--expires", "2999-01-01"], "--expires: must be in the future, with a time zone"),
+            (["add", "acme", "ci", "--expires", "2001-01-01T00:00+00:00"], "expires: must be in the future"),
+            (["add", "acme", "ci", "--expires", "2999-01-01"], "expires: must be in the future, with a time zone"),
             (["revoke", "none"], "prefix: there is no key 'none'"),
         ],
     )

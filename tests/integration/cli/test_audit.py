@@ -14,6 +14,7 @@ from jobs.console.cli import audit as commands
 from jobs.console.operations import audited
 from jobs.models import Job, Schedule
 from tenants import audit
+from tenants.auth import issue
 from tenants.models import Change
 from tests.factories import TenantFactory, make_job
 
@@ -82,9 +83,24 @@ def test_changes_are_told_to_people(tenant):
         nightly.save()
     changed, added = (audited.values_in_words(change) for change in Change.objects.order_by("-pk")[:2])
     assert added == (
-        'source_type sample.thing, source_method again, args {"month": "x", "api_token": "•••"}, every 60.0, 3 more'
+        "source type sample.thing, source method again, args (month=x, api_token=•••), every 60; "
+        "also jitter, starts at, overlap"
     )
-    assert changed == "cron none → 0 7 * * *, every 60.0 → none, paused false → true"
+    assert changed == "cron none → 0 7 * * *, every 60 → none, paused no → yes"
+    with audit.acting("ines"):
+        issue(tenant, "nightly export")
+    assert audited.values_in_words(Change.objects.latest("pk")) == ""
+
+
+def test_a_bulk_action_over_several_tenants_is_one_line(tenant):
+    jobs = [make_job(one) for one in (tenant, tenant, TenantFactory())]
+    call_command("jobs", "cancel", *(str(job.pk) for job in jobs), stdout=io.StringIO())
+    assert Change.objects.count() == 2
+    [line] = listed().splitlines()[1:]
+    assert "3 jobs of 2 tenants" in line
+    [mine] = listed("--tenant", tenant.slug).splitlines()[1:]
+    assert "2 jobs" in mine
+    assert "tenants" not in mine
 
 
 @pytest.mark.parametrize("name", ["since", "until"])

@@ -94,7 +94,7 @@ class TestSubmit:
             (["sample.nothing", "ID", "echo", "--tenant", "acme"], "source_type: 'sample.nothing' is unknown; known:"),
             (["sample.thing", "ID", "not_a_job", "--tenant", "acme"], "source_method: 'not_a_job' is not a job; jobs:"),
             (["sample.thing", "0", "echo", "--tenant", "acme"], "source_id: there is no sample.thing '0'"),
-            (["sample.thing", "ID", "echo", "--tenant", "other"], "source_id: there is no sample.thing"),
+            (["sample.thing", "ID", "echo", "--tenant", "other"], "belongs to tenant acme, not to other"),
             (["sample.thing", "ID", "echo", "--tenant", "acme", "--args", "[1]"], "--args: must be a JSON object"),
             (["sample.thing", "ID", "echo", "--tenant", "acme", "--args", "{"], "--args: must be a JSON object"),
             (["sample.thing", "ID", "echo", "--tenant", "acme", "--args", '{"no": 1}'], "args: do not fit echo("),

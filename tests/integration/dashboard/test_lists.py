@@ -14,7 +14,7 @@ from jobs.console.ops.schedules.view import last_runs
 from jobs.console.ops.shared.dead_groups import counted
 from jobs.console.ops.shared.dead_letters import matching
 from jobs.lifecycle import Status
-from jobs.models import FullHour, Job, Schedule, ScheduleRun
+from jobs.models import FullHour, Job, Schedule, ScheduleRun, WebhookEndpoint, WebhookHour, WebhookMessage
 from jobs.sql import statement
 from tests.factories import QueueFactory, TenantFactory, copies, make_job
 from tests.integration.dashboard.reading import text
@@ -235,3 +235,25 @@ def test_schedules_are_sorted_and_those_of_a_name_share_a_line(client):
     assert "Every minute" in lines[1]
     assert "2 rules" in lines[2]
     assert listed("?sort=name, all tenants in one line&page=1") == []
+
+
+def test_the_page_of_webhooks_shows_what_fails_first_and_counts_it_in_the_menu(client, operator):
+    now = timezone.now()
+    acme, other = TenantFactory(slug="acme"), TenantFactory(slug="other")
+    usual = {"salt": "s", "next_at": now}
+    WebhookEndpoint.objects.create(tenant=other, url="https://works.example/", **usual)
+    fails = WebhookEndpoint.objects.create(tenant=acme, url="https://fails.example/", failing_since=now, **usual)
+    for event in range(3):
+        WebhookMessage.objects.create(endpoint_id=fails.pk, event=event, ended_at=now, data={})
+    hour = now.replace(minute=0, second=0, microsecond=0)
+    WebhookHour.objects.create(endpoint_id=fails.pk, hour=hour, delivered=4, failed=2)
+    page = text(client.get("/ops/webhooks/"))
+    assert page.index("fails.example") < page.index("works.example")
+    assert re.search(r'<a href="/ops/webhooks/"[^>]*>\s*Webhooks <span class="count">1</span>', page)
+    assert "3 messages wait" in page
+    assert "next try" in page
+    assert "4 delivered" in page
+    assert "2 failed" in page
+    assert page.count('<svg class="hours"') == 1
+    assert "works.example" not in text(client.get("/ops/webhooks/", {"tenant": "acme"}))
+    assert 'href="/ops/webhooks/"' not in text(operator("view_job").get("/ops/"))

@@ -54,7 +54,7 @@ def test_an_identical_one_is_told_and_another_made_only_on_request(admin, thing)
     ("wrong", "told"),
     [
         ({"tenant": "acne"}, "Tenant: &#x27;acne&#x27; is unknown; known: "),
-        ({"tenant": "other"}, "Source_id: there is no sample.thing"),
+        ({"tenant": "other"}, "belongs to tenant"),
         ({"call": "sample.thing.not_a_job"}, "is not a job; jobs: "),
         ({"call": "os.system"}, "is unknown; known: "),
         ({"args": "{"}, "Args: must be a JSON object"),

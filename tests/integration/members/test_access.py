@@ -34,6 +34,7 @@ def test_a_login_without_a_tenant_is_told_so_and_staff_sent_to_the_admin(job):
     nobody = browser_of(UserFactory())
     assert nobody.get(LIST).status_code == nobody.post(f"{LIST}{job.pk}/cancel").status_code == 403
     assert browser_of(staff()).get(LIST)["Location"] == "/admin/"
+    assert browser_of(staff("view_job")).get(LIST)["Location"] == "/ops/"
 
 
 def test_a_stranger_sees_no_job_and_gets_for_one_what_it_gets_for_none(foreign_mate, job, report):

@@ -1,6 +1,8 @@
 """The page of dead letters: grouped by shape of error and job type, and the latest ones."""
 
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
 
 from jobs.calls.refusals import InvalidRequest
 from jobs.console.ops.shared import live, snapshot
@@ -8,6 +10,7 @@ from jobs.console.ops.shared.access import page_for
 from jobs.console.ops.shared.answers import sentence
 from jobs.console.ops.shared.dead_groups import groups
 from jobs.console.ops.shared.dead_letters import filters_of, matching
+from jobs.console.ops.shared.job_sheet import MOST, file_of
 from jobs.models import DeadLetter
 from jobs.pages.forms import query_with
 from jobs.reading import queries
@@ -47,3 +50,14 @@ def show(request: HttpRequest) -> HttpResponse:
         "upto": letters[0].died_at if letters else None,  # so that a selection has no letters that die later
     }
     return live.page(request, "dead", "Dead letters", ("letters",), regions, every=0)
+
+
+@page_for("jobs.view_deadletter")
+def sheet(request: HttpRequest) -> HttpResponse:
+    """Answer with the dead letters that match the filters, the latest first, as a file; a page shows what is wrong."""
+    now = snapshot.current().now
+    try:
+        letters = matching(filters_of(request.GET), now).defer("args", "stats")[:MOST]
+    except InvalidRequest:
+        return redirect(f"{reverse('jobs_ops:dead')}{query_with(request.GET)}")
+    return file_of("dead-letters", letters, now)

@@ -5,6 +5,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 
 from jobs import store
+from jobs.console.operations.audited import folded
 from jobs.console.ops.health.reliability import diagram
 from jobs.console.ops.shared import history, live, snapshot
 from jobs.console.ops.shared.access import page_for
@@ -16,6 +17,7 @@ from plumbing.names import named
 from tenants.models import Change
 
 MAX_LISTED = 20  # changes, and findings of each check
+MAX_READ = 200  # changes: a bulk action has one for each tenant, and is one line
 
 
 @page_for("jobs.view_worker")
@@ -38,7 +40,7 @@ def show(request: HttpRequest) -> HttpResponse:
         "paused_queues": [queue for queue in present.queues.values() if queue.paused],
         "paused_types": list(PausedJobType.objects.order_by("paused_at")),
         "repairs": known.repairs if known else [],
-        "changes": list(Change.objects.order_by("-pk")[:MAX_LISTED]) if sees_changes else [],
+        "changes": folded(Change.objects.order_by("-pk")[:MAX_READ], MAX_LISTED) if sees_changes else [],
     }
     return live.page(
         request, "health", "Health", ("old", "conditions", "forecasts", "repairs", "changes"), context, every=10

@@ -45,7 +45,7 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
     job = queries.any_job(pk)
     why = explain(pk, tenant_id=EVERY_TENANT) if job else None
     if job is None or why is None:
-        raise Http404(f"There is no job {pk:,}. The highest id is {listing.newest():,}.")
+        raise Http404(f"There is no job {pk}. The highest id is {listing.newest()}.")
     trace = traces.trace_of(job.trace_parent)
     is_kept = job.result_expires_at is not None and job.result_expires_at > why.now
     is_large = (job.result_bytes or 0) > MAX_RESULT

@@ -2,24 +2,27 @@
 
 from datetime import datetime
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
+from django.urls import reverse
 
 from jobs.calls.refusals import InvalidRequest
+from jobs.console.ops.jobs.suggestions import meant
 from jobs.console.ops.shared import live, search_language, snapshot
-from jobs.console.ops.shared.access import page_for
-from jobs.console.ops.shared.answers import sentence
+from jobs.console.ops.shared.access import action_for, page_for
+from jobs.console.ops.shared.answers import done, sentence
+from jobs.console.ops.shared.job_sheet import MOST, file_of
+from jobs.console.ops.shared.kept_searches import as_kept, keep, kept
 from jobs.console.ops.shared.snapshot import Snapshot
-from jobs.lifecycle import Status
 from jobs.pages.forms import query_with
-from jobs.pages.typed import number
+from jobs.pages.typed import number, texts
 from jobs.reading import listing, queries, status_words
-from jobs.reading.listing import HELD, MAX_LOOKED_AT, Page
+from jobs.reading.listing import MAX_LOOKED_AT, Page
 from plumbing.bounds import LARGEST_ID
+from plumbing.text import storable
 
 A_PAGE = 50
-MAX_OFFERED = 50  # queues
 REFRESH_SECONDS = 5  # seconds
 
 
@@ -55,7 +58,9 @@ def show(request: HttpRequest) -> HttpResponseBase:
         "q": typed,
         "wrong": wrong,
         "chips": _chips(request, typed),
-        "offers": _offers(typed, present),
+        "meant": _meant(typed) if wrong and not asked_again else [],
+        "kept": kept(request),
+        "may_be_kept": bool(typed and not wrong) and as_kept(typed) not in kept(request),
         "page": page,
         "looked_since": _submitted(page),
         "before": before,
@@ -69,20 +74,44 @@ def show(request: HttpRequest) -> HttpResponseBase:
     return live.page(request, "jobs", "Jobs", ("old", "numbers", "newer"), context, every=REFRESH_SECONDS, ask=stays)
 
 
+@page_for("jobs.view_job")
+def sheet(request: HttpRequest) -> HttpResponse:
+    """Answer with the jobs that match the search `q`, below the id `before`, as a file; a page shows what is wrong."""
+    now, typed = snapshot.current().now, request.GET.get("q", "").strip()
+    try:
+        sought = search_language.read(typed, now)
+    except InvalidRequest:
+        return redirect(f"{reverse('jobs_ops:jobs')}{query_with(request.GET)}")
+    before = number(request.GET.get("before", ""), LARGEST_ID - 1)
+    return file_of("jobs", listing.page(sought, MOST, before=before).jobs, now)
+
+
+@action_for("jobs.view_job")
+def keep_search(request: HttpRequest) -> HttpResponse:
+    """Keep the search `q` for this user; or, with `forget`, keep it no longer."""
+    typed = as_kept(texts(request.POST, ("q",))["q"])
+    search_language.read(typed, snapshot.current().now)
+    others = [search for search in kept(request) if search != typed]
+    forget = "forget" in request.POST or not typed
+    answer = done(request, f"{'No longer kept' if forget else 'Kept'}: {typed}")
+    keep(request, answer, others if forget else [typed, *others])
+    return answer
+
+
 def _chips(request: HttpRequest, typed: str) -> list[tuple[str, str]]:
     """Return each word of a search with the address of the search without it; nothing if it has too many words."""
-    words = typed.split()
+    words = search_language.words(typed)
     if len(words) > search_language.MOST_WORDS:
         return []
     searches = [(word, " ".join(words[:n] + words[n + 1 :])) for n, word in enumerate(words)]
     return [(word, query_with(request.GET, q=without, before=None, upto=None)) for word, without in searches]
 
 
-def _offers(typed: str, present: Snapshot) -> list[str]:
-    """Return the searches that the field offers: the typed one with a status, a queue or another word added."""
-    words = [f"status:{status}" for status in (*Status, HELD)] + ["retried:yes", "since:1h"]
-    words += sorted(f"queue:{queue.name}" for queue in present.queues.values())[:MAX_OFFERED]
-    return [f"{typed} {word}".strip() for word in words]
+def _meant(typed: str) -> list[tuple[str, str, str]]:
+    """Return what the words without a name may mean: each filter, a note, and the search with it instead of them."""
+    bare = search_language.bare(storable(typed))
+    filters = [word for word in search_language.words(typed) if word not in bare.split()]
+    return [(word, note, " ".join([*filters, word])) for word, note in meant(bare)]
 
 
 def _submitted(page: Page) -> datetime | None:

@@ -87,6 +87,7 @@ def plain_page(
 
 
 SINGLE_KEYS = (  # besides those of the menu; keys.js handles them
+    (["Ctrl", "K"], "Find a page, tenant, type or queue"),
     ("/", "Search"),
     ("jk", "Next row, previous row"),
     ("x", "Select the row"),
@@ -112,10 +113,12 @@ PAGES = (  # name, label, key after "g", permission
     ("dead", "Dead", "d", "jobs.view_deadletter"),
     ("workers", "Workers", "w", "jobs.view_worker"),
     ("schedules", "Schedules", "s", "jobs.view_schedule"),
+    ("webhooks", "Webhooks", "k", "jobs.view_webhookendpoint"),
     ("health", "Health", "h", "jobs.view_worker"),
 )
 # Pages without an entry, and the page that leads to them.
-BENEATH = {"usage": "tenants", "webhooks": "tenants", "what-if": "tenants", "batches": "jobs", "runs": "jobs"}
+BENEATH = {"usage": "tenants", "what-if": "tenants", "batches": "jobs", "runs": "jobs"}
+BENEATH |= {"new-tenant": "tenants", "new-queue": "queues", "find": ""}
 
 
 @dataclass(frozen=True)

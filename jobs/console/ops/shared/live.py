@@ -48,7 +48,7 @@ def page(
         holding = [condition for condition in holding if condition.severity != "info"]
     found = chains(holding or ())
     shown, consequences = LISTED.get(name, (1, 0))
-    entries = menu(request, _counts(present, holding))
+    entries = menu(request, _counts(present, holding, known))
     frame_context = {"menu": entries, **frame(request, title)}
     whole = {"snapshot": present, "now": present.now, "conditions": holding, **context, **frame_context}
     whole |= {"chains": told(request, found[:shown], known, consequences) if known else []}
@@ -58,12 +58,13 @@ def page(
     return live_regions.page(request, f"jobs/ops/{name}/page", paths, whole, {"every": every, "ask": ask})
 
 
-def _counts(present: Snapshot, holding: Sequence[Condition] | None) -> dict[str, str]:
-    """Return the numbers beside the entries of the menu: of dead letters, and of conditions that harm jobs."""
+def _counts(present: Snapshot, holding: Sequence[Condition] | None, known: Facts | None) -> dict[str, str]:
+    """Return the numbers beside the entries of the menu: dead letters, conditions that harm jobs, failing webhooks."""
     dead = present.counts.dead if present.counts else 0
     harmful = sum(condition.severity != "info" for condition in holding or ())
     signs = {"dead": f"{dead:,}{'+' if dead >= snapshot.MAX_COUNT else ''}" if dead else ""}
-    return signs | {"health": str(harmful) if harmful else ""}
+    failing = known.webhooks.failing if known else 0
+    return signs | {"health": str(harmful) if harmful else "", "webhooks": f"{failing:,}" if failing else ""}
 
 
 def known_now(present: Snapshot) -> Facts | None:

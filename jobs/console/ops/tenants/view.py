@@ -18,6 +18,7 @@ from jobs.reading.looking import Tenant
 from jobs.reading.standing import StandingState, TenantStanding, of_tenants
 from plumbing.names import named
 from tenants.conf import TENANT_NAME, TENANT_SLUG
+from tenants.mirror import owns_tenants
 from tenants.tenant_model import all_tenants
 
 MAX_PAGE = 99_999
@@ -63,6 +64,7 @@ def show(request: HttpRequest) -> HttpResponse:
         "sorts": [*SORTS, FULL],
         "states": [("", "all with work"), *(state.value for state in StandingState), ("all", "all tenants, by name")],
         "meanings": [(state.value, "", meaning) for state, meaning in meanings.TENANT_STATES.items()],
+        "may_add_tenants": owns_tenants(),
         "earlier": page - 1 if page else None,
         "later": page + 1 if len(chosen) > A_PAGE else None,
     }

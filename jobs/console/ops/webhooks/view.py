@@ -4,30 +4,43 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html
 
 from jobs.console.operations.named import tenant_named
-from jobs.console.ops.shared import live
+from jobs.console.ops.shared import live, snapshot
 from jobs.console.ops.shared.access import action_for, page_for
 from jobs.console.ops.shared.answers import done
+from jobs.console.ops.webhooks.reads import bars_of_last_day
 from jobs.engine.webhooks import endpoints
 from jobs.models import WebhookEndpoint
 from jobs.pages.answers import existing
-from jobs.pages.typed import texts
+from jobs.pages.typed import number, texts
 from jobs.reading.webhooks import standings
 from tenants.conf import TENANT_SLUG
 
-MOST = 200
+A_PAGE = 50
+MAX_PAGE = 9_999
 
 
 @page_for("jobs.view_webhookendpoint")
 def show(request: HttpRequest) -> HttpResponse:
-    """List the webhooks, failing ones first.
+    """List the webhooks: first those that fail, the longest failing first.
 
     `tenant`: only those of this tenant
+    `page`: the number of the page, from 0
     """
     slug = texts(request.GET, ("tenant",))["tenant"]
+    page = number(request.GET.get("page", ""), MAX_PAGE) or 0
     found = WebhookEndpoint.objects.select_related("tenant").order_by("failing_since", "pk")
     if slug:
         found = found.filter(**{f"tenant__{TENANT_SLUG}": slug})
-    return live.page(request, "webhooks", "Webhooks", (), {"webhooks": standings(found[:MOST]), "slug": slug}, every=0)
+    listed = list(found[page * A_PAGE : (page + 1) * A_PAGE + 1])
+    shown = standings(listed[:A_PAGE])
+    context = {
+        "webhooks": shown,
+        "bars": bars_of_last_day([one.endpoint.pk for one in shown], snapshot.current().now),
+        "slug": slug,
+        "earlier": page - 1 if page else None,
+        "later": page + 1 if len(listed) > A_PAGE else None,
+    }
+    return live.page(request, "webhooks", "Webhooks", ("endpoints",), context, every=live.REFRESH_SECONDS * 5)
 
 
 @action_for("jobs.add_webhookendpoint")

@@ -1,4 +1,4 @@
-"""The form of a schedule. The engine checks it by storing it in a transaction that is rolled back."""
+"""The form of a schedule, of the admin and of the pages. The engine checks it by storing it, and rolls that back."""
 
 import json
 from typing import Any
@@ -12,7 +12,7 @@ from jobs.calls import registry
 from jobs.calls.refusals import InvalidRequest
 from jobs.engine.schedules import change
 from jobs.models import Queue, Schedule
-from plumbing.admin_style import AsShown, Select
+from plumbing.admin_style import AsShown
 
 PREVIEW = "_preview"  # the button that stores nothing
 FIELDS = (
@@ -20,6 +20,7 @@ FIELDS = (
     *("catch_up", "overlap"),
 )
 MOMENTS = ("starts_at", "ends_at")  # in the zone of Django's admin: TIME_ZONE
+LABELS = {"tz": "Time zone", "source_id": "Object", "args": "Arguments"}
 HELP = {
     "source_id": "The id of the tenant's object; empty for a job of the class.",
     "args": 'The arguments by name, as JSON: {"region": "EU"}.',
@@ -49,8 +50,8 @@ class Storable(json.JSONDecoder):
 
 class ScheduleForm(AsShown):
     together = ("every", "cron", "tz")
-    job_type = forms.ChoiceField(widget=Select)
-    queue = forms.ChoiceField(widget=Select, required=False)
+    job_type = forms.ChoiceField()
+    queue = forms.ChoiceField(required=False)
 
     class Meta:
         model = Schedule
@@ -75,7 +76,8 @@ class ScheduleForm(AsShown):
             self.fields[name].widget.attrs["dir"] = "ltr"  # in an Arabic admin 0 6 * * 1-5 would be 1-5 * * 6 0
         self.fields["args"].widget.attrs["rows"] = 3
         self.fields["args"].decoder = Storable  # type: ignore[attr-defined]  # it is a JSONField
-        self.fields["tz"].label = "Time zone"
+        for name, label in LABELS.items():
+            self.fields[name].label = label
         for name, text in HELP.items():
             zone = f"{timezone.get_current_timezone_name()}. " if name in MOMENTS else ""
             self.fields[name].help_text = f"{zone}{text}"

@@ -1,0 +1,1 @@
+"""The page "Find", and what the palette of all pages offers."""

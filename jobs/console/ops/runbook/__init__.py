@@ -1,0 +1,1 @@
+"""The page of a runbook: what to do about a condition."""
