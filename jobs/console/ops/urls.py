@@ -1,6 +1,6 @@
 """The addresses of the operators' pages and of their actions."""
 
-from django.urls import path
+from django.urls import path, re_path
 
 from jobs import extensions
 from jobs.console.ops.batch import view as batch
@@ -24,6 +24,7 @@ from jobs.console.ops.runbook import view as runbook
 from jobs.console.ops.runs import view as runs
 from jobs.console.ops.schedules import view as schedules
 from jobs.console.ops.shared import themes
+from jobs.console.ops.shared.access import no_such_page
 from jobs.console.ops.tenant import view as tenant
 from jobs.console.ops.tenants import view as tenants
 from jobs.console.ops.usage import view as usage
@@ -89,4 +90,5 @@ urlpatterns = [
     *(address for action in ACTIONS for address in action.paths()),
     *extensions.pages(),
     path("theme", themes.choose, name="theme"),
+    re_path(".*/$", no_such_page, name="elsewhere"),  # with a slash at its end: to other addresses Django adds it first
 ]

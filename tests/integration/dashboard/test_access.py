@@ -159,8 +159,20 @@ def posted(client: Client, path: str, body: dict[str, str], things: dict[str, in
 def test_no_address_is_missing_here(things):
     """But how far an action is, which test_many asks for, and the cookies of one's own browser."""
     here = {resolve(path.format(**things)).url_name for path in (*PAGES, *ACTIONS)}
-    names = {pattern.name for pattern in urls.urlpatterns} - {"theme", "keep-search"}
+    names = {pattern.name for pattern in urls.urlpatterns} - {"theme", "keep-search", "elsewhere"}
     assert here == {name for name in names if not name.endswith("-progress")}
+
+
+def test_an_address_without_a_page_keeps_the_operators_frame_and_tells_others_nothing(operator):
+    for path in ("/ops/nonsense/", "/ops/jobs/7/more/", "/ops/tenants/no/such/"):
+        answer = operator("view_queue").get(path)
+        assert answer.status_code == 404
+        shown = answer.content.decode()
+        assert "No page has this address" in shown and 'href="/ops/queues/"' in shown
+        strangers = browser_of(MemberFactory().user).get(path)
+        assert strangers.status_code == 404 and "/ops/queues/" not in strangers.content.decode()
+        assert Client().get(path)["Location"] == f"/accounts/login/?next={path}"
+    assert [operator().get(path)["Location"] for path in ("/ops/jobs", "/ops/no")] == ["/ops/jobs/", "/ops/no/"]
 
 
 def test_a_page_opens_with_its_permission_and_to_nobody_else(operator, things, subtests):

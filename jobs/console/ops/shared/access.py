@@ -65,6 +65,17 @@ def _guarded(view: View, permission: str) -> View:
     return guarded
 
 
+@rendering.kept_by_nobody
+def no_such_page(request: HttpRequest) -> HttpResponseBase:
+    """Answer an address that no page has, in the operators' frame; to others as if there was nothing here."""
+    if not request.user.is_authenticated:
+        return to_login(request)
+    if not is_operator(request.user):
+        raise Http404
+    missing = "No page has this address. It may have been removed, or the address is wrong."
+    return plain_page(request, "shared/refused", "Not found", {"missing": missing}, status=404)
+
+
 class Permissions(PermWrapper):
     """The `perms` of templates. {% if perms.jobs.view_job %} works whatever the name of the app is here."""
 
