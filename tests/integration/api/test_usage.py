@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from datetime import timedelta
 
 import pytest
@@ -148,6 +149,11 @@ class TestOperators:
         page = client.get(f"/ops/usage/?from={YESTERDAY}&to={TODAY}&by=queue,type,outcome,day").content.decode()
         chosen = '<option value="queue,type,outcome,day" selected>'  # or the next Show would lose them
         assert all(words in page for words in ("mail", "reports.datareport.execute", "<strong>final</strong>", chosen))
+        days = client.get(f"/ops/usage/?{PERIOD}&by=day&tenant={tenant.slug}").content.decode()
+        told = re.findall(r"<title>(\S+: \S+ worker-seconds, \d+ attempts)</title>", days)
+        assert told == [f"{YESTERDAY}: 2 worker-seconds, 2 attempts", f"{TODAY}: 3 worker-seconds, 1 attempts"]
+        assert f"?from={TODAY}&amp;to={TODAY + DAY}&amp;by=type&amp;tenant={tenant.slug}" in days
+        assert 'class="chart"' not in page, "the days of one day"
         for none in ("x", "9999-12-31"):
             assert "From: must be a day" in client.get(f"/ops/usage/?from={none}").content.decode()
         assert "Nothing ended" in client.get("/ops/usage/?from=2001-01-01&to=2001-01-02").content.decode()

@@ -103,8 +103,8 @@ def past(name: TypeName, period: AskedPeriod, jobs: str) -> TypePast | None:
     """
     begin, end, step = period.begin, period.end, period.step
     ended = _ended(name, begin, end, step)
-    before = [] if end - begin + DAY > KEPT else _ended(name, begin - DAY, end - DAY, end - begin)
-    drawing = chart(ended, begin, step, period.steps, f"{jobs}?q=type:{quote(str(name))}+")
+    before = [] if end - begin + DAY > KEPT else _ended(name, begin - DAY, end - DAY, step)
+    drawing = chart(ended, begin, step, period.steps, f"{jobs}?q=type:{quote(str(name))}+", before=before)
     by_outcome: dict[str, list[Sequence[int]]] = defaultdict(list)
     for one in ended:
         by_outcome[one.outcome].append(one.run_buckets)

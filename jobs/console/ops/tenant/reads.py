@@ -68,10 +68,9 @@ def ended_attempts(
     """Draw the chart of the ended attempts of a tenant, and summarise them by job type and by queue."""
     step, count = RANGES[length]
     since = history.minute().replace(minute=0) + HOUR - count * step
-    back = step * count  # for the month before, no hours are kept
-    ended = look_objects(
-        EndedInStep, "look_hours", tenant_id=tenant_id, since=since - back if length != "30d" else since
-    )
+    back = step * count
+    first = since if length == "30d" else since - back  # for the month before, no hours are kept
+    ended = look_objects(EndedInStep, "look_hours", tenant_id=tenant_id, since=first)
     attempts = queries.ended(tenant_id, since)
     types, queues = summaries(attempts, (), "source_type", "source_method"), summaries(attempts, (), "queue")
     return chart(ended, since, step, count, f"{jobs}?q=tenant:{quote(slug)}+", before=ended, back=back), types, queues

@@ -9,6 +9,7 @@ from jobs.calls.refusals import InvalidRequest
 from jobs.console.operations.named import tenant_named
 from jobs.console.ops.shared import answers, live, present_queries
 from jobs.console.ops.shared.access import page_for
+from jobs.console.ops.usage.days_chart import days_chart
 from jobs.pages.typed import texts
 from jobs.reading import usage
 
@@ -40,6 +41,9 @@ def show(request: HttpRequest) -> HttpResponse:
         return live.page(request, "usage", "Usage", (), {**context, "wrong": answers.sentence(refused)}, every=0)
     names = present_queries.tenants({line.tenant_id for line in found.lines if line.tenant_id is not None})
     lines = [(line, names.get(line.tenant_id or 0)) for line in found.lines]
-    return live.page(
-        request, "usage", "Usage", (), {**context, "asked": asked, "usage": found, "lines": lines}, every=0
-    )
+    drawn = {
+        "chart": days_chart(found, given["tenant"]),
+        "most": max((line.microseconds for line in found.lines), default=0),
+    }
+    shown = {**context, **drawn, "asked": asked, "usage": found, "lines": lines}
+    return live.page(request, "usage", "Usage", (), shown, every=0)
