@@ -143,7 +143,7 @@ class TestSearch:
             "",
         )
         Job.objects.filter(pk=jobs.pk).update(source_id="a b")
-        assert "</a>:a b</td>" in text(client.get("/ops/jobs/", {"q": "user:ines"}))
+        assert ' class="whole">:a b</span></td>' in text(client.get("/ops/jobs/", {"q": "user:ines"}))
 
     @pytest.mark.parametrize(
         ("typed", "told"),
