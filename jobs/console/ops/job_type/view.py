@@ -17,6 +17,7 @@ from jobs.console.ops.shared.access import action_for, page_for
 from jobs.console.ops.shared.answers import done
 from jobs.console.ops.shared.ended_chart import Chart
 from jobs.console.ops.shared.history import AskedPeriod, ChartPeriod
+from jobs.console.ops.shared.marks import marks_of
 from jobs.engine.verbs.pause import pause_job_type, resume_job_type
 from jobs.models import PausedJobType, Schedule, Total
 from jobs.pages.cached import PAST_SECONDS, cached
@@ -48,14 +49,14 @@ def show(request: HttpRequest, name: str) -> HttpResponse:
     may_see_dead = request.user.has_perm(named("jobs.view_deadletter"))
     latest, dead = lately(job_type, period), dead_of(job_type, present.now) if may_see_dead else []
     schedules = schedules_of(job_type) if request.user.has_perm(named("jobs.view_schedule")) else []
+    found = past(job_type, period, reverse("jobs_ops:jobs"))
     regions = {
         "snapshot": present,
         "job_type": str(job_type),
         "target": target,
         "paused_at": present.paused.get(str(job_type)),
-        "past": ShownPast(
-            period.of_chart, f"type:{job_type} {period.search}", past(job_type, period, reverse("jobs_ops:jobs"))
-        ),
+        "past": ShownPast(period.of_chart, f"type:{job_type} {period.search}", found),
+        "marks": marks_of(request, found.chart if found else None, job_type=str(job_type)),
         "lately": latest,
         "dead": dead,
         "dead_count": sum(group.count for group in dead or ()),
