@@ -24,6 +24,7 @@ from jobs.console.ops.queues.emptying import emptying
 from jobs.console.ops.shared import ended_chart, strips
 from jobs.console.ops.shared.snapshot import Snapshot
 from jobs.console.ops.shared.tags import short, span
+from jobs.console.ops.shared.type_names import breakable
 from jobs.models import AnyFailedAttempt, AnyJob
 from jobs.pages import cached
 from jobs.pages.attempt_rows import attempt_rows
@@ -501,3 +502,17 @@ def test_the_next_token_of_any_queue_opens_the_gate_of_rates():
 @pytest.mark.parametrize(("text", "shown"), [("", ""), ("abcd", "abcd"), ("abcde", "abc…")])
 def test_a_long_text_ends_with_a_sign_that_more_follows(text, shown):
     assert short(text, 4) == shown
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("lab.tasks.push_invoice", "lab.<wbr>tasks.<wbr>push_<wbr>invoice"),
+        ("__init__.run", "__<wbr>init__.<wbr>run"),
+        ("internationalization.x", "internationalization.<wbr>x"),
+        ("x" * 30, "<wbr>".join(["x" * 12, "x" * 18])),
+        ("E: no <b> at a.b", "E: <wbr>no <wbr>&lt;b&gt; <wbr>at <wbr>a.<wbr>b"),
+    ],
+)
+def test_a_line_breaks_a_name_after_its_words_and_within_a_word_that_no_phone_has_room_for(name, shown):
+    assert breakable(name) == shown

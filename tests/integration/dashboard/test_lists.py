@@ -16,6 +16,7 @@ from jobs.console.ops.shared.dead_letters import matching
 from jobs.lifecycle import Status
 from jobs.models import FullHour, Job, Schedule, ScheduleRun, WebhookEndpoint, WebhookHour, WebhookMessage
 from jobs.sql import statement
+from plumbing.error_shapes import key_of, shape
 from tests.factories import QueueFactory, TenantFactory, copies, make_job
 from tests.integration.dashboard.reading import text
 from tests.plans import nodes
@@ -39,6 +40,10 @@ def test_dead_letters_are_grouped_by_error_and_type(client):
     make_job(TenantFactory(), Status.DEAD, last_error="ValueError: x", died_at=now - timedelta(hours=30))
     make_job(TenantFactory(), Status.DEAD, last_error="ValueError: x", source_method="other")
     make_job(TenantFactory(), Status.DEAD, last_error="TypeError: y")
+    lost = "AttributeError: 'Invoice' object has no attribute '{}'"
+    for name, names in (("net", True), ("gross", True), ("old", False)):
+        error = lost.format(name)
+        make_job(TenantFactory(), Status.DEAD, last_error=error, error_key=key_of(shape(error, names=names)))
     response = client.get("/ops/dead/")
     found = {
         (group.like, group.job_type.rpartition(".")[2]): (group.count, group.tenants, drawn(group.hours))
@@ -49,7 +54,11 @@ def test_dead_letters_are_grouped_by_error_and_type(client):
         ("ValueError: x", "execute"): (1, 1, ""),
         ("ValueError: x", "other"): (1, 1, "1 in the last 24 hours"),
         ("TypeError: y", "execute"): (1, 1, "1 in the last 24 hours"),
+        (lost.format("net"), "execute"): (1, 1, "1 in the last 24 hours"),
+        (lost.format("gross"), "execute"): (1, 1, "1 in the last 24 hours"),
+        ("AttributeError: '…' object has no attribute '…'", "execute"): (1, 1, "1 in the last 24 hours"),
     }
+    assert '<small class="latest">ValueError: no row &#x27;0&#x27; in 0 s</small>' in text(response)
     assert "3 in the last 24 hours" in text(response)
     like = client.get("/ops/dead/", {"like": "ValueError: no row '…' in # s"})
     assert len(like.context["letters"]) == 3

@@ -17,7 +17,6 @@ from jobs.reading.statistics import OUTCOMES, Times, added
 from plumbing.error_shapes import shape
 
 DAY = timedelta(days=1)
-KEPT = 3 * DAY  # for which minutes are kept
 MAX_READ = 100_000  # attempts of all types that are read for the tenants and the errors of one
 MAX_TIMES = 300  # pieces in which they are read
 MAX_TENANTS = 20
@@ -85,7 +84,7 @@ class TypePast:
     """The ended attempts of a job type in a period.
 
     now: the numbers of the period
-    before: those of the same time a day earlier; None if the minutes of then are gone, or nothing ended
+    before: those of the same time a day earlier; None if nothing ended, or the period is longer than a day
     runs: the histogram of run times; None if nothing ended
     """
 
@@ -103,7 +102,7 @@ def past(name: TypeName, period: AskedPeriod, jobs: str) -> TypePast | None:
     """
     begin, end, step = period.begin, period.end, period.step
     ended = _ended(name, begin, end, step)
-    before = [] if end - begin + DAY > KEPT else _ended(name, begin - DAY, end - DAY, step)
+    before = [] if end - begin > DAY else _ended(name, begin - DAY, end - DAY, step)
     drawing = chart(ended, begin, step, period.steps, f"{jobs}?q=type:{quote(str(name))}+", before=before)
     by_outcome: dict[str, list[Sequence[int]]] = defaultdict(list)
     for one in ended:

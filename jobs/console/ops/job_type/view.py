@@ -56,7 +56,7 @@ def show(request: HttpRequest, name: str) -> HttpResponse:
         "target": target,
         "paused_at": present.paused.get(str(job_type)),
         "past": ShownPast(period.of_chart, f"type:{job_type} {period.search}", found),
-        "marks": marks_of(request, found.chart if found else None),
+        "marks": marks_of(request, found.chart if found else None, job_type=str(job_type)),
         "lately": latest,
         "dead": dead,
         "dead_count": sum(group.count for group in dead or ()),

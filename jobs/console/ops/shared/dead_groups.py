@@ -12,7 +12,7 @@ from django.db.models.functions import TruncHour
 from jobs.console.ops.shared.dead_letters import UNGROUPED
 from jobs.console.ops.shared.strips import curve
 from jobs.models import DeadLetter
-from plumbing.error_shapes import shape
+from plumbing.error_shapes import key_of, shape
 
 HOUR, HOURS = timedelta(hours=1), 24
 MAX_GROUPS = 100
@@ -56,10 +56,16 @@ def groups(letters: QuerySet[DeadLetter], now: datetime) -> tuple[list[Group], b
     largest = []
     for key, (*_, count, tenants, last) in zip(keys, rows, strict=False):
         example, job_type = examples.get(key, ""), f"{key.source_type}.{key.source_method}"
-        like = UNGROUPED if key.error_key is None else shape(example)
+        like = UNGROUPED if key.error_key is None else _shape(example, key.error_key)
         deaths = curve(hours[key], f"{sum(hours[key]):,} in the last 24 hours")
         largest.append(Group(like, job_type, example, last, count, tenants, deaths))
     return largest, len(rows) > MAX_GROUPS
+
+
+def _shape(example: str, error_key: int) -> str:
+    """Return the shape that has this key: letters of an older release have that of one without names."""
+    without = shape(example, names=False)
+    return without if key_of(without) == error_key else shape(example)
 
 
 def counted(letters: QuerySet[DeadLetter]) -> QuerySet[DeadLetter, tuple[Any, ...]]:

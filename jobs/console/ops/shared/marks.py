@@ -6,7 +6,7 @@ They come from the audit log and from the workers. Those of one place are drawn 
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -40,12 +40,14 @@ class Mark:
     """Something that happened, of one of KINDS.
 
     bulk: the id of the bulk action
+    job_type: the name of the job type that it is about; "" if it is about none
     """
 
     at: datetime
     kind: str
     words: str
     bulk: UUID | None = None
+    job_type: str = ""
 
 
 @dataclass(frozen=True)
@@ -74,16 +76,21 @@ class MarkRow:
     more: int
 
 
-def marks_of(request: HttpRequest, drawn: Chart | None, tenant_id: int | None = None) -> MarkRow | None:
+def marks_of(
+    request: HttpRequest, drawn: Chart | None, tenant_id: int | None = None, job_type: str = ""
+) -> MarkRow | None:
     """Return the marks of a chart that this user may see; None if there are none.
 
     tenant_id: whose chart it is; None: of all tenants
+    job_type: of which job type; "": of all job types
     """
     if drawn is None:
         return None
     since, until = drawn.since, drawn.since + drawn.steps * drawn.step
     changes, workers = (request.user.has_perm(named(of)) for of in ("tenants.view_change", "jobs.view_worker"))
     found = marks_between(since, until, tenant_id) if changes or workers else ()
+    if job_type:
+        found = [one for one in found if one.job_type in ("", job_type)]
     return row((one for one in found if (workers if one.kind in OF_WORKERS else changes)), drawn)
 
 
@@ -109,7 +116,8 @@ def of_change(change: Change) -> Mark | None:
     if change.kind == OF_MARKS:
         return _told(change, "flag", change.subject)
     if change.kind == OF_TYPES:
-        return _told(change, "paused", f"{change.subject} {'resumed' if change.verb == 'deleted' else 'paused'}")
+        words = f"{change.subject} {'resumed' if change.verb == 'deleted' else 'paused'}"
+        return replace(_told(change, "paused", words), job_type=change.subject)
     if change.verb != "changed":
         return None
     name = f"queue {change.subject}" if change.kind == OF_QUEUES else change.subject.rpartition(": ")[0]

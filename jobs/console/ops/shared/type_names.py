@@ -12,11 +12,12 @@ from jobs.reading import listing
 from plumbing.names import named
 from plumbing.text import printable
 
-WORDS = re.compile(r"[^._:]{1,24}[._:]*|[._:]+")  # a longer word is broken: a phone has room for no more
+# A word of more than 24 letters is broken, too: a phone has no room for it.
+WORDS = re.compile(r"[^\s._:]{1,24}(?![^\s._:])[\s._:]*|[^\s._:]{1,12}|[\s._:]+")
 
 
 def breakable(name: str) -> SafeString:
-    """Render a name in which a line may break after each dot and underscore."""
+    """Render a name, or an error, in which a line may break after each dot and underscore."""
     return SafeString("<wbr>".join(map(escape, WORDS.findall(name))))
 
 
@@ -28,7 +29,7 @@ def type_link(context: Any, job_type: object, most: int = 80) -> SafeString:
     shown, hint = breakable(cut), "" if cut == whole else format_html(' title="{}"', whole)
     address = type_page(name) if context["request"].user.has_perm(named("jobs.view_job")) else ""
     if not address:
-        return format_html("<span{}>{}</span>", hint, shown) if hint else shown
+        return format_html("<span{}>{}</span>", hint, shown)
     return format_html('<a href="{}"{}>{}</a>', address, hint, shown)
 
 
