@@ -36,6 +36,7 @@ class Settings:
     # Submitting
     JOBS_DEDUP_WINDOW = Setting(600.0, zero=True)  # seconds in which an identical job is not started twice
     JOBS_MAX_WAITING = Setting(100_000)  # waiting jobs of a tenant, unless it has its own limit
+    JOBS_MAX_EVENTS = Setting(10_000)  # events of a tenant that are kept, before it tells no more over HTTP
     JOBS_MAX_SCHEDULES = Setting(1000)  # schedules that a tenant may make itself
     JOBS_ARGS_MAX_BYTES = Setting(262_144)
     JOBS_STATS_MAX_BYTES = Setting(16_384)

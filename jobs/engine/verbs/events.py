@@ -18,6 +18,7 @@ from jobs import store
 from jobs.authoring.exceptions import MOST_OF_NAME, is_event_name
 from jobs.calls.arguments import as_json, check_text, size_of
 from jobs.calls.refusals import InvalidRequest, TooLarge
+from jobs.conf import settings
 from jobs.engine.door import dispatch
 from jobs.models import JobEvent
 from plumbing.bounds import MAX_SECONDS, is_number
@@ -29,16 +30,20 @@ MOST_OF_BUTTON = 40  # characters
 SALT = "jobs.events.link"
 
 
-def tell(tenant: Model, name: str, payload: Any = None) -> bool:
+def tell(tenant: Model, name: str, payload: Any = None, *, by_tenant: bool = False) -> bool:
     """Tell an event of a tenant: its jobs that wait for it go on, when the caller's transaction commits.
 
     It is kept for JOBS_EVENT_TTL seconds for jobs that come to wait for it later.
 
     name: text of 1 to 200 characters.
     payload: JSON of at most 16 KiB. The next attempt has it in `current_job().event.payload`.
+    by_tenant: whether it comes over HTTP: then JOBS_MAX_EVENTS bounds the events that are kept.
     Return False if an event of this name is kept already: then nothing changes, and the first payload stays.
-    Raises InvalidRequest for another name or payload.
+    Raises InvalidRequest for another name or payload, and if too many are kept.
     """
+    most = settings.JOBS_MAX_EVENTS
+    if by_tenant and JobEvent.objects.filter(tenant_id=tenant.pk)[:most].count() >= most:
+        raise InvalidRequest("name", f"is one too many: {most:,} events of yours are kept; each stays for a day")
     return _tell(tenant.pk, checked_name(name), checked(payload, MAX_BYTES))
 
 

@@ -19,6 +19,8 @@ router = Router(tags=["jobs"])
 class NewEvent(inputs.Body):
     """An event."""
 
+    model_config = inputs.with_example(name="approved:42", payload={"by": "ada"})
+
     name: Annotated[str, Field(min_length=1, max_length=MOST_OF_NAME), inputs.Storable()] = Field(
         description="The name that the job waits for, such as `approved:42`."
     )
@@ -41,6 +43,6 @@ class KeptEvent(Schema):
 @idempotency.repeatable
 def tell_event(request: CallerRequest, event: NewEvent) -> HttpResponse:
     """Tell an event: your jobs that wait for it go on. 409: one of this name has come already, and stays."""
-    if not events.tell(request.auth.tenant, event.name, event.payload):
+    if not events.tell(request.auth.tenant, event.name, event.payload, by_tenant=True):
         raise ProblemError(ProblemCode.EVENT_CAME, "An event of this name has come already. Its payload stays.")
     return schemas.answer(201, {"name": event.name, "payload": event.payload})

@@ -104,7 +104,7 @@ listener AS MATERIALIZED (
     CROSS JOIN LATERAL (
         SELECT id FROM jobs
         WHERE tenant_id = changed.tenant_id AND waits_for BETWEEN changed.event AND changed.event
-          AND blocked_at IS NOT NULL  -- guard
+          AND blocked_at IS NOT NULL
         ORDER BY waits_for, id  -- as in `first`
         LIMIT %(batch)s
     ) j

@@ -35,13 +35,17 @@ def test_an_event_opens_the_jobs_of_its_tenant_alone_and_comes_once(owner, mate,
     assert (entry.kind, entry.subject, bool(entry.key)) == ("jobs.jobevent", NAME, True)
 
 
-def test_a_repeated_request_with_its_key_gets_its_first_answer(owner):
+def test_a_repeated_request_with_its_key_gets_its_first_answer_and_one_too_many_is_refused(owner, stranger, settings):
     sent = [
         owner.post(URL, {"name": NAME}, content_type="application/json", headers={"Idempotency-Key": "7"})
         for _ in range(2)
     ]
     assert [one.status_code for one in sent] == [201, 201]
     assert JobEvent.objects.count() == 1
+    settings.JOBS_MAX_EVENTS = 1
+    answers = [one.post(URL, {"name": "paid"}, content_type="application/json") for one in (owner, stranger)]
+    assert [one.status_code for one in answers] == [422, 201]
+    assert answers[0].json()["errors"][0]["message"].startswith("is one too many: 1 events")
 
 
 @pytest.mark.parametrize(

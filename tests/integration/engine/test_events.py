@@ -6,6 +6,7 @@ import pytest
 from django.utils import timezone
 
 from jobs import InvalidRequest, WaitFor, async_, events, store
+from jobs.authoring.exceptions import EventWait, wait_of
 from jobs.contrib.testing import drain
 from jobs.engine.upkeep.prune import prune
 from jobs.engine.verbs.cancel import cancel
@@ -212,6 +213,10 @@ def test_a_wrong_payload_or_time_is_refused(tenant):
         with pytest.raises(ValueError, match="WaitFor takes seconds"):
             WaitFor(NAME, seconds=seconds)
     assert not JobEvent.objects.exists()
+    tasks = [WaitFor(NAME, seconds=5), WaitFor(NAME, seconds=3)]
+    assert wait_of(ExceptionGroup("tasks", tasks)) == EventWait(NAME, 3)
+    with pytest.raises(ValueError, match="one event for each attempt"):
+        wait_of(ExceptionGroup("tasks", [*tasks, WaitFor("paid", seconds=3)]))
 
 
 def test_old_events_are_deleted(tenant):
