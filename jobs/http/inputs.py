@@ -1,5 +1,6 @@
 """The schemas of requests. They check the shape of the input; the engine checks its meaning."""
 
+import json
 import re
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
@@ -103,6 +104,16 @@ class Body(BaseModel):
         if isinstance(sent, dict) and len(sent) > len(cls.model_fields) + MOST_ERRORS:
             raise ValueError(f"has {len(sent):,} fields; allowed: {', '.join(cls.model_fields)}")
         return sent
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """Say defaults in words: generators of clients take a property with a default for one that is always there."""
+        described = handler(schema)
+        for field in handler.resolve_ref_schema(described).get("properties", {}).values():
+            if "default" in field:
+                default = f"Default: {json.dumps(field.pop('default'))}."
+                field["description"] = " ".join(filter(None, (field.get("description"), default)))
+        return described
 
 
 def with_example(**example: Any) -> ConfigDict:

@@ -5,8 +5,8 @@ import pytest
 from jobs.http.codes import ProblemCode
 from jobs.lifecycle import Status
 from tenants.models import TenantQueue
+from tests.clients import document
 from tests.factories import make_job
-from tests.integration.api.conftest import document
 
 pytestmark = pytest.mark.django_db
 
