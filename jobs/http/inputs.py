@@ -24,6 +24,7 @@ from pydantic import (
 from pydantic_core.core_schema import CoreSchema, no_info_after_validator_function
 
 from jobs.calls.request import LAST_PRIORITY, MAX_WHOLE, MOST_OF_SEQUENCE, MOST_PREDECESSORS
+from jobs.http.messages import MOMENT
 from jobs.http.problems import MOST_ERRORS
 from plumbing.bounds import is_whole
 
@@ -55,7 +56,7 @@ def as_moment(written: Any) -> Any:
         # PostgreSQL rejects offsets of 16 hours or of half a second, so convert the moment to UTC.
         return moment if moment.tzinfo is None else moment.astimezone(UTC)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError('must be a date and time with a zone, such as "2030-01-31T09:00:00+01:00"') from None
+        raise ValueError(MOMENT) from None
 
 
 def _either(written: Any, handler: ValidatorFunctionWrapHandler) -> Any:
