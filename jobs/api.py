@@ -20,7 +20,7 @@ from jobs.portal.api import (
     webhooks,
 )
 from jobs.portal.api.start_page import StartPage
-from jobs.portal.api.webhook_messages import OPERATION, WebhookMessage
+from jobs.portal.api.webhook_messages import OPERATION, EndMessage
 
 api = ProblemAPI(
     parser=StrictParser(),
@@ -36,5 +36,5 @@ for one in (jobs, batches, reasons, results, events, tell, memories, schedules, 
     api.add_router("", one.router)
 for router in (*operator.routers, *extensions.routers()):
     api.add_router("operator", router)
-api.describe_webhook("job.ended", WebhookMessage, OPERATION)
+api.describe_webhook("job.ended", EndMessage, OPERATION)
 problems.add_to(api)

@@ -1,5 +1,6 @@
 """The schemas of requests. They check the shape of the input; the engine checks its meaning."""
 
+import json
 import re
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
@@ -23,6 +24,7 @@ from pydantic import (
 from pydantic_core.core_schema import CoreSchema, no_info_after_validator_function
 
 from jobs.calls.request import LAST_PRIORITY, MAX_WHOLE, MOST_OF_SEQUENCE, MOST_PREDECESSORS
+from jobs.http.messages import MOMENT
 from jobs.http.problems import MOST_ERRORS
 from plumbing.bounds import is_whole
 
@@ -54,7 +56,7 @@ def as_moment(written: Any) -> Any:
         # PostgreSQL rejects offsets of 16 hours or of half a second, so convert the moment to UTC.
         return moment if moment.tzinfo is None else moment.astimezone(UTC)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError('must be a date and time with a zone, such as "2030-01-31T09:00:00+01:00"') from None
+        raise ValueError(MOMENT) from None
 
 
 def _either(written: Any, handler: ValidatorFunctionWrapHandler) -> Any:
@@ -103,6 +105,16 @@ class Body(BaseModel):
         if isinstance(sent, dict) and len(sent) > len(cls.model_fields) + MOST_ERRORS:
             raise ValueError(f"has {len(sent):,} fields; allowed: {', '.join(cls.model_fields)}")
         return sent
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """Say defaults in words: generators of clients take a property with a default for one that is always there."""
+        described = handler(schema)
+        for field in handler.resolve_ref_schema(described).get("properties", {}).values():
+            if "default" in field:
+                default = f"Default: {json.dumps(field.pop('default'))}."
+                field["description"] = " ".join(filter(None, (field.get("description"), default)))
+        return described
 
 
 def with_example(**example: Any) -> ConfigDict:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+MOMENT = 'must be a date and time with a zone, such as "2030-01-31T09:00:00+01:00"'
 MESSAGES = {  # by the type of pydantic's error: each that a field of the API can cause
     "missing": "is required",
     "bool_type": "must be a boolean: true or false",
@@ -22,6 +23,8 @@ MESSAGES = {  # by the type of pydantic's error: each that a field of the API ca
     "float_type": "must be a number",
     "float_parsing": "must be a number",
     "finite_number": "must be a finite number",
+    "datetime_type": MOMENT,
+    "timezone_aware": MOMENT,
     "greater_than": "must be more than {gt}",
     "greater_than_equal": "must be {ge} or more",
     "less_than_equal": "must be at most {le}",

@@ -30,7 +30,7 @@ class EndedJob(Schema):
     error: str = Field(description="The class of the error. Empty: there was none.")
 
 
-class WebhookMessage(Schema):
+class EndMessage(Schema):
     """The end of a job."""
 
     id: int = Field(description="The number of this end. A revived job ends again, with another number.")

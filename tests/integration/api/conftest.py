@@ -1,6 +1,5 @@
 """The application without a server, clients that listen to it, and the OpenAPI document."""
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,14 +9,13 @@ import schemathesis
 from django.core.signals import request_finished, request_started
 from django.core.wsgi import get_wsgi_application
 from django.db import close_old_connections
-from ninja.responses import NinjaJSONEncoder
 
-from jobs.api import api
 from jobs.lifecycle import Status
 from scheduler_project.handler import ThreadedHandler
 from tenants import auth
 from tests.asgi import Client, two_threads
 from tests.callers import superuser
+from tests.clients import document
 from tests.factories import QueueFactory, TenantFactory, make_job, operator_key
 
 
@@ -50,11 +48,6 @@ def running(listen):
     job = make_job(TenantFactory(name="Owner & Co."), Status.RUNNING)
     listen.key(job.tenant)
     return job
-
-
-def document() -> dict[str, Any]:
-    """The OpenAPI document, as a client reads it."""
-    return json.loads(json.dumps(api.get_openapi_schema(path_prefix="/api/v1/"), cls=NinjaJSONEncoder))
 
 
 def validator_of(openapi: dict[str, Any], name: str) -> Any:

@@ -1,20 +1,16 @@
 """Good answers are as the OpenAPI document describes them: one of each operation, and those that a client reads."""
 
-import importlib
-import json
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 from typing import Any
 
 import httpx
-import openapi_python_client
 import pytest
 from django.core.wsgi import get_wsgi_application
 from django.db import transaction
 from django.utils import timezone
 from ninja.openapi.schema import OpenAPISchema
-from openapi_python_client.config import Config, ConfigFile, MetaType
 from schemathesis import checks
 
 from jobs.api import api
@@ -28,8 +24,8 @@ from jobs.models import Hold, JobMemory, WebhookEndpoint
 from jobs.store import results
 from tenants import auth
 from tenants.models import Tenant
+from tests.clients import document, python_client
 from tests.factories import QueueFactory, make_job
-from tests.integration.api.conftest import document
 from tests.recorded import ran_in_turn
 
 pytestmark = pytest.mark.django_db
@@ -242,28 +238,16 @@ def test_no_two_schemas_share_a_name(monkeypatch):
     assert len(known) > 50
 
 
-def test_a_client_that_is_generated_reads_what_it_is_answered(tmp_path, monkeypatch, tokens, report):
+def test_a_client_that_is_generated_reads_what_it_is_answered(tmp_path, tokens, report):
     """As openapi-python-client makes it: it compares each answer with the document."""
-    (tmp_path / "openapi.json").write_text(json.dumps(document()))
-    file = ConfigFile(package_name_override="scheduler_client", post_hooks=[])
-    config = Config.from_sources(
-        file, MetaType.NONE, tmp_path / "openapi.json", "utf-8", True, tmp_path / "scheduler_client"
-    )
-    assert openapi_python_client.generate(config=config) == []
-    monkeypatch.syspath_prepend(tmp_path)
-    client = importlib.import_module("scheduler_client").AuthenticatedClient(
-        "http://localhost", tokens[0], httpx_args={"transport": httpx.WSGITransport(app=get_wsgi_application())}
-    )
-
-    def call(name: str, *args: Any, **options: Any) -> Any:
-        return importlib.import_module(f"scheduler_client.api.jobs.{name}").sync(*args, client=client, **options)
-
-    models = importlib.import_module("scheduler_client.models")
-    body = models.Submission("reports.datareport", "execute", source_id=str(report.pk))
-    job = call("submit_job", body=body)
-    why = call("read_reason", job.id)
-    assert (why.gate, why.place) == ("no_worker", 1)
-    assert [one.id for one in call("list_jobs", status="created").jobs] == [job.id]
-    assert call("list_jobs", status="held").jobs == []
-    assert call("cancel_job", job.id).status == "cancelled"
-    assert call("read_job", job.id + 1).status == 404, "a problem"
+    transport = httpx.WSGITransport(app=get_wsgi_application())
+    with python_client(tmp_path, "wsgi_client", "http://localhost", tokens[0], transport=transport) as (call, models):
+        body = models.Submission("reports.datareport", "execute", source_id=str(report.pk))
+        job = call("submit_job", body=body)
+        why = call("read_reason", job.id)
+        assert (why.gate, why.place) == ("no_worker", 1)
+        assert [one.id for one in call("list_jobs", status="created").jobs] == [job.id]
+        assert call("list_jobs", status="held").jobs == []
+        assert call("cancel_job", job.id).status == "cancelled"
+        missing = call("read_job", job.id + 1)
+        assert (missing.status, missing.code) == (404, "not_found"), "a problem"

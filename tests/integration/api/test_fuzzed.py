@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis.checks import CHECKS, load_all_checks
 
-from tests.integration.api.conftest import document
+from tests.clients import document
 from tests.thorough import sized
 
 pytestmark = pytest.mark.django_db

@@ -12,8 +12,8 @@ from django.test import Client
 
 from jobs.conf import documented
 from tests.callers import browser_of
+from tests.clients import document
 from tests.factories import MemberFactory
-from tests.integration.api.conftest import document
 
 pytestmark = pytest.mark.django_db
 ADDRESS = "/api/v1/docs"

@@ -9,7 +9,8 @@ from django.utils import timezone
 from embedded import REPOSITORY
 from jobs.engine.verbs.cancel import cancel
 from jobs.models import WebhookEndpoint, WebhookMessage
-from tests.integration.api.conftest import document, validator_of
+from tests.clients import document
+from tests.integration.api.conftest import validator_of
 from tests.integration.webhooks.conftest import deliver
 from tests.pages import blocks
 from tests.unit.webhooks.test_webhook_posting import HOST
