@@ -178,9 +178,9 @@ PARTS: Mapping[str, Cached[[], Any]] = {
 @cached(REFRESH_SECONDS, before=Snapshot(datetime.min.replace(tzinfo=UTC)))
 def current() -> Snapshot:
     """Return the last snapshot; a new one if that is older than REFRESH_SECONDS."""
-    work, counts = PARTS[WORK]() or {}, PARTS["counts"]()
+    work, counts, paused = PARTS[WORK]() or {}, PARTS["counts"](), PARTS["paused"]() or {}
     old = {name: age for name, part in sorted(PARTS.items()) if (age := part.age()) is not None}
-    return Snapshot(datetime.now(UTC), **work, counts=counts, old=old)
+    return Snapshot(datetime.now(UTC), **work, counts=counts, paused=paused, old=old)
 
 
 def forget() -> None:
