@@ -19,6 +19,8 @@ router = Router(tags=["jobs"])
 class NewEvent(inputs.Body):
     """An event."""
 
+    model_config = inputs.with_example(name="approved:42", payload={"by": "mara"})
+
     name: Annotated[str, Field(min_length=1, max_length=MOST_OF_NAME), inputs.Storable()] = Field(
         description="The name that the job waits for, such as `approved:42`."
     )
