@@ -21,7 +21,7 @@ def told(facts) -> list[str]:
     return [" > ".join(one.code for one in (chain.cause, *chain.consequences)) for chain in chains(conditions(facts))]
 
 
-def test_a_lost_worker_explains_the_conditions_of_its_pool_and_of_no_other():
+def test_a_lost_worker_explains_the_conditions_of_its_pool_and_of_no_other_until_it_is_replaced():
     taken_back = Repair(kind="orphan_taken_back", count=2, last_at=NOW)
     after = replace(SHORT, workers=[OLD, LOST], starved=[PUGET], repairs=[taken_back])
     assert told(after) == ["worker_lost > pool_short > tenant_starved > repairs"]
@@ -33,9 +33,6 @@ def test_a_lost_worker_explains_the_conditions_of_its_pool_and_of_no_other():
     assert told(other) == ["pool_short", "worker_lost"]
     finding = replace(SHORT, workers=[OLD, LOST], repairs=[Repair(kind="finding", count=2, last_at=NOW)])
     assert told(finding) == ["worker_lost > pool_short", "repairs"]
-
-
-def test_a_lost_worker_that_was_replaced_explains_nothing():
     began_later = replace(worker(), started_at=NOW - timedelta(seconds=60))
     facts = replace(SHORT, workers=[began_later, LOST])
     assert told(facts) == ["pool_short", "worker_lost"]
@@ -50,7 +47,7 @@ def test_a_chain_with_a_critical_condition_comes_first():
     assert [chain.severity for chain in chains(conditions(nobody))] == ["critical", "warning", "warning"]
 
 
-def test_many_failures_name_the_job_type_its_share_and_its_beginning():
+def test_many_failures_name_the_job_type_its_share_and_the_minute_after_the_last_good_one():
     worst = WorstType("lab.tasks.flaky", 1500, 1500, NOW - 4 * MINUTE, 4)
     facts = replace(SHORT, lanes=[], ended=EndedLook(2844, 1829, 1500, worst))
     [chain] = chains(conditions(facts))
@@ -59,9 +56,6 @@ def test_many_failures_name_the_job_type_its_share_and_its_beginning():
         "lab.tasks.flaky: 1,500 of 1,500 attempts failed in 10 minutes, of 4 tenants; of all job types 1,829 of 2,844."
     )
     assert (chain.cause.fault.subject, chain.cause.fault.since) == ("lab.tasks.flaky", NOW - 4 * MINUTE)
-
-
-def test_a_wave_of_failures_began_after_the_last_good_minute():
     minutes = [(NOW - 1 * MINUTE, 9, 9), (NOW - 3 * MINUTE, 3, 9), (NOW - 4 * MINUTE, 1, 9), (NOW - 5 * MINUTE, 9, 9)]
     assert began(minutes, NOW) == NOW - 3 * MINUTE
     assert began([], NOW) == NOW
