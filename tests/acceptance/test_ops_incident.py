@@ -53,7 +53,7 @@ def paused_queue(operator: Operator, night: Night) -> None:
 def wave_after_a_deploy(operator: Operator, night: Night) -> None:
     cause = operator.page.locator("#incident li").filter(has_text="attempts failed in 10 minutes").first
     expect(cause.locator("> strong")).to_contain_text(f"{night.failing}: 700 of 700")
-    operator.click(cause.get_by_role("button", name="Pause it"))
+    operator.click(cause.get_by_role("button", name=f"Pause {night.failing}"))
     operator.reads(f"Paused {night.failing}")
     assert [str(one) for one in PausedJobType.objects.all()] == [night.failing]
 

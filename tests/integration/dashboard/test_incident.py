@@ -6,6 +6,7 @@ from datetime import timedelta
 from html import unescape
 
 import pytest
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import strip_tags
 
@@ -87,12 +88,13 @@ def test_failures_name_the_job_type_and_pause_it_with_one_click(client, operator
     told = f"{since} reports.datareport.execute: 300 of 800 attempts failed in 10 minutes, of 1 tenant."
     page = text(client.get("/ops/"))
     assert told in words(page)
-    assert "type=reports.datareport.execute" in page and "Pause it" in words(page)
+    assert "type=reports.datareport.execute" in page and "Pause type" in words(page)
     assert page.index("Failing") < page.index('id="ended"')
-    assert "Pause it" not in text(operator(*SEEN).get("/ops/"))
-    client.post("/ops/job-types/pause", {"type": "reports.datareport.execute", "next": "/ops/"})
+    assert "Pause type" not in words(text(operator(*SEEN).get("/ops/")))
+    client.post(reverse("jobs_ops:pause-type"), {"type": "reports.datareport.execute", "next": "/ops/"})
     assert [str(one) for one in PausedJobType.objects.all()] == ["reports.datareport.execute"]
-    assert "Resume it" in words(text(client.get("/ops/")))
+    card = text(client.get("/ops/")).partition('id="incident"')[2].partition("</section>")[0]
+    assert "Resume" in words(card) and "Pause type" not in words(card)
 
 
 def test_a_waiting_tenant_says_for_what_and_its_paused_queue_is_resumed_where_it_is_seen(client, operator):

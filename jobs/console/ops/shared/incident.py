@@ -1,6 +1,6 @@
 """Tell the conditions that hold as causes with their consequences, each with its cure.
 
-A cure is a button that mends the cause, or a link to the page where an operator can.
+A cure is a link to the page where an operator mends the cause. The template adds the button that pauses a job type.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +13,6 @@ from django.urls import reverse
 from jobs.console.ops.shared.taken_back import TakenBack, taken_back
 from jobs.console.remedies import Switch
 from jobs.engine.door.repairs import ORPHAN
-from jobs.models import PausedJobType
 from jobs.reading.health import Chain, Condition, Facts
 from plumbing.names import named
 
@@ -79,7 +78,6 @@ def _condition(request: HttpRequest, one: Condition) -> ToldCondition:
 def _cures(one: Condition) -> Iterator[Switch]:
     subject = one.fault.subject
     if one.code == "failures" and subject:
-        yield _pause(subject)
         search = f"{reverse('jobs_ops:jobs')}?q={quote(f'status:error type:{subject}')}"
         yield Switch("Errors", search, "jobs.view_job")
         yield Switch("Dead letters", f"{reverse('jobs_ops:dead')}?type={quote(subject)}", "jobs.view_deadletter")
@@ -88,11 +86,3 @@ def _cures(one: Condition) -> Iterator[Switch]:
     elif one.code in PAGES:
         label, page, permission = PAGES[one.code]
         yield Switch(label, reverse(f"jobs_ops:{page}"), permission)
-
-
-def _pause(job_type: str) -> Switch:
-    """Return the button that pauses a job type, or resumes it if it is paused."""
-    source_type, _, method = job_type.rpartition(".")
-    if PausedJobType.objects.filter(source_type=source_type, source_method=method).exists():
-        return Switch("Resume it", reverse("jobs_ops:resume-type"), "jobs.delete_pausedjobtype", {"type": job_type})
-    return Switch("Pause it", reverse("jobs_ops:pause-type"), "jobs.add_pausedjobtype", {"type": job_type})
