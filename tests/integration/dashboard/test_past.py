@@ -222,7 +222,7 @@ def test_charts_mark_what_happened_to_those_who_may_see_it_and_to_a_tenant_no_st
     page = client.get("/ops/").content.decode()
     shown = " ".join(unescape(strip_tags(page)).split())
     of_all = ["release <4.2> by ines", "queue mail paused by ines", "shop.order.pay resumed by ines"]
-    of_owner = ["Owner: num_slots 2 → 0 by ines", "300 jobs revived by ines"]
+    of_owner = ["Owner: slots 2 → 0 by ines", "300 jobs revived by ines"]
     of_fleet = ["worker w0 lost, worker w1 lost and 1 more", "worker w0 started, worker w1 started and 1 more"]
     assert [words for words in of_all + of_owner + of_fleet if words not in shown] == []
     assert "job 7" not in shown and "other" not in shown
