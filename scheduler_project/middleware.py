@@ -57,13 +57,19 @@ def traceable(get_response: View) -> View:
             span.set_attribute("http.response.status_code", response.status_code)
             span.set_attribute("scheduler.request", request_id)
             response.headers[REQUEST_ID] = request_id
-            path = escape_uri_path(request.path)  # a decoded path may contain a line break
+            path = escape_uri_path(_without_token(request))  # a decoded path may contain a line break
             seconds = f"{time.monotonic() - began:.3f}"
             address = request.META.get("REMOTE_ADDR")
             telemetry.answered(request.method or "", path, response.status_code, seconds=seconds, address=address)
         return response
 
     return traceable_view
+
+
+def _without_token(request: HttpRequest) -> str:
+    """Return the path for the log: without the token of a signed link, which is a secret."""
+    token = request.resolver_match.kwargs.get("token", "") if request.resolver_match else ""
+    return request.path.replace(token, "-") if token else request.path
 
 
 def secured(get_response: View) -> View:

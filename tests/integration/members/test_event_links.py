@@ -23,7 +23,8 @@ def waiting(tenant) -> int:
     return job_id
 
 
-def test_a_person_without_a_login_answers_by_a_button_and_the_first_answer_counts(tenant, waiting):
+def test_a_person_without_a_login_answers_by_a_button_and_the_first_answer_counts(tenant, waiting, caplog):
+    caplog.set_level("INFO", "jobs")
     visitor = Client(enforce_csrf_checks=True)
     yes = events.link(tenant, NAME, seconds=60, payload="yes", button="Approve <b>")
     no = events.link(tenant, NAME, seconds=60, payload="no", button="Refuse")
@@ -37,6 +38,8 @@ def test_a_person_without_a_login_answers_by_a_button_and_the_first_answer_count
     told = visitor.post(yes)
     assert (told.status_code, "Thank you" in told.content.decode()) == (201, True)
     assert [visitor.post(one).status_code for one in (yes, no)] == [409, 409]
+    assert "/jobs/events/-/" in caplog.text
+    assert yes not in caplog.text, "who reads the log could answer"
     drain()
     assert Job.objects.get(pk=waiting).event["payload"] == "yes"
 
