@@ -13,7 +13,7 @@ from jobs.console.operations.filters import MOMENTS
 from jobs.engine.verbs.mark import mark
 from jobs.http import pages
 from jobs.http.changes import ChangePage, ChangeToYours, WantedChanges
-from jobs.http.inputs import Body, Text
+from jobs.http.inputs import Body, Text, with_example
 
 router = Router(tags=["operators"], auth=may("tenants.view_change"))
 
@@ -45,7 +45,9 @@ class AnyChanges(ChangePage):
 
 
 class NewMark(Body):
-    text: Text = Field(description="What happens now, in 1 to 100 characters.", examples=["release 4.2"])
+    model_config = with_example(text="release 4.2")
+
+    text: Text = Field(description="What happens now, in 1 to 100 characters.")
 
 
 @router.post("marks", auth=may("tenants.add_change"), response={201: AnyChange})

@@ -194,7 +194,7 @@ class TestOperations:
         explained = " ".join(warnings for warnings, _ in table(DOCS / "reference/log.md", "warning", "meaning"))
         ours = (path for app in ("jobs", "scheduler_project") for path in (REPOSITORY / app).rglob("*.py"))
         source = "".join(path.read_text() for path in ours)
-        assert set(re.findall(r"`([^`]+)`", explained)) == set(re.findall(r'noticed\(\s*"([^"]+)"', source))
+        assert set(re.findall(r"`([^`]+)`", explained)) == set(re.findall(r'notic(?:e|ed)\(\s*"([^"]+)"', source))
 
     @pytest.mark.django_db
     @pytest.mark.parametrize("statement", QUERIES)
