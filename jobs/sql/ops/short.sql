@@ -199,12 +199,15 @@ WHERE s.at >= %(since)s::timestamptz
 ORDER BY s.at
 
 -- name: look_type_minutes
--- Reads:  the attempts of all types that ended in each minute, latest first, and whether one type is among them.
+-- Reads:  the latest `most` minutes in which attempts of a job type ended, and the attempts of all types in each of them.
 -- Who:    the operators' page of that type, kept for half a minute. Locks: none. Index: the primary key of job_minutes.
-SELECT minute, sum(attempts)::bigint, bool_or(source_type = %(source_type)s AND source_method = %(source_method)s)
-FROM job_minutes
-WHERE minute >= %(since)s::timestamptz AND minute < %(until)s::timestamptz
-GROUP BY minute
+SELECT minute, (SELECT sum(attempts)::bigint FROM job_minutes every WHERE every.minute = latest.minute)
+FROM (
+    SELECT DISTINCT minute FROM job_minutes
+    WHERE minute >= %(since)s::timestamptz AND minute < %(until)s::timestamptz
+      AND source_type = %(source_type)s AND source_method = %(source_method)s
+    ORDER BY minute DESC LIMIT %(most)s
+) latest
 ORDER BY minute DESC
 
 -- name: look_slot_hours

@@ -8,6 +8,7 @@ from django.utils.html import strip_tags
 
 from jobs.console.ops.job_type import reads
 from jobs.console.ops.shared import history, present_queries
+from jobs.console.ops.shared.history import AskedPeriod
 from jobs.lifecycle import Status
 from jobs.models import Attempt, FailedAttempt, Job, JobMinute, PausedJobType, Schedule, Total
 from jobs.reading.statistics import BUCKETS
@@ -69,6 +70,7 @@ def test_the_page_of_a_type_has_its_numbers_errors_tenants_and_schedules_and_no_
     page, shown = text(answer), answer.context["past"].ended
     assert (shown.now.attempts, shown.now.failed, shown.before.attempts, shown.chart.total) == (3, 2, 8, 3)
     assert shown.now.run.p50 == pytest.approx(0.24, rel=0.3)
+    assert [entry.label for entry in answer.context["menu"] if entry.here] == ["Jobs"]
     assert "67 %" in page and "a day ago 0 %" in page and shown.runs.bars.count("<title>") == 2
     [row] = answer.context["errors"]
     assert (row.failed, row.dead, row.error) == (2, 1, f"AttributeError: {LOST}")
@@ -121,11 +123,13 @@ def test_a_type_that_fails_is_paused_and_resumed_where_it_is_seen_to_fail(past, 
 
 def test_few_attempts_of_all_types_are_read_for_one(past, monkeypatch):
     now = history.minute()
-    minutes = [(now - timedelta(minutes=back), 40, back % 2 == 0) for back in range(1, 9)]
-    assert reads.times_to_read(minutes, now) == [(now - timedelta(minutes=8), now)]
-    monkeypatch.setattr(reads, "MAX_READ", 100)
-    pieces = [(now - timedelta(minutes=back), now - timedelta(minutes=back - 1)) for back in (2, 4)]
-    assert reads.times_to_read(minutes, now) == pieces
+    minutes = [(now - timedelta(minutes=back), 40) for back in (1, 2, 4, 6)]
+    pieces = [(now - timedelta(minutes=back), now - timedelta(minutes=until)) for back, until in ((2, 0), (4, 3))]
+    monkeypatch.setattr(reads, "MAX_READ", 120)
+    assert reads.times_to_read(minutes) == pieces
     monkeypatch.setattr(reads, "MAX_READ", 10)
-    assert reads.times_to_read(minutes, now) == pieces[:1]
-    assert reads.times_to_read([(at, attempts, False) for at, attempts, _ in minutes], now) == []
+    assert reads.times_to_read(minutes) == [(now - timedelta(minutes=1), now)]
+    assert reads.times_to_read([]) == []
+    minute("success", 9, back=7)
+    lately = reads.lately.read(reads.TypeName(*CALL.values()), AskedPeriod("1h"))
+    assert (lately.since, lately.attempts) == (now - timedelta(minutes=5), 3)

@@ -17,8 +17,9 @@ from jobs.reading.statistics import OUTCOMES, Times, added
 from plumbing.error_shapes import shape
 
 DAY = timedelta(days=1)
+KEPT = 3 * DAY  # for which minutes are kept
 MAX_READ = 100_000  # attempts of all types that are read for the tenants and the errors of one
-MAX_TIMES = 300  # pieces in which they are read
+MINUTES = (200, 1_440)  # in which they are looked for; the second if the first have few
 MAX_TENANTS = 20
 MAX_FAILURES = 500  # the latest, whose errors are grouped
 FAILURES = [outcome for outcome in OUTCOMES if is_failure(outcome)]
@@ -84,7 +85,7 @@ class TypePast:
     """The ended attempts of a job type in a period.
 
     now: the numbers of the period
-    before: those of the same time a day earlier; None if nothing ended, or the period is longer than a day
+    before: those of the same time a day earlier; None if the minutes of then are gone, or nothing ended
     runs: the histogram of run times; None if nothing ended
     """
 
@@ -102,7 +103,7 @@ def past(name: TypeName, period: AskedPeriod, jobs: str) -> TypePast | None:
     """
     begin, end, step = period.begin, period.end, period.step
     ended = _ended(name, begin, end, step)
-    before = [] if end - begin > DAY else _ended(name, begin - DAY, end - DAY, step)
+    before = [] if end - begin + DAY > KEPT else _ended(name, begin - DAY, end - DAY, step)
     drawing = chart(ended, begin, step, period.steps, f"{jobs}?q=type:{quote(str(name))}+", before=before)
     by_outcome: dict[str, list[Sequence[int]]] = defaultdict(list)
     for one in ended:
@@ -175,15 +176,18 @@ class Lately:
 def lately(name: TypeName, period: AskedPeriod) -> Lately | None:
     """Read the latest attempts of a job type in a period; None if that takes too long."""
     asked = {"since": period.begin, "until": period.end, **name._asdict()}
-    minutes = present_queries.look("look_type_minutes", **asked)
-    times = times_to_read(minutes, period.end)
+    for most in MINUTES:
+        minutes = present_queries.look("look_type_minutes", **asked, most=most)
+        if len(minutes) < most or sum(attempts for _, attempts in minutes) >= MAX_READ:
+            break
+    times = times_to_read(minutes)
     if not times:
         return Lately(None, [], [])
     read = {"begins": [begin for begin, _ in times], "ends": [end for _, end in times], "failures": FAILURES}
     of_tenants = present_queries.look_objects(OfTenant, "look_type_tenants", **read, **name._asdict(), most=MAX_TENANTS)
     failures = present_queries.look("look_type_failures", **read, **name._asdict(), most=MAX_FAILURES)
     tenants = present_queries.tenants({one.tenant_id for one in of_tenants})
-    missed = any(has_it and minute < times[-1][0] for minute, _, has_it in minutes)
+    missed = len(minutes) == most or minutes[-1][0] < times[-1][0]
     return Lately(
         times[-1][0] if missed else None,
         [(tenants[one.tenant_id], one) for one in of_tenants if one.tenant_id in tenants],
@@ -191,31 +195,23 @@ def lately(name: TypeName, period: AskedPeriod) -> Lately | None:
     )
 
 
-def times_to_read(minutes: Sequence[tuple[datetime, int, bool]], until: datetime) -> list[tuple[datetime, datetime]]:
-    """Return the times in which the log is read, latest first: all of them at once if it is short.
+def times_to_read(minutes: Sequence[tuple[Any, ...]]) -> list[tuple[datetime, datetime]]:
+    """Return the times in which the log is read, latest first: the latest minutes, as many as have MAX_READ attempts.
 
-    Otherwise the latest minutes in which the type ended, as many as have MAX_READ attempts of all types; at least one.
+    At least one, if there is any.
 
-    minutes: each with its attempts of all types, and whether any of the type is among them; latest first
+    minutes: those in which the type ended, each with its attempts of all types; latest first
     """
-    if not any(has_it for _, _, has_it in minutes):
-        return []
-    if sum(attempts for _, attempts, _ in minutes) <= MAX_READ:
-        return [(minutes[-1][0], until)]
     times: list[tuple[datetime, datetime]] = []
     left = MAX_READ
-    for minute, attempts, has_it in minutes:
-        if not has_it:
-            continue
+    for minute, attempts in minutes:
         left -= attempts
         if times and left < 0:
             break
         if times and times[-1][0] == minute + MINUTE:
             times[-1] = minute, times[-1][1]
-        elif len(times) < MAX_TIMES:
-            times.append((minute, minute + MINUTE))
         else:
-            break
+            times.append((minute, minute + MINUTE))
     return times
 
 

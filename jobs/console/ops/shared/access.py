@@ -129,7 +129,7 @@ PAGES = (  # name, label, key after "g", permission
 )
 # Pages without an entry, and the page that leads to them.
 BENEATH = {"usage": "tenants", "what-if": "tenants", "batches": "jobs", "runs": "jobs"}
-BENEATH |= {"new-tenant": "tenants", "new-queue": "queues", "find": ""}
+BENEATH |= {"new-tenant": "tenants", "new-queue": "queues", "find": "", "job-type": "jobs"}
 
 
 @dataclass(frozen=True)
@@ -157,6 +157,8 @@ def menu(request: HttpRequest, counts: Mapping[str, str] | None = None) -> list[
     addresses = {name: found for name in names if (found := address(f"jobs_ops:{name}"))}
     open_ones = (name for name, found in addresses.items() if request.path.startswith(found))
     here = max(open_ones, key=lambda name: len(addresses[name]), default="")
+    if request.resolver_match is not None and request.resolver_match.url_name in BENEATH:
+        here = request.resolver_match.url_name
     return [
         Entry(label, key, addresses[name], name == BENEATH.get(here, here), (counts or {}).get(name, ""))
         for name, label, key, permission in PAGES

@@ -3,12 +3,12 @@
 import re
 from typing import Any
 
-from django.urls import NoReverseMatch, reverse
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString
 
 from jobs.models import JobRow, Schedule
 from jobs.reading import listing
+from plumbing.addresses import address
 from plumbing.names import named
 from plumbing.text import printable
 
@@ -27,24 +27,16 @@ def type_link(context: Any, job_type: object, most: int = 80) -> SafeString:
     whole = printable(name)
     cut = _cut(whole, most)
     shown, hint = breakable(cut), "" if cut == whole else format_html(' title="{}"', whole)
-    address = type_page(name) if context["request"].user.has_perm(named("jobs.view_job")) else ""
-    if not address:
+    page = address("jobs_ops:job-type", name) if context["request"].user.has_perm(named("jobs.view_job")) else ""
+    if not page:
         return format_html("<span{}>{}</span>", hint, shown)
-    return format_html('<a href="{}"{}>{}</a>', address, hint, shown)
+    return format_html('<a href="{}"{}>{}</a>', page, hint, shown)
 
 
 def call_link(context: Any, job: JobRow | Schedule, most: int = 80) -> SafeString:
     """Render the call of a job: its type as `type_link`, and its object."""
     named_type = type_link(context, listing.job_type(job), most)
     return format_html("{}:{}", named_type, _cut(printable(job.source_id), most)) if job.source_id else named_type
-
-
-def type_page(name: str) -> str:
-    """Return the address of the page of a job type; "" for a name that no address can have."""
-    try:
-        return reverse("jobs_ops:job-type", args=[name])
-    except NoReverseMatch:
-        return ""
 
 
 def _cut(text: str, most: int) -> str:
