@@ -126,13 +126,15 @@ def test_a_bar_stacks_the_outcomes_from_good_to_bad():
 
 
 def test_each_outcome_of_an_attempt_has_its_place_in_the_legend_and_failures_are_never_grey():
-    chart = drawn(*(ended(1, outcome, 2**place) for place, outcome in enumerate(OUTCOMES)))
+    number = {outcome: 2**place for place, outcome in enumerate(OUTCOMES)}
+    chart = drawn(*(ended(1, outcome, attempts) for outcome, attempts in number.items()))
+    put_off = ("snooze", "hand_back", "wait_for", "stopped")
     assert chart.legend == [
-        ("good", 1, "succeeded"),
-        ("later", 32 + 64 + 256, "put off"),
-        ("calm", 8, "cancelled"),
-        ("again", 16 + 128, "failed and tried again"),
-        ("bad", 2 + 4, "failed for good"),
+        ("good", number["success"], "succeeded"),
+        ("later", sum(number[outcome] for outcome in put_off), "put off"),
+        ("calm", number["cancelled"], "cancelled"),
+        ("again", number["retry"] + number["crash"], "failed and tried again"),
+        ("bad", number["error"] + number["dead"], "failed for good"),
     ]
     assert [outcome for outcome in OUTCOMES if ended_chart.is_failure(outcome)] == ["error", "dead", "retry", "crash"]
 

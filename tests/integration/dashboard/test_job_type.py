@@ -12,7 +12,7 @@ from jobs.console.ops.shared.history import AskedPeriod
 from jobs.lifecycle import Status
 from jobs.models import Attempt, FailedAttempt, Job, JobMinute, PausedJobType, Schedule, Total
 from jobs.reading.statistics import BUCKETS
-from tenants.models import Tenant
+from tenants.models import Change, Tenant
 from tests.factories import QueueFactory, TenantFactory, make_job
 from tests.integration.dashboard.reading import said, text
 from tests.integration.dashboard.test_past import too_many
@@ -66,8 +66,11 @@ def past(monkeypatch) -> Tenant:
 
 
 def test_the_page_of_a_type_has_its_numbers_errors_tenants_and_schedules_and_no_others(past, client, monkeypatch):
+    mark = {"who": "ines", "verb": "marked", "kind": "tenants.change", "subject_id": "", "subject": "release 4.2"}
+    Change.objects.create(at=timezone.now() - timedelta(hours=1), **mark)
     answer = client.get(PAGE)
     page, shown = text(answer), answer.context["past"].ended
+    assert (shown.chart.ghost.attempts, page.count(" release 4.2 by ines</title>")) == (8, 2)
     assert (shown.now.attempts, shown.now.failed, shown.before.attempts, shown.chart.total) == (3, 2, 8, 3)
     assert shown.now.run.p50 == pytest.approx(0.24, rel=0.3)
     assert [entry.label for entry in answer.context["menu"] if entry.here] == ["Jobs"]
