@@ -128,8 +128,11 @@ PAGES = (  # name, label, key after "g", permission
     ("health", "Health", "h", "jobs.view_worker"),
 )
 # Pages without an entry, and the page that leads to them.
-BENEATH = {"usage": "tenants", "what-if": "tenants", "batches": "jobs", "runs": "jobs"}
-BENEATH |= {"new-tenant": "tenants", "new-queue": "queues", "find": ""}
+BENEATH = {
+    **dict.fromkeys(("usage", "what-if", "new-tenant"), "tenants"),
+    **dict.fromkeys(("batches", "runs"), "jobs"),
+    "new-queue": "queues",
+}
 
 
 @dataclass(frozen=True)
@@ -157,6 +160,8 @@ def menu(request: HttpRequest, counts: Mapping[str, str] | None = None) -> list[
     addresses = {name: found for name in names if (found := address(f"jobs_ops:{name}"))}
     open_ones = (name for name, found in addresses.items() if request.path.startswith(found))
     here = max(open_ones, key=lambda name: len(addresses[name]), default="")
+    if here == "overview" and request.path != addresses[here]:  # all addresses begin with that of Overview
+        here = ""
     return [
         Entry(label, key, addresses[name], name == BENEATH.get(here, here), (counts or {}).get(name, ""))
         for name, label, key, permission in PAGES
