@@ -19,7 +19,7 @@ from plumbing.names import named
 SEARCH = "search"
 
 
-class Place(NamedTuple):
+class FoundPlace(NamedTuple):
     """A place to go to.
 
     kind: the word for it, such as "tenant"
@@ -48,7 +48,7 @@ def offer(request: HttpRequest) -> JsonResponse:
     return JsonResponse({"offers": [{"text": p.text, "note": p.note or p.kind, "address": p.address} for p in found]})
 
 
-def places(request: HttpRequest, typed: str) -> list[Place]:
+def places(request: HttpRequest, typed: str) -> list[FoundPlace]:
     """Return the places that match, and that the user may open: first those of which it is the whole name."""
     names = typed.lower()
     found = list(_places(request, typed))
@@ -60,37 +60,37 @@ def _page(request: HttpRequest, typed: str) -> HttpResponse:
     return live.page(request, "find", "Find", (), context, every=0)
 
 
-def _places(request: HttpRequest, typed: str) -> Iterator[Place]:
+def _places(request: HttpRequest, typed: str) -> Iterator[FoundPlace]:
     try:
         if (pk := search_language.job_id(typed)) is not None:
-            yield Place("job", f"Job {pk}", "", reverse("jobs_ops:job", args=[pk]))
+            yield FoundPlace("job", f"Job {pk}", "", reverse("jobs_ops:job", args=[pk]))
             return
     except InvalidRequest:  # no job can have that id
         return
     yield from (
-        Place("page", entry.label, "", entry.address)
+        FoundPlace("page", entry.label, "", entry.address)
         for entry in menu(request)
         if entry.label.lower().startswith(typed.lower())
     )
     for search in kept(request):
         if typed.lower() in search.lower():
-            yield Place("kept search", search, "", _jobs(search))
+            yield FoundPlace("kept search", search, "", _jobs(search))
     if typed:
         yield from _named(request, typed)
 
 
-def _named(request: HttpRequest, typed: str) -> Iterator[Place]:
+def _named(request: HttpRequest, typed: str) -> Iterator[FoundPlace]:
     """Yield the tenants, job types and queues with this in their names, and the search that it may be."""
     if request.user.has_perm(named("tenants.view_tenantqueue")):
         for tenant in finding.tenants(typed):
             where = reverse("jobs_ops:tenant", args=[tenant.jobs_slug])
-            yield Place("tenant", tenant.jobs_name, tenant.jobs_slug, where)
+            yield FoundPlace("tenant", tenant.jobs_name, tenant.jobs_slug, where)
     for name in finding.job_types(typed):
-        yield Place("job type", name, "", reverse("jobs_ops:job-type", args=[name]))
+        yield FoundPlace("job type", name, "", reverse("jobs_ops:job-type", args=[name]))
     for name in finding.queues(typed):
-        yield Place("queue", name, "", _jobs(f"queue:{name}"))
+        yield FoundPlace("queue", name, "", _jobs(f"queue:{name}"))
     if not search_language.bare(typed):
-        yield Place(SEARCH, typed, "jobs that match", _jobs(typed))
+        yield FoundPlace(SEARCH, typed, "jobs that match", _jobs(typed))
 
 
 def _jobs(search: str) -> str:

@@ -128,8 +128,11 @@ PAGES = (  # name, label, key after "g", permission
     ("health", "Health", "h", "jobs.view_worker"),
 )
 # Pages without an entry, and the page that leads to them.
-BENEATH = {"usage": "tenants", "what-if": "tenants", "batches": "jobs", "runs": "jobs"}
-BENEATH |= {"new-tenant": "tenants", "new-queue": "queues", "find": "", "job-type": "jobs"}
+BENEATH = {
+    **dict.fromkeys(("usage", "what-if", "new-tenant"), "tenants"),
+    **dict.fromkeys(("batches", "runs", "job-type"), "jobs"),
+    "new-queue": "queues",
+}
 
 
 @dataclass(frozen=True)
@@ -159,6 +162,8 @@ def menu(request: HttpRequest, counts: Mapping[str, str] | None = None) -> list[
     here = max(open_ones, key=lambda name: len(addresses[name]), default="")
     if request.resolver_match is not None and request.resolver_match.url_name in BENEATH:
         here = request.resolver_match.url_name
+    if here == "overview" and request.path != addresses[here]:  # all addresses begin with that of Overview
+        here = ""
     return [
         Entry(label, key, addresses[name], name == BENEATH.get(here, here), (counts or {}).get(name, ""))
         for name, label, key, permission in PAGES
