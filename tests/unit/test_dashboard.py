@@ -267,7 +267,7 @@ def test_vendored_files_are_as_their_authors_published_them(name):
 def test_nothing_else_is_vendored_and_the_files_are_small():
     assert {path.name for path in (STATIC / "vendor").iterdir()} == set(VENDORED)
     assert len(gzip.compress((STATIC / "ops.css").read_bytes())) <= 7_000, "as browsers load it"
-    assert sum(path.stat().st_size for path in STATIC.rglob("*.js")) <= 20_000
+    assert sum(path.stat().st_size for path in STATIC.rglob("*.js")) <= 25_000
 
 
 def test_no_script_imports_another_or_is_a_module():
