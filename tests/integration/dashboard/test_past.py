@@ -20,7 +20,7 @@ from jobs.lifecycle import Status
 from jobs.models import HELD_UNTIL, JobMinute, PausedJobType, Queue, Sample, SlotHour, TenantHour, Worker
 from jobs.reading.health import RULES, Fault, conditions
 from jobs.reading.statistics import BUCKETS
-from tenants.models import Change
+from tenants.models import Change, TenantQueue
 from tests.factories import QueueFactory, TenantFactory, make_job
 
 pytestmark = pytest.mark.django_db
@@ -208,7 +208,8 @@ def test_charts_mark_what_happened_to_those_who_may_see_it_and_to_a_tenant_no_st
         ("tenants.change", "marked", "release <4.2>", {}),
         ("jobs.queue", "changed", "mail", {"paused": [False, True]}),
         ("jobs.pausedjobtype", "deleted", "shop.order.pay", {}),
-        ("tenants.tenantqueue", "changed", "Owner: 2 slots", {"num_slots": [2, 0]}),
+        ("tenants.tenantqueue", "changed", str(TenantQueue.of(owner)), {"num_slots": [2, 0]}),
+        ("tenants.tenantqueue", "changed", "Owner: 2 slots", {"weight": [1, 2]}),
         ("jobs.job", "revived", "300 jobs", {"number": 300}),
         ("jobs.job", "cancelled", "job 7", {}),
         ("jobs.queue", "added", "other", {"weight": [None, 1]}),
@@ -222,7 +223,7 @@ def test_charts_mark_what_happened_to_those_who_may_see_it_and_to_a_tenant_no_st
     page = client.get("/ops/").content.decode()
     shown = " ".join(unescape(strip_tags(page)).split())
     of_all = ["release <4.2> by ines", "queue mail paused by ines", "shop.order.pay resumed by ines"]
-    of_owner = ["Owner: slots 2 → 0 by ines", "300 jobs revived by ines"]
+    of_owner = ["Owner: slots 2 → 0 by ines", "Owner: weight 1 → 2 by ines", "300 jobs revived by ines"]
     of_fleet = ["worker w0 lost, worker w1 lost and 1 more", "worker w0 started, worker w1 started and 1 more"]
     assert [words for words in of_all + of_owner + of_fleet if words not in shown] == []
     assert "job 7" not in shown and "other" not in shown

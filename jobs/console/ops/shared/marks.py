@@ -120,10 +120,16 @@ def of_change(change: Change) -> Mark | None:
         return replace(_told(change, "paused", words), job_type=change.subject)
     if change.verb != "changed":
         return None
-    name = f"queue {change.subject}" if change.kind == OF_QUEUES else change.subject.rpartition(": ")[0]
+    name = f"queue {change.subject}" if change.kind == OF_QUEUES else _tenant(change.subject)
     if set(change.values) == {"paused"}:
         return _told(change, "paused", f"{name} {'paused' if change.values['paused'][-1] else 'resumed'}")
     return _told(change, "paused" if "paused" in change.values else "limit", f"{name}: {values_in_words(change)}")
+
+
+def _tenant(subject: str) -> str:
+    """Return the tenant that these limits are of. Entries of older releases say "Acme: 5 slots"."""
+    name = subject.removeprefix("limits of ")
+    return name if name != subject else subject.rpartition(": ")[0]
 
 
 def _of_bulk(entries: Sequence[Change]) -> Mark:
