@@ -133,7 +133,7 @@ def test_each_outcome_of_an_attempt_has_its_place_in_the_legend_and_failures_are
         ("good", number["success"], "succeeded"),
         ("later", sum(number[outcome] for outcome in put_off), "put off"),
         ("calm", number["cancelled"], "cancelled"),
-        ("again", number["retry"] + number["crash"], "failed and tried again"),
+        ("again", number["retry"] + number["crash"], "failed and retried"),
         ("bad", number["error"] + number["dead"], "failed for good"),
     ]
     assert [outcome for outcome in OUTCOMES if ended_chart.is_failure(outcome)] == ["error", "dead", "retry", "crash"]

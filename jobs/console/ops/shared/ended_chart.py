@@ -17,7 +17,7 @@ OUTCOMES = {"success": "good", "cancelled": "calm", "retry": "again", "crash": "
 LATER = "later"  # the other outcomes: the job goes on without a failure, since its body or a deploy put it off
 KINDS = {  # from below
     **{"good": "succeeded", LATER: "put off", "calm": "cancelled"},
-    **{"again": "failed and tried again", "bad": "failed for good"},
+    **{"again": "failed and retried", "bad": "failed for good"},
 }
 FAILED = ("again", "bad")
 MANY_FAILED = 0.05  # of the attempts, for failures to stand out
