@@ -130,7 +130,7 @@ def test_the_palette_and_its_page_find_what_their_user_may_open(client, jobs, op
     assert "/ops/tenants/" in offers(client, "")
     assert offers(client, "acme") == ["/ops/tenants/acme/"]
     assert offers(client, "other ship") == ["/ops/tenants/other/"]
-    assert offers(client, "ebhook") == ["/ops/jobs/?q=queue%3Awebhooks"]
+    assert "/ops/jobs/?q=queue%3Awebhooks" in offers(client, "ebhook")
     assert offers(client, "mail")[0] == "/ops/jobs/?q=queue%3Amail", "the whole name first"
     assert offers(client, str(jobs["slow"].pk)) == [f"/ops/jobs/{jobs['slow'].pk}/"]
     assert offers(client, "status:dead") == ["/ops/jobs/?q=status%3Adead"]

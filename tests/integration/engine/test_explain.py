@@ -360,7 +360,7 @@ class TestNotInLine:
         start(job, worker)
         assert explained(job).sentence.endswith(again)
         assert "secret" not in explained(job).sentence
-        facts = dict(job_view._facts(Job.objects.get(pk=job)))
+        facts = dict(job_view._facts(Job.objects.get(pk=job), {}))
         assert facts["Handed back"] == "its worker stops (3rd time)"
         assert facts["Checkpoint"] == "the next attempt goes on from there"
         assert store.succeed(job, 4, {}, None)

@@ -198,7 +198,7 @@ class TestASession:
             ("SET default_transaction_isolation = 'repeatable read'", "SHOW transaction_isolation"),
             ("SET default_transaction_read_only = on", "SHOW transaction_read_only"),
             ("CREATE TEMP TABLE jobs (id int)", "SELECT to_regclass('pg_temp.jobs')"),
-            ("SELECT pg_advisory_lock(7)", "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = 7"),
+            ("SELECT pg_advisory_lock(7)", "SELECT count(*) FROM pg_locks WHERE pid = pg_backend_pid() AND objid = 7"),
             ("LISTEN stranger", "SELECT count(*) FROM pg_listening_channels()"),
             ("DECLARE c CURSOR WITH HOLD FOR SELECT 1", "SELECT count(*) FROM pg_cursors WHERE name = 'c'"),
         ],

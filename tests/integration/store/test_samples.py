@@ -33,8 +33,8 @@ def test_a_sample_has_what_tenants_queues_and_pools_hold_and_what_waits(register
     sample = Sample.objects.get()
     assert sample.at == NOON
     assert sample.tenants == {
-        str(busy.pk): {"in_use": 2, "slots": 5, "waiting": 7, "entitled": 60.0},
-        str(waiter.pk): {"in_use": 0, "slots": 0, "waiting": 2, "entitled": 0.0},
+        str(busy.pk): {"in_use": 2, "slots": 5, "waiting": 7, "entitled": 60.0, "seconds": 60.0},
+        str(waiter.pk): {"in_use": 0, "slots": 0, "waiting": 2, "entitled": 0.0, "seconds": 0.0},
     }
     assert sample.queues == {str(heavy.pk): {"in_use": 1, "waiting": 9}, str(light.pk): {"in_use": 1, "waiting": 0}}
     assert sample.pools == {
