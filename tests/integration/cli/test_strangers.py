@@ -54,7 +54,7 @@ def test_at_80_columns_the_call_is_there_with_its_id_and_method(tenant, monkeypa
     latin = TextIOWrapper(BytesIO(), "latin-1")
     call_command("audit", "list", "--json", stdout=latin)
     latin.seek(0)
-    assert json.loads(latin.read())["changes"][0]["subject"].startswith("limits of 東京"), "on a terminal without its letters"
+    assert json.loads(latin.read())["changes"][0]["subject"].startswith("limits of 東京"), "by a terminal without them"
     monkeypatch.setenv("COLUMNS", "50")
     assert "WEIGHT" in running.run("tenants", "slots"), "a line goes on below, and no number is cut"
     monkeypatch.delenv("COLUMNS")  # for grep nothing is cut
