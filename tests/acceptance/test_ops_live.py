@@ -99,6 +99,7 @@ def test_a_chart_tells_each_time_by_mouse_keys_and_touch_and_searches_its_jobs(c
     page = context().new_page()
     page.goto("")
     ended, waited = page.locator("#ended .plot"), page.locator("#waited .plot")
+    ended.scroll_into_view_if_needed()
     box = ended.locator(".chart").bounding_box()
     page.mouse.move(box["x"] + box["width"] * 30.5 / 60, box["y"] + 5)
     said = ended.locator(".told").inner_text()
@@ -232,4 +233,4 @@ def test_without_scripts_every_page_is_there(context, path):
     page = context(360, scripts=False).new_page()
     assert page.goto(path).status == 200
     page.get_by_text("Menu").click()
-    expect(page.get_by_role("link", name="Workers")).to_be_visible()
+    expect(page.get_by_role("link", name="Workers", exact=True)).to_be_visible()
