@@ -7,7 +7,7 @@ from jobs.contrib.testing import drain
 from jobs.models import Job, JobEvent
 from tenants.models import Change, Tenant
 from tests.factories import status
-from tests.sample.waiting import ship
+from tests.sample.asking import ship
 
 pytestmark = pytest.mark.django_db
 URL, NAME = "/api/v1/events", "approved:42"

@@ -18,7 +18,7 @@ from jobs.store import results
 from tests.clock import call_at
 from tests.factories import TenantFactory, status
 from tests.sample.models import Run
-from tests.sample.waiting import insist, ship, ship_in_turn
+from tests.sample.asking import insist, ship, ship_in_turn
 
 NAME = "approved:42"
 
@@ -165,11 +165,11 @@ def test_a_job_that_waits_is_cancelled_and_paused_and_joined_as_others_are(tenan
     job_id = submit(tenant, function=ship_in_turn)
     drain()
     assert cancel(job_id, tenant_id=stranger.pk) == "too late"
-    pause_job_type("tests.sample.waiting", "ship_in_turn")
+    pause_job_type("tests.sample.asking", "ship_in_turn")
     events.tell(tenant, NAME)
     drain()
     assert Job.objects.get(pk=job_id).is_held
-    resume_job_type("tests.sample.waiting", "ship_in_turn")
+    resume_job_type("tests.sample.asking", "ship_in_turn")
     drain()
     assert status(job_id) == "success"
     other, joining = (async_(ship, tenant=tenant, dedup=True) for _ in range(2))

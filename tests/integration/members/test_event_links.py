@@ -10,7 +10,7 @@ from jobs import InvalidRequest, async_, events
 from jobs.contrib.testing import drain
 from jobs.models import Job, JobEvent
 from tests.factories import status
-from tests.sample.waiting import ship
+from tests.sample.asking import ship
 
 pytestmark = pytest.mark.django_db
 NAME = "approved:42"
