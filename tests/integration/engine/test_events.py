@@ -17,8 +17,8 @@ from jobs.reading.explain.explanation import explain
 from jobs.store import results
 from tests.clock import call_at
 from tests.factories import TenantFactory, status
-from tests.sample.models import Run
 from tests.sample.asking import insist, ship, ship_in_turn
+from tests.sample.models import Run
 
 NAME = "approved:42"
 
