@@ -29,7 +29,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Built from what git holds, not from what a build left behind."""
     source, built = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("dist")
     files = subprocess.run(["git", "ls-files", "-z"], cwd=REPOSITORY, capture_output=True, check=True, text=True).stdout
-    for name in filter(re.compile(r"(jobs|tenants|plumbing)/|[^/]+$").match, files.split("\0")):
+    for name in filter(re.compile(r"(jobs|tenants|plumbing|docs/runbooks)/|[^/]+$").match, files.split("\0")):
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         (source / name).write_bytes((REPOSITORY / name).read_bytes())
     run([sys.executable, "-m", "pip", "wheel", "--no-deps", "--wheel-dir", built, source], source)

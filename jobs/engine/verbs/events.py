@@ -4,7 +4,6 @@
 """
 
 import json
-import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -91,7 +90,7 @@ class Link:
 
     @property
     def has_ended(self) -> bool:
-        return time.time() >= self.until
+        return store.database_now().timestamp() >= self.until
 
 
 def link(tenant: Model, name: str, *, seconds: float, payload: Any = None, button: str = "Confirm") -> str:
@@ -116,7 +115,7 @@ def link(tenant: Model, name: str, *, seconds: float, payload: Any = None, butto
         name,
         as_json(payload, "payload"),
         check_text(button, "button"),
-        int(time.time() + seconds) + 1,
+        int(store.database_now().timestamp() + seconds) + 1,
     ]
     return reverse("jobs_members:event", args=[signing.dumps(signed, salt=SALT, compress=True)])
 

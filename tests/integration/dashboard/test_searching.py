@@ -145,7 +145,7 @@ def test_the_palette_and_its_page_find_what_their_user_may_open(client, jobs, op
         "/ops/tenants/other/",
         "/ops/tenants/third/",
     ]
-    assert "Nothing has this in its name." in text(client.get("/ops/find/", {"q": "nothing"}))
+    assert "Nothing has this in its name." in text(client.get("/ops/find/", {"q": "zz-nowhere"}))
     for typed in ("tenant:acme", str(jobs["slow"].pk), "reports.datareport.execute"):
         assert client.get("/ops/find/", {"q": typed})["Location"].startswith("/ops/jobs/?q=")
     assert re.search(r'<form class="search" action="/ops/find/"', page)

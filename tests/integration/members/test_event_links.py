@@ -1,6 +1,7 @@
 """Signed links: who has one tells its event, once, by a button or a POST; a GET changes nothing."""
 
 import time
+from datetime import timedelta
 
 import pytest
 from django.test import Client
@@ -9,6 +10,7 @@ from django.utils import timezone
 from jobs import InvalidRequest, async_, events
 from jobs.contrib.testing import drain
 from jobs.models import Job, JobEvent
+from tests.clock import call_at
 from tests.factories import status
 from tests.sample.asking import ship
 
@@ -58,7 +60,7 @@ def test_a_program_posts_json_which_is_the_payload_unless_the_link_has_one(tenan
     assert JobEvent.objects.get(name="paid").payload == 0
 
 
-def test_a_link_ends_and_works_once_and_none_can_be_made_up(tenant, monkeypatch, settings):
+def test_a_link_ends_and_works_once_and_none_can_be_made_up(tenant, settings):
     visitor, now = Client(), time.time()
     link = events.link(tenant, NAME, seconds=10 * 86_400)
     assert visitor.post(link[:-3] + "xx/").status_code == visitor.get(link[:-3] + "xx/").status_code == 404
@@ -69,10 +71,8 @@ def test_a_link_ends_and_works_once_and_none_can_be_made_up(tenant, monkeypatch,
     old = settings.SECRET_KEY
     settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "x" * 60, [old]
     assert visitor.get(link).status_code == 200, "a changed secret"
-    monkeypatch.setattr(time, "time", lambda: now + 10 * 86_400 + 2)
-    ended = visitor.post(link)
+    ended = call_at(timezone.now() + timedelta(days=10, seconds=2), visitor.post, link)
     assert (ended.status_code, "Too late" in ended.content.decode()) == (410, True)
-    monkeypatch.undo()
     tenant.delete()
     assert visitor.get(link).status_code == 410
 
