@@ -15,6 +15,7 @@ import socket
 import sys
 import tempfile
 import time
+from _signal import getsignal  # type: ignore[import-not-found]
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -91,7 +92,8 @@ def _end_fork_server(_: int | None) -> None:
         sys.modules["multiprocessing.forkserver"]._forkserver._stop()
 
 
-# How each part is read, and how it is put back. The two readings of all parts for a body take 18 us.
+# How each part is read, and how it is put back. The two readings of all parts for a body take 11 us. `signal.getsignal`
+# would add 13 us: it first tries to make an enum of each handler that Celery has set.
 _PARTS: tuple[tuple[Callable[[], Any], Callable[[Any], object]], ...] = (
     *((partial(resource.getrlimit, limit), partial(resource.setrlimit, limit)) for limit in LIMITS),
     (asyncio._get_running_loop, asyncio._set_running_loop),  # while one runs, Django refuses every query
@@ -106,7 +108,7 @@ _PARTS: tuple[tuple[Callable[[], Any], Callable[[Any], object]], ...] = (
     (lambda: (sys.stdout, sys.stderr), _put_streams),
     (lambda: tempfile.tempdir, _put_temporary),
     (partial(signal.pthread_sigmask, signal.SIG_BLOCK, ()), partial(signal.pthread_sigmask, signal.SIG_SETMASK)),
-    *((partial(signal.getsignal, number), partial(_put_handler, number)) for number in SIGNALS),
+    *((partial(getsignal, number), partial(_put_handler, number)) for number in SIGNALS),
     (_fork_server, _end_fork_server),  # after SIGCHLD: while that is ignored, its end is not noticed
 )
 
