@@ -15,7 +15,6 @@ from django.core.management import call_command
 
 from embedded import engines
 from embedded.process import Process
-from jobs.engine.process import runtime
 from jobs.models import Worker
 from jobs.store import Claimed
 from jobs.worker import message
@@ -79,7 +78,7 @@ class Scheduler:
         return [(int(job_id), int(attempt), float(moment)) for job_id, attempt, _, moment, *_ in lines]
 
     def hand_over(self, claimed: Sequence[Claimed]) -> None:
-        """Send the messages of what the test claims when it submits, from the client's host."""
+        """Send messages from the client's host: `runtime.changed(carrier=scheduler.hand_over)` of this process."""
         app, url = message.run_attempt.app, self.environ[engines.BROKER]
         with self.client.inside(), app.connection_for_write(url) as connection:
             for job in claimed:
@@ -116,5 +115,4 @@ def on_database(net: Net, url: str, by_socket: str, directory: Path, **settings:
     scheduler = Scheduler(net, broker, client, environ, directory, evidence)
     with pytest.MonkeyPatch.context() as patch, own_engines.on(by_socket, patch):
         call_command("migrate", verbosity=0)
-        with runtime.changed(carrier=scheduler.hand_over):
-            yield scheduler
+        yield scheduler
