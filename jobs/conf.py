@@ -55,6 +55,7 @@ class Settings:
     JOBS_LOG_TRACEBACKS = Setting(True, zero=True)  # whether the log has texts and tracebacks of bodies' errors
     # Workers
     JOBS_BEAT_INTERVAL = Setting(5.0)  # seconds; a worker that misses three beats is gone
+    JOBS_BEAT_FILE = Setting("")  # a file that a worker touches at each beat: probes look at its age
     JOBS_HAND_OVER_TIMEOUT = Setting(10.0)  # seconds until a message that no worker took counts as lost
     JOBS_LIGHT_DATABASE_THREADS = Setting(8)  # threads of a light process for the database calls of its bodies
     # Results in the cache

@@ -2,7 +2,7 @@
 
 import atexit
 import gc
-import sys
+import time
 from contextlib import suppress
 from typing import Any
 
@@ -11,6 +11,7 @@ from celery.apps import worker as celerys
 from celery.concurrency.prefork import TaskPool
 from django.db import DatabaseError, InterfaceError, connection
 
+from jobs import telemetry
 from jobs.celery import celery_app, checks_of_workers
 from jobs.checks import refuse_shared_sessions, refuse_to_start, refuse_unsafe_start
 from jobs.checks.light import refuse_unfit_light_pool
@@ -20,9 +21,12 @@ from jobs.worker.children.reaping import ReapAtOnce
 from jobs.worker.children.running_table import MAX_PROCESSES, running_table
 from jobs.worker.consumer import HangUp, TakeAttempts
 from jobs.worker.light.parent import LetSeatsEnd
-from jobs.worker.parent import EXIT_START_ANEW, Parent, row_of_light
+from jobs.worker.parent import Parent, row_of_light
 from jobs.worker.prefetch import TakeOneAtATime
 from jobs.worker.stopping import EndProcesses, drain_first
+from jobs.worker.threads.beat_file import BeatFile
+
+LOOK_INTERVAL = 2.0  # seconds between two looks at a database that is not migrated
 
 celery_app().steps["consumer"].update({HangUp, TakeOneAtATime, TakeAttempts, ReapAtOnce})
 celery_app().steps["worker"].update({EndProcesses, LetSeatsEnd})
@@ -46,6 +50,7 @@ def check_installation(instance: Any, **_: Any) -> None:
     """Refuse to start with an error of the system checks. The project's other apps of Celery are not checked."""
     if instance.app is celery_app():
         refuse_unsafe_start(*checks_of_workers())
+        BeatFile().remove()
 
 
 @signals.celeryd_init.connect
@@ -99,16 +104,29 @@ def check_database(**_: Any) -> None:
 
 @signals.celeryd_after_setup.connect
 def check_schema(**_: Any) -> None:
-    """Check, if the database answers, that it is migrated: otherwise the worker would take messages and start no job.
+    """Wait, if the database answers, until it is migrated: before, the worker would take messages and start no job.
+
+    So worker and migration may be started together, and a rollout ends no worker of the old release before its time.
 
     This query has a second use: `django.contrib.postgres` learns its types before the processes are forked. Otherwise
     each process would open Django's session beside the engine's, only to ask for the types.
     """
-    with suppress(DatabaseError, InterfaceError):
-        if lacking := open_migrations():
-            sys.stderr.write(f"The database lacks migrations: {', '.join(lacking)}. Type: manage.py migrate\n")
-            raise SystemExit(EXIT_START_ANEW)
-    connection.close()
+    lacking = _lacking(otherwise=[])
+    if lacking:
+        telemetry.noticed("database lacks migrations, waiting for manage.py migrate", lacks=",".join(lacking))
+    while lacking:
+        time.sleep(LOOK_INTERVAL)
+        lacking = _lacking(otherwise=lacking)
+
+
+def _lacking(otherwise: list[str]) -> list[str]:
+    """Return the migrations that the database lacks; if it does not answer, what was known before."""
+    try:
+        return open_migrations()
+    except (DatabaseError, InterfaceError):
+        return otherwise
+    finally:
+        connection.close()
 
 
 @signals.celeryd_after_setup.connect

@@ -10,7 +10,7 @@ from embedded import fleet
 from jobs import store
 from jobs.models import FailedAttempt, Job, Worker
 from jobs.store import results
-from jobs.worker.bootstrap import EXIT_START_ANEW
+from jobs.worker.parent import EXIT_START_ANEW
 from tests.acceptance.following import ended, running
 from tests.chaos.freezing import NUMBER, Held, children, has_ended, kill, stopped
 from tests.sample.models import Run

@@ -1,19 +1,25 @@
 """The manifests for Kubernetes fit each other, the image, the settings and the other ways to deploy."""
 
+import os
 import re
 import shutil
 import subprocess
+import time
 
 import pytest
 import yaml
 
 from embedded import REPOSITORY
-from scheduler_project.health import ALIVE, READY
+from jobs.worker.threads.beat_file import BeatFile
+from scheduler_project.health import ALIVE, MONITORED, READY
 from scheduler_project.web import OPTIONS
 from tests.unit.test_deploy import DOCKERFILE, SERVICES, WORKER_UNIT, variables_of_settings
+from tools.helm import KUBECTL
 
 HERE = REPOSITORY / "deploy" / "kubernetes"
-FOLDERS = ("migrate", "run", "keda")
+FOLDERS = ("migrate", "run", "keda", "monitoring", "network")
+PROGRAM = str(KUBECTL) if KUBECTL.exists() else shutil.which("kubectl")
+METRICS = next(path for path in MONITORED if path.endswith("metrics"))
 CONFIG = yaml.safe_load((HERE / "config/kustomization.yaml").read_text())
 README = (REPOSITORY / "deploy/README.md").read_text()
 
@@ -52,17 +58,17 @@ def test_every_file_is_listed_by_its_kustomization():
         assert there == set(yaml.safe_load((HERE / folder / "kustomization.yaml").read_text())["resources"])
 
 
-@pytest.mark.skipif(shutil.which("kubectl") is None, reason="no kubectl here")
+@pytest.mark.skipif(PROGRAM is None, reason="no kubectl here, and `make helm` could not install it")
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_kustomize_renders_them_with_the_image_and_the_settings(folder):
     rendered = subprocess.run(
-        ["kubectl", "kustomize", str(HERE / folder)], capture_output=True, check=True, timeout=60, text=True
+        [PROGRAM, "kustomize", str(HERE / folder)], capture_output=True, check=True, timeout=60, text=True
     ).stdout
     made = list(yaml.safe_load_all(rendered))
     assert {(one["kind"], one["metadata"]["name"]) for one in made if one["kind"] != "ConfigMap"} == {
         (one["kind"], one["metadata"]["name"]) for one in objects(folder)
     }
-    assert "image: scheduler\n" not in rendered
+    assert "image: scheduler" not in rendered
     for config in (one for one in made if one["kind"] == "ConfigMap"):
         assert config["data"] == settings_file()
         assert rendered.count(f"name: {config['metadata']['name']}\n") == 1 + len(pods(folder))
@@ -76,10 +82,26 @@ def test_every_selector_matches_the_pods_of_one_workload():
                 selectors[kind, name] = one["spec"]["selector"]
             case "Deployment" | "PodDisruptionBudget":
                 selectors[kind, name] = one["spec"]["selector"]["matchLabels"]
+            case "NetworkPolicy" if one["spec"].get("ingress"):
+                selectors[kind, name] = one["spec"]["podSelector"]["matchLabels"]
     for (kind, name), labels in selectors.items():
         matched = [pods for pods, pod in PODS.items() if labels.items() <= pod["metadata"]["labels"].items()]
         assert matched == [name], kind
     assert {name for kind, name in selectors if kind == "PodDisruptionBudget"} == {*PODS} - {"scheduler-migrate"}
+    for name in {*PODS} - {"scheduler-migrate"}:
+        [spread] = PODS[name]["spec"]["topologySpreadConstraints"]  # no node has all pods of a part
+        assert spread["labelSelector"]["matchLabels"] == selectors["Deployment", name]
+
+
+def test_the_monitor_asks_one_address_for_all_web_pods_with_the_token():
+    service, monitor = OBJECTS["Service", "scheduler-web"], OBJECTS["ServiceMonitor", "scheduler"]["spec"]
+    assert monitor["selector"]["matchLabels"] == service["metadata"]["labels"]
+    [endpoint], [port] = monitor["endpoints"], service["spec"]["ports"]
+    assert (endpoint["port"], endpoint["path"]) == (port["name"], METRICS)
+    assert endpoint["authorization"] == {"credentials": {"name": "scheduler", "key": "JOBS_METRICS_TOKEN"}}
+    address, dropped = endpoint["relabelings"]
+    assert address["replacement"] == f"{service['metadata']['name']}.$1.svc:{port['port']}"
+    assert set(dropped["regex"].split("|")) == {"pod", "container", "node"}  # what differs between the pods
 
 
 def test_the_service_leads_to_the_port_that_the_image_listens_on():
@@ -99,12 +121,46 @@ def test_probes_ask_what_the_web_answers():
 def test_no_outage_of_the_broker_ends_workers_that_run_jobs():
     worker = container(PODS["scheduler-worker-default"])
     assert "livenessProbe" not in worker
-    assert "readinessProbe" not in worker
+    assert "startupProbe" not in worker
+
+
+def test_a_worker_is_ready_as_long_as_it_beats(settings, tmp_path, caplog):
+    path = tmp_path / "beat"
+    settings.JOBS_BEAT_FILE = str(path)
+    environ = {"PATH": os.environ["PATH"], "JOBS_BEAT_FILE": str(path)}
+    of_pods = container(PODS["scheduler-worker-default"])["readinessProbe"]["exec"]["command"]
+    [shell, of_compose] = SERVICES["worker"]["healthcheck"]["test"]
+    assert (shell, SERVICES["worker"]["environment"]["JOBS_BEAT_FILE"]) == ("CMD-SHELL", "/tmp/beat")
+    probes = [of_pods, ["sh", "-c", of_compose.replace("$$", "$").replace("/tmp/beat", str(path))]]
+
+    def ready() -> set[bool]:
+        return {not subprocess.run(probe, env=environ, check=False, capture_output=True).returncode for probe in probes}
+
+    beat = BeatFile()
+    assert ready() == {False}
+    beat.touch()
+    assert ready() == {True}
+    os.utime(path, (0, time.time() - 61))
+    assert ready() == {False}
+    beat.touch()
+    assert ready() == {True}
+    beat.remove()
+    assert ready() == {False}
+
+    settings.JOBS_BEAT_FILE = str(path / "nowhere")
+    astray = BeatFile()
+    astray.touch()
+    astray.touch()
+    astray.remove()
+    assert caplog.messages == ["beat file not written error=No such file or directory"]
+    settings.JOBS_BEAT_FILE = ""
+    BeatFile().touch()
+    BeatFile().remove()
 
 
 @EVERY_POD
 def test_the_image_is_that_of_compose_and_gets_the_settings_and_the_secret(pod):
-    assert container(pod)["image"] == SERVICES["web"]["image"] == CONFIG["images"][0]["name"]
+    assert container(pod)["image"].partition(":")[0] == SERVICES["web"]["image"] == CONFIG["images"][0]["name"]
     [config] = CONFIG["configMapGenerator"]
     assert container(pod)["envFrom"] == [
         {"configMapRef": {"name": config["name"]}},
@@ -180,5 +236,4 @@ def test_another_pool_is_a_copy_with_another_name():
     deployment, budget = yaml.safe_load_all(text)
     assert deployment["metadata"]["name"] == budget["metadata"]["name"] == "scheduler-worker-heavy"
     assert {"--queues=heavy", "--hostname=heavy@%h"} <= set(container(deployment["spec"]["template"])["args"])
-    assert "heavy@$(hostname)" in str(container(deployment["spec"]["template"])["startupProbe"])
     assert "RuntimeDefault" in text

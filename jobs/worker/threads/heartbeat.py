@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from jobs import store, telemetry
 from jobs.conf import settings
+from jobs.worker.threads.beat_file import BeatFile
 from jobs.worker.threads.watchdog import Progress
 from jobs.worker.threads.without_database import Database
 
@@ -54,7 +55,7 @@ class Heartbeat:
         self._drain: Callable[[], object] | None = drain
         self._gone = gone
         self._now = threading.Event()
-        self._database = Database("worker")
+        self._database, self._file = Database("worker"), BeatFile()
 
     def run(self, progress: Progress) -> None:
         """Beat until stopped; then leave."""
@@ -64,6 +65,7 @@ class Heartbeat:
             pause = self._while_database_answers(self._beat)
             self._now.wait(pause)
             self._now.clear()  # before the look at `stop`: a thread that sets `stop` wakes this one afterwards
+        self._file.remove()
         self._while_database_answers(self._leave)
 
     def beat_now(self) -> None:
@@ -94,6 +96,7 @@ class Heartbeat:
             telemetry.noticed("worker was asked to drain", worker=self._name)
             drain, self._drain = self._drain, None
             drain()
+        self._file.touch()
         return max(begun + float(settings.JOBS_BEAT_INTERVAL) - time.monotonic(), 0)
 
     def _leave(self) -> float:

@@ -303,7 +303,8 @@ class TestPresence:
         return []
 
     @pytest.fixture
-    def one(self, thread, stop, called) -> Iterator[Heartbeat]:
+    def one(self, thread, stop, called, settings, tmp_path) -> Iterator[Heartbeat]:
+        settings.JOBS_BEAT_FILE = str(tmp_path / "beat")
         one = Heartbeat(
             uuid.uuid4(),
             "one",
@@ -330,7 +331,10 @@ class TestPresence:
         thread(one.run, Progress())
         return one, called
 
-    def test_a_worker_registers_once_beats_says_why_it_cannot_and_leaves(self, present, stop, monkeypatch, caplog):
+    def test_a_worker_registers_once_beats_says_why_it_cannot_and_leaves(
+        self, present, stop, monkeypatch, caplog, tmp_path
+    ):
+        beat = tmp_path / "beat"
         one, called = present
         wait_until(Worker.objects.exists, "it registers")
         first = Worker.objects.get()
@@ -338,15 +342,22 @@ class TestPresence:
         assert (first.concurrency, first.seats, first.kind, first.database_wait) == (4, 2, "light", 0.5)
         assert first.threads
         wait_until(lambda: Worker.objects.get().beat_at > first.beat_at, "it beats")
+        os.utime(beat, (0, 0))
+        wait_until(lambda: beat.stat().st_mtime > 0, "its file is new again")
         with monkeypatch.context() as away:
             away.setattr(store, "beat", Mock(side_effect=OperationalError("no route to db\nIs it running?")))
             wait_until(
                 lambda: "thread without database thread=worker error=no route to db" in caplog.messages, "it says why"
             )
+            os.utime(beat, (0, 0))
+            tries = store.beat.call_count
+            wait_until(lambda: store.beat.call_count > tries + 1, "it tries again")
+            assert beat.stat().st_mtime == 0, "its file gets old"
         stop.set()
         one.beat_now()
         wait_until(lambda: Worker.objects.get().gone_at, "it leaves")
         assert called == ["registered"]
+        assert not beat.exists()
 
     def test_told_to_stop_when_a_beat_begins_it_leaves_after_it_and_not_after_the_next(
         self, thread, stop, one, settings, monkeypatch
