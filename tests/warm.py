@@ -86,13 +86,15 @@ class Forked:
 class WarmProcess(Process):
     """A child that is forked from the warm parent where it can be."""
 
+    network = ""  # the file of the network namespace in which it is; else ours
+
     def _popen_with(self, stdin: int | None, output: IO[bytes] | None) -> Any:
         program, *words = self.argv
         env = dict(os.environ if self.env is None else self.env)
         known = program == sys.executable and words[0] in ("-m", "manage.py")
         if not known or output is None or of_python(env) != of_python(os.environ):
             return super()._popen_with(stdin, output)
-        question = {"argv": words, "env": env, "cwd": str(Path.cwd()), "log": str(self.log)}
+        question = {"argv": words, "env": env, "cwd": str(Path.cwd()), "log": str(self.log), "network": self.network}
         return Forked(warm_parent(), death_signal=self.death_signal, **question)
 
 

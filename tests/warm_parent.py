@@ -47,6 +47,8 @@ def become(order: dict[str, Any], parent: int) -> None:
     """Be what `python -m MODULE ARG...` or `python manage.py ARG...` is there, in a session of its own."""
     os.setsid()
     die_with(parent, order["death_signal"])
+    if order["network"]:
+        enter(order["network"])
     output = os.open(order["log"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
     os.dup2(output, 1)
     os.dup2(output, 2)
@@ -61,6 +63,14 @@ def become(order: dict[str, Any], parent: int) -> None:
         runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
     else:
         runpy.run_path(sys.argv[0], run_name="__main__")
+
+
+def enter(network: str) -> None:
+    """Be in the network namespace of this file."""
+    descriptor = os.open(network, os.O_RDONLY)
+    if ctypes.CDLL(None).setns(descriptor, 0):
+        os._exit(126)
+    os.close(descriptor)
 
 
 def die_with(parent: int, number: int) -> None:
