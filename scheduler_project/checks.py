@@ -11,6 +11,8 @@ import math
 from collections.abc import Iterator
 
 from django.conf import settings
+from django.contrib.staticfiles.finders import get_finders
+from django.contrib.staticfiles.storage import ManifestFilesMixin, staticfiles_storage
 
 from jobs import checks
 from jobs.checks import caches, extras
@@ -107,6 +109,19 @@ def shared_cache() -> Iterator[Fault]:
     if caches.of_one_process():
         hint = "Set CACHE_URL to a Redis or Valkey: redis://:password@host:6379/1"
         yield "The cache is not shared between processes, so the web could not read any result.", hint
+
+
+@check("scheduler.W001", "pages")
+@_in_production
+def collected_static_files() -> Iterator[Fault]:
+    """Look for the files of pages, as after an upgrade. Only `manage.py` does: a worker shows no page."""
+    if not isinstance(staticfiles_storage, ManifestFilesMixin):
+        return
+    files = (path for finder in get_finders() for path, _ in finder.list(["CVS", ".*", "*~"]))  # as collectstatic
+    missing = sorted({*files} - {*staticfiles_storage.hashed_files})
+    if missing:
+        hint = "Type manage.py collectstatic --no-input, then restart the web processes."
+        yield f"{len(missing)} static files are not collected, such as {missing[0]}: pages end as error 500.", hint
 
 
 @check("scheduler.E012")

@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from django.core.checks import run_checks
 from django.core.management import call_command
 from django.db import OperationalError, connection
 from django.test import Client
@@ -68,7 +69,11 @@ def test_a_server_is_alive_although_every_thread_is_busy():
 def test_in_production_static_files_have_versions_also_those_that_scripts_import(settings, tmp_path):
     settings.STATIC_ROOT = tmp_path
     settings.STORAGES = settings.STORAGES | {"staticfiles": {"BACKEND": "scheduler_project.static.HashedStorage"}}
+    settings.ENVIRONMENT = "production"
+    [forgotten] = run_checks(tags=["pages"])
+    assert (forgotten.id, "collectstatic" in forgotten.hint) == ("scheduler.W001", True)
     call_command("collectstatic", interactive=False, verbosity=0)
+    assert run_checks(tags=["pages"]) == []
     [script] = (tmp_path / "reports").glob("run.*.js")
     text = script.read_text()
     assert 'from "./api.js"' not in text
