@@ -11,7 +11,7 @@ import sys
 import traceback
 from typing import IO, Any
 
-from fair.body import Unsupported
+from .body import Unsupported
 
 VERBS = ("setup", "submit", "worker_command", "limit", "count")
 

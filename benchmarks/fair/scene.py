@@ -32,7 +32,6 @@ class Job:
 
     id: int
     tenant: str
-    seconds: float
     submitted: float
 
 
@@ -76,7 +75,7 @@ class Scene:
         for _ in range(workers):
             self.more(at_once)
         many = self.asked_at_once
-        bodies = [{"id": -1 - n, "seconds": WARM_SECONDS, "kind": "sleep"} for n in range(many)]
+        bodies = [_body(-1 - n, WARM_SECONDS) for n in range(many)]
         for begin in range(0, many, BULK):
             self.peer.submit(WARM, bodies[begin : begin + BULK])
         self.wait(lambda: self._warmed() >= many, WARM_PATIENCE, "the first bodies run")
@@ -88,17 +87,14 @@ class Scene:
         self.workers.append(worker)
         return worker
 
-    def submit(self, tenant: str, seconds: Sequence[float]) -> list[int]:
-        """Submit a job for each of these times; return their ids."""
-        bodies = []
-        for each in seconds:
-            self._number += 1
-            bodies.append({"id": self._number, "seconds": each, "kind": "sleep"})
-        self.peer.submit(tenant, bodies)
+    def submit(self, tenant: str, seconds: Sequence[float]) -> None:
+        """Submit a job for each of these times at once."""
+        first = self._number + 1
+        self._number += len(seconds)
+        numbers = range(first, first + len(seconds))
+        self.peer.submit(tenant, [_body(id, each) for id, each in zip(numbers, seconds, strict=True)])
         moment = time.monotonic()
-        for body in bodies:
-            self.jobs[body["id"]] = Job(body["id"], tenant, body["seconds"], moment)
-        return [body["id"] for body in bodies]
+        self.jobs.update({id: Job(id, tenant, moment) for id in numbers})
 
     def fill(self, tenant: str, seconds: Iterable[float]) -> None:
         """Submit many, so many at once as one submit takes."""
@@ -113,11 +109,15 @@ class Scene:
             self.submit(tenant, seconds)
 
     def limit(self, tenant: str, slots: int) -> float:
-        """Change a limit; return the moment at which the queue said that it holds."""
+        """Change a limit; return the moment of the call.
+
+        A higher one counts from the call on, a lower one from its return on.
+        """
+        asked = time.monotonic()
         self.peer.limit(tenant, slots)
-        moment = time.monotonic()
-        self.limits.set(tenant, slots, moment)
-        return moment
+        higher = slots > self.limits.allowed(tenant, asked)
+        self.limits.set(tenant, slots, asked if higher else time.monotonic())
+        return asked
 
     def wait(self, met: Callable[[], bool], patience: float, what: str = "") -> bool:
         """Wait until `met`. After so many seconds return False, or raise PeerError if it was necessary (`what`)."""
@@ -206,6 +206,10 @@ class Meter:
 
     def _read(self) -> float:
         return usage.cpu_seconds([*self._workers, *self._engines])
+
+
+def _body(id: int, seconds: float) -> dict[str, object]:
+    return {"id": id, "seconds": seconds, "kind": "sleep"}
 
 
 def _last_line(workers: Iterable[Worker]) -> str:

@@ -9,8 +9,8 @@ from ..scene import Figures, Scene
 
 WORDS = (
     "Four tenants with 2, 3, 4 and 8 slots have jobs of 0.3 s waiting; sixteen bodies may run at once. After a third "
-    "of the time the limit of 8 falls to 2, after two thirds it rises to 6. A body that starts more than a second after "
-    "the change counts against the new limit."
+    "of the time the limit of 8 falls to 2, after two thirds it rises to 6. A body that starts more than a second "
+    "after the change counts against the new limit."
 )
 WORKERS, AT_ONCE = 2, 8
 TENANTS = {"two": 2, "three": 3, "four": 4, "eight": 8}
