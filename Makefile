@@ -21,7 +21,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
-.PHONY: help demo up test test-15 test-oldest lint mutants model chaos bench pictures docs wheel lock dump clean chromium postgresql-15 helm manifests
+.PHONY: help demo up test test-15 test-oldest lint mutants model chaos bench fair pictures docs wheel lock dump clean chromium postgresql-15 helm manifests
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -69,6 +69,10 @@ chaos: .venv/.installed-dev ## Kill everything at random, and see that nothing i
 
 bench: .venv/.installed ## Measure it beside plain Celery and the seed's design (ROWS=drain,claim, JSON=bench.json)
 	@$(BIN)/python -m benchmarks --json $(or $(JSON),bench.json) $(if $(ROWS),--rows $(ROWS))
+
+fair: .venv/.installed-dev ## Compare job queues under many tenants (PEERS=celery,procrastinate, SCENARIOS=flood, LONG=1)
+	@$(BIN)/python -m benchmarks.fair --json $(or $(JSON),fair.json) $(if $(PEERS),--peers $(PEERS)) \
+		$(if $(SCENARIOS),--scenarios $(SCENARIOS)) $(if $(LONG),--long)
 
 pictures: .venv/.installed-dev chromium ## Take the pictures of the documentation anew (docs/pictures)
 	@$(EMBEDDED) run --throwaway -- $(BIN)/python -m docs.pictures
