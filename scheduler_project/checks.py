@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
-from django.contrib.staticfiles.storage import ManifestFilesMixin, staticfiles_storage
+from django.contrib.staticfiles.storage import staticfiles_storage
 
 from jobs import checks
 from jobs.checks import caches, extras
@@ -115,10 +115,11 @@ def shared_cache() -> Iterator[Fault]:
 @_in_production
 def collected_static_files() -> Iterator[Fault]:
     """Look for the files of pages, as after an upgrade. Only `manage.py` does: a worker shows no page."""
-    if not isinstance(staticfiles_storage, ManifestFilesMixin):
+    hashed_files: dict[str, str] | None = getattr(staticfiles_storage, "hashed_files", None)
+    if hashed_files is None:  # a storage without a manifest
         return
     files = (path for finder in get_finders() for path, _ in finder.list(["CVS", ".*", "*~"]))  # as collectstatic
-    missing = sorted({*files} - {*staticfiles_storage.hashed_files})
+    missing = sorted({*files} - {*hashed_files})
     if missing:
         hint = "Type manage.py collectstatic --no-input, then restart the web processes."
         yield f"{len(missing)} static files are not collected, such as {missing[0]}: pages end as error 500.", hint
