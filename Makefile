@@ -64,8 +64,8 @@ mutants: .venv/.installed-dev ## Remove each guard in jobs/sql in turn, and see 
 model: ## Explore the protocol exhaustively (docs/model), and find the faults put into it
 	@$(PYTHON) -m docs.model
 
-chaos: .venv/.installed-dev ## Kill everything at random, and see that nothing is lost (SECONDS=600, SEED, LAG, STORM)
-	@$(BIN)/python -m tests.chaos --seconds $(or $(SECONDS),600) $(if $(SEED),--seed $(SEED)) $(if $(LAG),--lag $(LAG)) $(if $(STORM),--storm)
+chaos: .venv/.installed-dev ## Kill everything at random, and see that nothing is lost (SECONDS=600, SEED, LAG, STORM, HOSTS)
+	@$(BIN)/python -m tests.chaos --seconds $(or $(SECONDS),600) $(if $(SEED),--seed $(SEED)) $(if $(LAG),--lag $(LAG)) $(if $(STORM),--storm) $(if $(HOSTS),--hosts)
 
 bench: .venv/.installed ## Measure it beside plain Celery and the seed's design (ROWS=drain,claim, JSON=bench.json)
 	@$(BIN)/python -m benchmarks --json $(or $(JSON),bench.json) $(if $(ROWS),--rows $(ROWS))

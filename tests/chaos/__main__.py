@@ -15,6 +15,7 @@ from rich.console import Console
 from embedded import orphans, signals
 from embedded.processes import Processes
 from tests.chaos import world
+from tests.hosts import missing
 from tests.waiting import wait_until
 
 CALM = 120.0  # seconds after the last death within which every job must be final
@@ -26,7 +27,10 @@ def main() -> int:
     orphans.inherit()
     try:
         with world.created(
-            synchronous=not arguments.lag, light=arguments.seed % world.WORKERS, cuts=arguments.storm
+            synchronous=not arguments.lag,
+            light=arguments.seed % world.WORKERS,
+            cuts=arguments.storm,
+            hosts=arguments.hosts,
         ) as created:
             return run(created, arguments)
     finally:
@@ -114,7 +118,15 @@ def _arguments() -> argparse.Namespace:
         action="store_true",
         help="people use every verb meanwhile, and paths of workers are cut; the engines live on",
     )
-    return parser.parse_args()
+    parser.add_argument(
+        "--hosts",
+        action="store_true",
+        help="each engine and worker on a host of its own; the network between them is cut and lossy (as root)",
+    )
+    arguments = parser.parse_args()
+    if arguments.hosts and missing():
+        parser.error(missing())
+    return arguments
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import psycopg
 import redis
 from django.db import connection
 
-from tests.chaos.world import World
+from tests.chaos.world import WORKERS, World
 
 RECOVERY = 12.0  # seconds between two deaths of the same engine: a supervisor restarts what dies often ever more slowly
 LONGEST_LOCK = 30.0  # seconds
@@ -67,8 +67,18 @@ class Deaths:
             "path to the database cut": (4, lambda: self._cut_path(slice(0, 1))),
             "path to broker and cache cut": (4, lambda: self._cut_path(slice(1, 3))),
         }
-        possible = [name for name in kinds if not name.startswith("database")] if world.paths else [*kinds][:-2]
-        self._kinds = {name: kinds[name] for name in possible}
+        if not world.paths:
+            del kinds["path to the database cut"], kinds["path to broker and cache cut"]
+        if world.lives:
+            kinds = {name: kind for name, kind in kinds.items() if not name.startswith("database")}
+        if world.net:
+            kinds |= {
+                "host cut off from the database": (3, lambda: self._cut_host(["database0", "database1"])),
+                "host cut off from broker and cache": (3, lambda: self._cut_host(["broker"])),
+                "host cut off from all engines": (1, lambda: self._cut_host(["database0", "database1", "broker"])),
+                "packets lost": (2, self._lose_packets),
+            }
+        self._kinds = kinds
 
     def start(self) -> None:
         self._thread.start()
@@ -195,10 +205,33 @@ class Deaths:
         there, back = self._chance.choice([(True, True), (True, False), (False, True)])
         for path in cut:
             path.cut(there=there, back=back)
-        healed = threading.Timer(self._chance.uniform(1, LONGEST_CUT), lambda: [path.heal() for path in cut])
-        healed.daemon = True
-        healed.start()
+        self._later(lambda: [path.heal() for path in cut])
         return True
+
+    def _cut_host(self, names: list[str]) -> bool:
+        """Nothing passes between a worker and these, or nothing one way; deaths go on meanwhile."""
+        net = self._world.net
+        worker, others = net.hosts[f"worker{self._chance.randrange(WORKERS)}"], [net.hosts[name] for name in names]
+        ways = [net.cut, net.cut_one_way, lambda worker, other: net.cut_one_way(other, worker)]
+        cut = self._chance.choice(ways)
+        for other in others:
+            cut(worker, other)
+        self._later(lambda: [net.heal(worker, other) for other in others])
+        return True
+
+    def _lose_packets(self) -> bool:
+        """Between all hosts, some more than TCP makes good at once; deaths go on meanwhile."""
+        net = self._world.net
+        net.loss(self._chance.uniform(0.01, 0.1))
+        net.delay(self._chance.uniform(0, 0.01))
+        self._later(lambda: net.loss(0))
+        self._later(lambda: net.delay(0))
+        return True
+
+    def _later(self, heal: Callable[[], object]) -> None:
+        timer = threading.Timer(self._chance.uniform(1, LONGEST_CUT), heal)
+        timer.daemon = True
+        timer.start()
 
     def _tell(self, number: signal.Signals, *, everybody: bool = False) -> bool:
         """A deploy by a platform that signals all processes, or does not wait; of some workers SIGTERM is SIGQUIT."""
