@@ -90,6 +90,16 @@ class Cluster:
             return {m["Role"] for m in members if m["State"] in ("running", "streaming")} == {"Leader", follows}
         return False
 
+    def proxy_leads_to_primary(self) -> bool:
+        """Whether HAProxy knows which one it is. At its start it takes both for primaries, and each gets a turn."""
+        try:
+            with self.haproxy.inside():
+                for _ in self.servers:
+                    psycopg.connect(self.by_haproxy, target_session_attrs="read-write", connect_timeout=2).close()
+        except psycopg.OperationalError:
+            return False
+        return True
+
     def ctl(self, *arguments: str) -> str:
         """What patronictl says; it reads the file of pg1."""
         file = self.directory / "pg1/patroni.yml"
@@ -123,7 +133,7 @@ def running(net: Net, directory: Path, **changed: str) -> Iterator[Cluster]:
     proxy = haproxy.processes.start(
         "haproxy", ["haproxy", "-db", "-f", str(file)], PLAIN, log=directory / "haproxy.log", stop_signal=signal.SIGKILL
     )
-    proxy.wait_until(lambda: haproxy.reaches(haproxy.address, 5000))
+    proxy.wait_until(cluster.proxy_leads_to_primary)
     yield cluster
 
 
