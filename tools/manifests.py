@@ -3,7 +3,7 @@
 import re
 import shutil
 import subprocess
-from pathlib import Path
+import sys
 
 from embedded import REPOSITORY
 from tools.helm import HELM
@@ -51,8 +51,14 @@ def manifest(name: str) -> str:
 
 
 def main() -> None:
-    for name in FILES:
-        Path(FOLDER / name).write_text(manifest(name))
+    if helm() is None:
+        sys.exit("helm is needed: `make helm` installs it on Linux, for x86-64.")
+    try:
+        texts = {name: manifest(name) for name in FILES}
+    except subprocess.CalledProcessError as error:
+        sys.exit(error.stderr)
+    for name, text in texts.items():
+        (FOLDER / name).write_text(text)
 
 
 if __name__ == "__main__":

@@ -21,9 +21,9 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def start_worker(environ, start_worker) -> Callable:
+def start_worker(environ, start_worker, tmp_path) -> Callable:
     """Here and in the workers PostgreSQL is the broker."""
-    environ["CELERY_BROKER_URL"] = "postgresql://"
+    environ |= {"CELERY_BROKER_URL": "postgresql://", "JOBS_BEAT_FILE": str(tmp_path / "beat")}
     messages = Messages()
     runtime.change(carrier=lambda claimed: [messages.send(f"{one.pool} {one.id}-{one.attempt}") for one in claimed])
     yield start_worker
@@ -41,6 +41,7 @@ def test_jobs_of_two_tenants_and_two_pools_end_each_runs_once_and_a_cancel_reach
     logs = "".join(log.read_text() for log in tmp_path.glob("*.log"))
     assert "message lost" not in logs, "each was heard, and by somebody who could run it"
     assert "message refused" not in logs
+    assert (tmp_path / "beat").exists(), "probes find them ready"
     job_id = things[0].async_.until_cancelled()
     wait_until(lambda: Job.objects.get(pk=job_id).status == "running", "it runs")
     cancel.cancel(job_id, tenant_id=things[0].tenant_id)

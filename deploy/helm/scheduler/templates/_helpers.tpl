@@ -21,6 +21,7 @@ annotations: {{- toYaml . | nindent 2 }}
 {{- /* What every pod has: `root`, and the part's own `pod`. */}}
 {{- define "scheduler.pod" -}}
 automountServiceAccountToken: false
+enableServiceLinks: false # no variables named after the Services of the namespace, which could be taken for settings
 {{- with .root.Values.serviceAccount }}
 {{- with .name | default (ternary $.root.Release.Name "" .create) }}
 serviceAccountName: {{ . }}
