@@ -46,7 +46,7 @@ def play(scene: Scene) -> Figures:
         "ended_twice": sum(times - 1 for times in ended.values()),
         "twice_at_once": history.twice_at_once(runs),
         "left": scene.peer.count(),
-        "lasted_s": max(run.end for run in runs if not run.cut and run.end < history.inf) - since,
+        "lasted_s": max((run.end for run in runs if not run.cut and run.end < history.inf), default=since) - since,
     }
 
 
