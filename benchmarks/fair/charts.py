@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import NamedTuple
 
-WIDTH, LEFT, RIGHT = 860, 190, 200  # pixels; left for names, right for values
+WIDTH, LEFT, RIGHT = 880, 190, 220  # pixels; left for names, right for values
 ROW, TOP, BOTTOM, BAR = 26, 44, 34, 12
 STYLE = """
 .paper{fill:#fff}.text{fill:#24292f}.soft{fill:#57606a}.line{stroke:#d0d7de}.own{fill:#0969da;stroke:#0969da}
@@ -30,7 +30,7 @@ class Row(NamedTuple):
     own: bool
 
 
-def bars(title: str, unit: str, rows: Sequence[Row], most: float | None = None) -> str:
+def bars(title: str, rows: Sequence[Row], most: float | None = None) -> str:
     """A bar for each row, from 0 to `high`. most: the end of the axis; by default the largest value."""
     end = most or max([row.high for row in rows] + [1e-9])
     step = _step(end)
@@ -43,7 +43,7 @@ def bars(title: str, unit: str, rows: Sequence[Row], most: float | None = None) 
         width = max(1.0, place(row.high) - LEFT)
         return f'<rect class="{_kind(row)}" x="{LEFT}" y="{y - BAR / 2:g}" width="{width:.1f}" height="{BAR}" rx="2"/>'
 
-    return _chart(title, unit, rows, [(place(tick), f"{tick:g}") for tick in ticks], mark)
+    return _chart(title, rows, [(place(tick), f"{tick:g}") for tick in ticks], mark)
 
 
 def ranges(title: str, unit: str, rows: Sequence[Row], least: float) -> str:
@@ -61,11 +61,11 @@ def ranges(title: str, unit: str, rows: Sequence[Row], least: float) -> str:
         line = f'<line class="{kind}" x1="{low:.1f}" x2="{high:.1f}" y1="{y:g}" y2="{y:g}" stroke-width="4"/>'
         return line + "".join(dots)
 
-    ticks = [(place(10.0**power), f"{10.0**power:g}") for power in range(first, last + 1)]
-    return _chart(title, unit, rows, ticks, mark)
+    ticks = [(place(10.0**power), f"{10.0**power:g} {unit}") for power in range(first, last + 1)]
+    return _chart(title, rows, ticks, mark)
 
 
-def _chart(title, unit, rows, ticks, mark) -> str:  # type: ignore[no-untyped-def]  # the functions above have the types
+def _chart(title, rows, ticks, mark) -> str:  # type: ignore[no-untyped-def]  # the functions above have the types
     height = TOP + ROW * len(rows) + BOTTOM
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
@@ -77,7 +77,6 @@ def _chart(title, unit, rows, ticks, mark) -> str:  # type: ignore[no-untyped-de
     for x, label in ticks:
         parts.append(f'<line class="line" x1="{x:.1f}" x2="{x:.1f}" y1="{TOP}" y2="{bottom}"/>')
         parts.append(f'<text class="soft" x="{x:.1f}" y="{bottom + 18}" text-anchor="middle">{label}</text>')
-    parts.append(f'<text class="soft" x="{WIDTH - RIGHT + 14}" y="{bottom + 18}">{escape(unit)}</text>')
     for place, row in enumerate(rows):
         y = TOP + ROW * (place + 0.5)
         weight = " title" if row.own else ""

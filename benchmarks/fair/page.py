@@ -179,7 +179,7 @@ def _charts(results: dict[str, Any]) -> Iterator[tuple[str, str]]:
                 for peer, told in by_peer.items()
             ]
             rows.sort(key=lambda row: -row.high)
-            yield scenario, charts.bars(title, "", rows, {"zipf": 1.0, "waiting": 1000.0}[scenario])
+            yield scenario, charts.bars(title, rows, {"zipf": 1.0, "waiting": 1000.0}[scenario])
 
 
 def _waited(told: dict[str, float | None]) -> str:
