@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 WIDTH, LEFT, RIGHT = 880, 190, 220  # pixels; left for names, right for values
 ROW, TOP, BOTTOM, BAR = 26, 44, 34, 12
+STEPS = 5  # of the axis of bars
 STYLE = """
 .paper{fill:#fff}.text{fill:#24292f}.soft{fill:#57606a}.line{stroke:#d0d7de}.own{fill:#0969da;stroke:#0969da}
 .other{fill:#6e7781;stroke:#6e7781}text{font:13px system-ui,sans-serif}.title{font-weight:600}
@@ -30,14 +31,12 @@ class Row(NamedTuple):
     own: bool
 
 
-def bars(title: str, rows: Sequence[Row], most: float | None = None) -> str:
-    """A bar for each row, from 0 to `high`. most: the end of the axis; by default the largest value."""
-    end = most or max([row.high for row in rows] + [1e-9])
-    step = _step(end)
-    ticks = [n * step for n in range(int(end / step + 1e-9) + 1)]
+def bars(title: str, rows: Sequence[Row], most: float) -> str:
+    """A bar for each row, from 0 to `high`. most: the end of the axis."""
+    ticks = [most * n / STEPS for n in range(STEPS + 1)]
 
     def place(value: float) -> float:
-        return LEFT + (WIDTH - LEFT - RIGHT) * min(value, end) / end
+        return LEFT + (WIDTH - LEFT - RIGHT) * min(value, most) / most
 
     def mark(row: Row, y: float) -> str:
         width = max(1.0, place(row.high) - LEFT)
@@ -90,10 +89,3 @@ def _chart(title, rows, ticks, mark) -> str:  # type: ignore[no-untyped-def]  # 
 
 def _kind(row: Row) -> str:
     return "own" if row.own else "other"
-
-
-def _step(end: float) -> float:
-    """A round step of the axis: four to eight of them."""
-    rough = end / 5
-    power = 10.0 ** math.floor(math.log10(rough))
-    return next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough)

@@ -139,7 +139,7 @@ def test_a_chart_has_a_row_for_each_queue_and_a_value_beside_it():
         charts.Row("one & two", 0.01, 0.5, "10 to 500 ms", own=True),
         charts.Row("three", 1.0, 30.0, "slow", own=False),
     ]
-    for drawn in (charts.ranges("Wait", "s", rows, 0.001), charts.bars("Wait", rows)):
+    for drawn in (charts.ranges("Wait", "s", rows, 0.001), charts.bars("Wait", rows, 40.0)):
         assert "one &amp; two" in drawn
         assert "10 to 500 ms" in drawn
         assert drawn.count('class="own"') >= 1
