@@ -73,14 +73,16 @@ def _arguments() -> argparse.Namespace:
     known, named = venvs.names(), [*scenarios.NAMES, *scenarios.NAMED]
     parser.add_argument("--peers", type=_among(known), default=known, help=f"some of {','.join(known)} (all)")
     parser.add_argument(
-        "--scenarios", type=_among(named), default=scenarios.NAMES,
+        "--scenarios", type=_among(named),
         help=f"some of {','.join(named)} ({','.join(scenarios.NAMES)})",
     )  # fmt: skip
     parser.add_argument("--json", type=Path, default=Path("fair.json"), help="file for the results (fair.json)")
     parser.add_argument("--logs", type=Path, help="directory for the logs of hosts and workers (they are removed)")
     parser.add_argument("--scale", type=float, default=1.0, help="of the scenarios' times (1)")
-    parser.add_argument("--long", action="store_true", help="the long forms: snapshot for 120 minutes")
-    return parser.parse_args()
+    parser.add_argument("--long", action="store_true", help="also snapshot, for 120 minutes with each queue")
+    arguments = parser.parse_args()
+    arguments.scenarios = arguments.scenarios or (named if arguments.long else scenarios.NAMES)
+    return arguments
 
 
 def _among(known: list[str]):  # type: ignore[no-untyped-def]  # a function for argparse

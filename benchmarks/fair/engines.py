@@ -36,7 +36,8 @@ class Engines:
         """Yield the addresses for one run, by engine; its database is dropped at the end."""
         drop = sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name))
         self._execute(drop)
-        self._execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+        create = sql.SQL("CREATE DATABASE {} OWNER {}")
+        self._execute(create.format(sql.Identifier(name), sql.Identifier(postgresql.ROLE)))
         with redis.Redis.from_url(self.redis_url) as server:
             server.flushall()
         url = urlunsplit(urlsplit(self.postgresql_url)._replace(path=f"/{name}"))
@@ -46,7 +47,8 @@ class Engines:
             self._execute(drop)
 
     def _execute(self, statement: sql.Composed) -> None:
-        with psycopg.connect(self.postgresql_url, autocommit=True) as server:
+        # As the superuser: FORCE must also end a worker of autovacuum.
+        with psycopg.connect(self.postgresql_url, user=postgresql.ADMIN, autocommit=True) as server:
             server.execute(statement)
 
 

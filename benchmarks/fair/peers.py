@@ -65,7 +65,11 @@ class Peer:
                 stdout=subprocess.PIPE, stderr=log, start_new_session=True,
             )  # fmt: skip
         self._rest = b""
-        self.about: dict[str, Any] = self._answer("start", PATIENCE)
+        try:
+            self.about: dict[str, Any] = self._answer("start", PATIENCE)
+        except PeerError:
+            self.close()
+            raise
 
     def setup(self, engines: dict[str, str], tenants: dict[str, int]) -> None:
         mine = {name: url for name, url in engines.items() if name in self.about["needs"]}
@@ -87,7 +91,8 @@ class Peer:
         return Worker(argv, {**self._environ, **environ}, self._directory / f"worker{self._workers}.log")
 
     def close(self) -> None:
-        os.killpg(self._process.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:

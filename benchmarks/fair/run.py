@@ -3,6 +3,7 @@
 import importlib
 import tempfile
 import time
+import traceback
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -59,5 +60,8 @@ def play(
                     scene.close()
         except PeerError as error:
             outcome.failed, outcome.not_offered = str(error), isinstance(error, NotOffered)
+        except Exception as error:  # one queue must not end the run of the others
+            traceback.print_exc()
+            outcome.failed = f"{type(error).__name__}: {error}"
     outcome.seconds = round(time.monotonic() - since, 1)
     return outcome

@@ -1,6 +1,7 @@
 """The environments of the queues: `.venv/fair/NAME` for each adapter that has a list of pinned requirements."""
 
 import hashlib
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,8 @@ from .peers import HERE, HOME
 
 ADAPTERS = HERE / "adapters"
 PATIENCE = 300.0  # seconds to install one
+ADDRESS = re.compile(r"[`(]?https?://\S+")  # a mirror's address is nobody's business
+MOST = 200  # characters of a reason
 
 
 class NotInstalled(Exception):
@@ -44,5 +47,5 @@ def _run(*arguments: str) -> None:
     except subprocess.TimeoutExpired:
         raise NotInstalled(f"it took longer than {PATIENCE:g} s") from None
     except subprocess.CalledProcessError as error:
-        lines = [line.strip() for line in error.stderr.strip().splitlines()]
-        raise NotInstalled(lines[0] if lines else f"uv ended with status {error.returncode}") from None
+        words = " ".join(ADDRESS.sub("the registry", error.stderr).split())
+        raise NotInstalled(words[:MOST] or f"uv ended with status {error.returncode}") from None

@@ -7,7 +7,7 @@ worker shows.
 import importlib
 
 NAMES = ["flood", "limits", "zipf", "long_short", "kill", "ten_thousand", "idle", "waiting"]  # in a run of all
-NAMED = ["snapshot"]  # only when it is named
+NAMED = ["snapshot"]  # only when it is named, and in a long run
 
 
 def words(name: str) -> str:

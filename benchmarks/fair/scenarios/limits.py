@@ -1,7 +1,6 @@
 """A limit falls and rises while jobs run: how soon does it hold, and is it ever exceeded?"""
 
 import time
-from collections.abc import Callable
 
 from ..bell import START
 from ..peers import NotOffered
@@ -26,28 +25,31 @@ def play(scene: Scene) -> Figures:
     meter = scene.meter()
     third = THIRD * scene.scale
     time.sleep(third)
-    lowered = _change(scene, LOWER, third, lambda running: running <= LOWER)
-    raised = _change(scene, HIGHER, third, lambda running: running >= HIGHER)
+    lowered = _change(scene, LOWER, third)
+    raised = _change(scene, HIGHER, third)
     return {**scene.bounds(), "lowered_s": lowered, "raised_s": raised, **meter.read()}
 
 
-def _change(scene: Scene, slots: int, patience: float, holds: Callable[[int], bool]) -> float | None:
-    """Seconds from the change until as many bodies run as it says.
+def _change(scene: Scene, slots: int, patience: float) -> float | None:
+    """Seconds from the change until a lower limit holds for good, or until as many run as a higher one allows.
 
     It is all the time if that never comes, and None if the queue has no such verb.
     """
+    before = scene.limits.allowed(CHANGED, time.monotonic())
     try:
         since = scene.limit(CHANGED, slots)
     except NotOffered:
         time.sleep(patience)
         return None
     time.sleep(max(0.0, since + patience - time.monotonic()))
-    running, before = 0, since
+    running, beyond, reached = 0, since, since + patience
     for ring in scene.rings:
-        if ring.tenant != CHANGED:
-            continue
-        if ring.moment > since and holds(running):
-            return max(0.0, before - since)
-        running += 1 if ring.event == START else -1
-        before = ring.moment
-    return max(0.0, before - since) if holds(running) else patience
+        if ring.tenant == CHANGED:
+            if running > slots and ring.moment > since:
+                beyond = ring.moment  # until now
+            running += 1 if ring.event == START else -1
+            if running >= slots and ring.moment > since:
+                reached = min(reached, ring.moment)
+    if slots > before:
+        return reached - since
+    return patience if running > slots else beyond - since

@@ -6,8 +6,9 @@ from ..bell import START
 from ..scene import Figures, Scene
 
 WORDS = (
-    "Ten tenants with 100 slots each submit 100 jobs of 20 s at once; two workers are asked for 500 bodies each. After "
-    "ten seconds, or when all are under way, it is looked at."
+    "Ten tenants with 100 slots each submit 100 jobs of 20 s at once; two workers are asked for 500 bodies each. A "
+    "queue with a process for each body is asked for as many as its adapter says make sense. The figures are those "
+    "after ten seconds, or a second after all are under way."
 )
 WORKERS, AT_ONCE, SLOTS = 2, 500, 100
 TENANTS, JOBS, SECONDS = [f"tenant{n}" for n in range(10)], 100, 20.0
