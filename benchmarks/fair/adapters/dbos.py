@@ -26,6 +26,7 @@ DOCS = "https://docs.dbos.dev/python/tutorials/queue-tutorial"
 LIMITS = "strict"
 
 NAME = "fair"
+POLL = 0.1  # seconds: the same for every peer that polls
 
 made = SimpleNamespace()  # by `setup`
 _queues: dict[str, str] = {}  # by tenant
@@ -47,7 +48,7 @@ def setup(engines: dict[str, str], tenants: dict[str, int]) -> None:
     # All partitions of a queue have one limit: tenants with another number of slots need another queue.
     for slots in set(tenants.values()):
         # "Smaller values reduce dequeue latency at the cost of more database load"; the default is 1.
-        made.client.register_queue(f"slots-{slots}", partition_concurrency=slots, polling_interval_sec=0.1)
+        made.client.register_queue(f"slots-{slots}", partition_concurrency=slots, polling_interval_sec=POLL)
     _queues.update({tenant: f"slots-{slots}" for tenant, slots in tenants.items()})
 
 

@@ -21,6 +21,8 @@ VERSION = "dj_queue " + version("dj_queue")
 DOCS = "https://github.com/coriocactus/dj_queue#concurrency-controls"
 LIMITS = "strict"  # "database-backed concurrency limits"; a lease lapses after `duration`, 180 s if not said
 
+# A thread with a connection of its own for each: "size PostgreSQL max_connections ... first" (queue health).
+MOST_AT_ONCE = 200
 DEAD = 10  # seconds without a heartbeat after which a worker is dead: the same for every peer that can be told it
 
 
@@ -52,6 +54,7 @@ def configure(dsn: str, at_once: int) -> None:
 def _options(at_once: int) -> dict:
     return {
         "mode": "async",  # "threads in one process, i.e., lower memory"; the runner starts as many as it wants
+        # Each tenth of a second is its default of polling, and LISTEN is on: as with the other peers.
         "workers": [{"queues": "*", "threads": at_once, "processes": 1}],
         # What a dead worker's jobs held is freed by maintenance; its default is each 600 seconds.
         "dispatchers": [{"concurrency_maintenance_interval": DEAD / 2}],

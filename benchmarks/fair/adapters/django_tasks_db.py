@@ -21,6 +21,8 @@ VERSION = "django-tasks-db " + version("django-tasks-db")
 DOCS = "https://github.com/RealOrangeOne/django-tasks-db#worker"
 LIMITS = "none"  # its docs say nothing of limits; a worker runs one task at a time, of the queues that it is given
 
+MOST_AT_ONCE = 64  # a process for each
+POLL = 0.1  # seconds: the same for every peer that polls
 PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
 
 
@@ -105,7 +107,9 @@ def work(at_once: int) -> None:
             ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
             if os.getppid() == parent:
                 # The default is to look each second, after a random delay at the start.
-                call_command("db_worker", "--interval", "0.1", "--no-startup-delay", "--queue-name", "*", verbosity=0)
+                call_command(
+                    "db_worker", "--interval", str(POLL), "--no-startup-delay", "--queue-name", "*", verbosity=0
+                )
             os._exit(0)
         children.append(child)
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -20,6 +20,7 @@ DOCS = "https://procrastinate.readthedocs.io/en/stable/howto/advanced/locks.html
 # "If a group of jobs share the same lock, then only one can be executed at a time" (discussions, about locks).
 LIMITS = "strict"
 
+POLL = 0.1  # seconds: the same for every peer that polls
 DEAD = 10  # seconds without a heartbeat after which a worker is dead: the same for every peer that can be told it
 
 made = SimpleNamespace()  # by `setup`
@@ -66,8 +67,8 @@ def work(at_once: int) -> None:
     _retry_stalled(app)
     app.run_worker(
         concurrency=at_once,
-        # A lock that another worker freed is found by polling: no notification tells of it. Its default is 5.
-        fetch_job_polling_interval=0.5,
+        # A lock that was freed is found by polling: no notification tells of it. The default is 5.
+        fetch_job_polling_interval=POLL,
         update_heartbeat_interval=DEAD / 5,
         stalled_worker_timeout=DEAD,
     )
@@ -84,4 +85,6 @@ def _retry_stalled(app: procrastinate.App) -> None:
 
 
 if __name__ == "__main__":
-    work(int(sys.argv[1]))
+    from fair.adapters import procrastinate as module  # its docs: an app is not made in the main module
+
+    module.work(int(sys.argv[1]))
