@@ -6,7 +6,8 @@
     {% endtable %}
 
 The template between the columns is rendered once for the head, where there is no row yet, and again for each row. On a
-narrow screen a row is a card, in which each cell shows its label. A cell without a value shows a dash.
+narrow screen a row is a card, in which each cell shows its label. A cell without a value shows a dash. A card has no
+such cells, nor those with a zero.
 """
 
 from collections.abc import Mapping
@@ -20,6 +21,7 @@ from django.utils.safestring import SafeString
 
 NAMES_ROW, UNSEEN = "head", "unseen"  # words of a column; other words are CSS classes of its cells
 NOTHING = "–"  # in a cell without a value
+LEFT_OUT = {"": "none", NOTHING: "none", "0": "zero"}  # CSS classes, by what a cell contains
 Options = Mapping[str, FilterExpression]
 
 
@@ -75,13 +77,13 @@ class Column(Node):
         cell = self.nodelist.render(context).strip() or ("" if self.unseen else NOTHING)
         label = "" if self.unseen or self.names_row else _option(self, context, "label") or title
         hint = _attribute("title", _option(self, context, "hint"))
-        opened = _opened(label, self.classes, self.names_row, cell in ("", NOTHING))
+        opened = _opened(label, f"{self.classes} {LEFT_OUT.get(cell, '')}".strip(), self.names_row)
         return SafeString(f"{opened}{hint}>{cell}</{'th' if self.names_row else 'td'}>")
 
 
 @cache  # of the few columns of all pages; a list has hundreds of cells
-def _opened(label: str, classes: str, names_row: bool, is_empty: bool) -> str:
-    kind = _attribute("class", f"{classes} none".lstrip() if is_empty else classes)
+def _opened(label: str, classes: str, names_row: bool) -> str:
+    kind = _attribute("class", classes)
     return f'<th scope="row"{kind}' if names_row else f"<td{_attribute('data-label', strip_tags(label))}{kind}"
 
 

@@ -63,6 +63,7 @@ def test_nothing_is_cut_off_and_nobody_kept_out_whatever_the_names(world, contex
         shoot(page, f"{path.strip('/').replace('/', '-').replace('?', '-') or 'overview'}-{width}-{scheme}")
     assert {path: what for path, what in found.items() if what != FINE} == {}
     page.goto("jobs/")
+    expect(page.locator("main input[name=q]")).to_be_visible()
     page.emulate_media(media="print")
     expect(page.locator(".bulk")).to_have_css("position", "static")  # or it lies over a row
 

@@ -2,8 +2,9 @@
 
     OPS_SHOTS=/tmp/sheets make test ARGS=tests/acceptance/test_sizes.py
 
-opens them with none, one and fifteen, too, in eight windows, and makes a sheet of pictures for each. That takes half an
-hour on two cores; with `-k 15-busy-1440` two minutes. Look at the sheets after a change of the style sheet.
+opens them with none, one and fifteen, too, busy and quiet, in eight windows, and makes a sheet of pictures for each.
+That takes half an hour on two cores; with `-k 15-busy-1440` two minutes. Look at the sheets after a change of the style
+sheet.
 """
 
 import psycopg
@@ -26,7 +27,8 @@ pytestmark = [
 ]
 WORLDS, WINDOWS = [{"count": 10_000, "busy": True}], [(360, "dark")]
 if SHOTS:  # to look at: too many for each run
-    WORLDS += [{"count": count, "busy": busy} for count, busy in ((0, False), (1, True), (15, False), (15, True))]
+    others = (0, False), (1, False), (1, True), (15, False), (15, True), (10_000, False)
+    WORLDS += [{"count": count, "busy": busy} for count, busy in others]
     WINDOWS = [(width, scheme) for width in (360, 768, 1440, 1920) for scheme in ("light", "dark")]
 # The buttons at the window's end lie over a row: axe takes its links for small, and a picture shows them in its middle.
 UNSTUCK = "document.querySelectorAll('.bulk').forEach(e => { e.style.position = 'static' })"

@@ -22,8 +22,9 @@ def test_a_label_of_its_own_and_a_hint_are_escaped():
     assert '<td data-label="Fit" title="&lt;b&gt;">&lt;b&gt;</td>' in table
 
 
-def test_a_cell_without_a_value_is_marked_so_that_a_card_leaves_it_out():
-    table = rendered('{% column "Jobs" "number" %} {{ jobs|n }} {% endcolumn %}')
+def test_a_cell_without_a_value_or_with_a_zero_is_marked_so_that_a_card_leaves_it_out():
+    table = rendered('{% column "Jobs" "number" %} {{ jobs|n }} {% endcolumn %}', [*ROWS, ("last", 0)])
+    assert '<td data-label="Jobs" class="number zero">0</td>' in table
     assert '<td data-label="Jobs" class="number none">–</td>' in table
     assert '<td data-label="Jobs" class="number">3</td>' in table
 

@@ -1,7 +1,7 @@
 """Jobs of all tenants: list, read, cancel, revive."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from django.db import transaction
 from django.urls import reverse
@@ -12,7 +12,7 @@ from pydantic import Field
 
 from jobs import models, store
 from jobs.console.api.auth import OperatorRequest, may
-from jobs.console.operations.filters import JobFilters
+from jobs.console.operations.filters import MOMENTS, JobFilters
 from jobs.engine.verbs.cancel import Cancellation, cancel
 from jobs.engine.verbs.revive import revive, why_not
 from jobs.engine.verbs.stack import ask_for_stack
@@ -56,12 +56,22 @@ class AnyJobs(schemas.JobPage):
 
 
 class SoughtJobs(inputs.Wanted):
-    """Filters; a job must match all that are given."""
+    """Filters, as in the search of the pages; a job must match all that are given."""
 
     tenant: inputs.Text | None = Field(None, description="Its slug.")
     queue: inputs.Name | None = None
     user: inputs.Name | None = None
     batch: inputs.RowId | None = None
+    worker: inputs.Name | None = Field(None, description="The name of the worker that runs it, or ran it last.")
+    error: inputs.Text | None = Field(None, description='The class of the last error, such as "ValueError".')
+    retried: Literal["yes", "no"] | None = Field(None, description="Whether it had a failed attempt or a crash.")
+    ran: inputs.Text | None = Field(None, description="How long its last attempt ran: >10s, <1m.")
+    waited: inputs.Text | None = Field(None, description="How long its last attempt waited: >1m, <2h.")
+    attempt: inputs.Text | None = Field(None, description="The number of its last attempt: >1, <3, 2.")
+    since: inputs.Text | None = Field(None, description=f"Submitted after this time: {MOMENTS}.")
+    until: inputs.Text | None = Field(None, description="Submitted up to this time.")
+    ended_since: inputs.Text | None = Field(None, description="Ended from this time on.")
+    ended_until: inputs.Text | None = Field(None, description="Ended before this time.")
 
 
 @router.get("jobs", url_name="operator_jobs", response=AnyJobs)

@@ -26,7 +26,7 @@ JUDGED = {  # 422 for data that fits the schema
     "change_schedule": "the same",
     "preview_rule": "whether the rule is one",
     "list_dead": "where a page begins, and the names",
-    "list_all_jobs": "the names of tenants and queues",
+    "list_all_jobs": "the names of tenants and queues, the lengths and the times",
     "list_all_batches": "the same",
     "list_all_changes": "the same, and the moments",
     "read_usage": "which parts there are, and whether the days are in order",

@@ -1,10 +1,14 @@
 """Operators list, see, cancel and revive jobs of all tenants, and see tenants, queues and keys. No tenant does."""
 
+from datetime import timedelta
+
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from jobs.engine.verbs.revive import discard
 from jobs.lifecycle import Status
+from jobs.models import Job
 from tenants import auth
 from tenants.models import Change
 from tests.callers import program_of, staff
@@ -57,6 +61,41 @@ def test_jobs_of_all_tenants_are_listed_newest_first(operator, jobs):
 )
 def test_the_list_of_jobs_is_filtered(operator, jobs, query, which):
     assert listed(operator, **query) == [jobs[n].pk for n in which]
+
+
+def test_the_list_has_the_filters_of_the_search(operator, jobs):
+    waits, dead, runs = jobs
+    now = timezone.now()
+    ago = {seconds: now - timedelta(seconds=seconds) for seconds in (1, 60, 90, 100, 200)}
+    Job.objects.filter(pk=dead.pk).update(
+        attempt=3, retries=2, waited_since=ago[200], start_time=ago[100], end_time=ago[90], created_at=ago[200]
+    )
+    Job.objects.filter(pk=runs.pk).update(attempt=1, waited_since=ago[60], start_time=ago[60])
+    Job.objects.filter(pk=waits.pk).update(ready_at=ago[1], attempt=0)
+    names = {waits.pk: "waits", dead.pk: "dead", runs.pk: "runs"}
+    expected = {
+        ("ran", ">30s"): "runs",
+        ("ran", "<30s"): "dead",
+        ("waited", ">1m"): "dead",
+        ("waited", "<1m"): "runs waits",
+        ("attempt", ">1"): "dead",
+        ("attempt", "1"): "runs",
+        ("retried", "yes"): "dead",
+        ("error", "ValueError"): "dead",
+        ("worker", "nobody"): "",
+        ("since", "3m"): "runs waits",
+        ("until", "3m"): "dead",
+        ("ended_since", "2m"): "dead",
+        ("ended_until", "2m"): "",
+    }
+    found = {(name, value): listed(operator, **{name: value}) for name, value in expected}
+    assert {asked: " ".join(sorted(names[pk] for pk in ids)) for asked, ids in found.items()} == expected
+    first = operator.get(f"{OPERATOR}/jobs", {"limit": 1, "waited": "<1m"}).json()
+    assert [job["id"] for job in operator.get(first["next"]).json()["jobs"]] == [waits.pk], "`next` keeps them"
+    for name, value, told in (("ran", "10s", "like >10s"), ("attempt", ">x", "like >1"), ("since", "x", "14:00")):
+        refused = operator.get(f"{OPERATOR}/jobs", {name: value})
+        [error] = refused.json()["errors"]
+        assert (refused.status_code, error["field"], told in error["message"]) == (422, name, True)
 
 
 def test_a_page_tells_where_the_next_is(operator, jobs):

@@ -11,8 +11,9 @@ from django.utils import timezone
 from django.utils.html import strip_tags
 
 from jobs.lifecycle import Status
-from jobs.models import FailedAttempt, JobMinute, PausedJobType, Recorded, Worker
+from jobs.models import FailedAttempt, JobMinute, PausedJobType, Recorded, TenantShare, Worker
 from jobs.reading.statistics import BUCKETS
+from tenants.models import TenantQueue
 from tests.factories import QueueFactory, TenantFactory, make_job
 from tests.integration.dashboard.reading import text
 
@@ -110,9 +111,21 @@ def test_a_waiting_tenant_says_for_what_and_its_paused_queue_is_resumed_where_it
     lane = text(client.get("/ops/tenants/owner/")).partition('id="lanes"')[2].partition("</section>")[0]
     assert f'/ops/queues/#queue-{nightly.pk}">nightly</a>' in lane
     assert "1: the queue is paused Resume no recent forecast" in words(lane)
+    TenantQueue.objects.filter(tenant=stranger).update(paused=True)
+    TenantShare.objects.create(tenant_id=owner.pk, got=0, entitled=0, got_hour=30, entitled_hour=40)
+    heads = {}
+    for one in (owner, stranger):
+        page = text(client.get(f"/ops/tenants/{one.slug}/"))
+        heads[one] = page.partition('id="now"')[2].partition("</section>")[0]
+    assert "Now waiting paused: nightly Resume Holds 0" in words(heads[owner])
+    assert "Share received, last hour: 75 %" in words(heads[owner]) and 'width="37.5" height="8"' in heads[owner]
+    assert "Share received" not in heads[stranger]
+    assert "Now paused An operator paused it Resume Holds 0" in words(heads[stranger])
     others = operator("view_job", "view_tenantqueue")
-    for path in ("/ops/", "/ops/tenants/owner/"):
+    for path in ("/ops/", "/ops/tenants/owner/", "/ops/tenants/stranger/"):
         assert "Resume" not in words(text(others.get(path)))
+    client.post(re.search(r'action="([^"]+)"', heads[stranger])[1], {"paused": "0", "next": "/ops/"})
+    assert not TenantQueue.of(stranger).paused
     action = re.search(r'action="([^"]+)"', lane)[1]
     client.post(action, {"paused": "0", "next": "/ops/tenants/owner/"})
     nightly.refresh_from_db()

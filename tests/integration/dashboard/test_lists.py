@@ -3,6 +3,7 @@
 import json
 import re
 from datetime import timedelta
+from urllib.parse import unquote
 
 import pytest
 from django.db import connection
@@ -244,6 +245,15 @@ def test_schedules_are_sorted_and_those_of_a_name_share_a_line(client):
     assert "Every minute" in lines[1]
     assert "2 rules" in lines[2]
     assert listed("?sort=name, all tenants in one line&page=1") == []
+    lines = listed("?sort=rule, all schedules in one line")
+    assert lines[0].startswith("Every minute 2 2 0 nightly ")
+    assert [line.partition(" (UTC) ")[2].split()[:3] for line in lines[1:]] == [["1", "1", "1"]] + [["1", "1", "0"]] * 2
+    page = client.get("/ops/schedules/?sort=rule, all schedules in one line").content.decode()
+    rules = [unquote(rule) for rule in re.findall(r'\?rule=([^"]+)"', page)]
+    assert rules == ["60", "0 7 * * 1 UTC", "0 7 1 1 * UTC", "0 8 1 1 * UTC"]
+    assert [row.split()[0] for row in listed("?rule=60")] == ["nightly", "nightly"]
+    assert [row.split()[0] for row in listed("?rule=0 7 1 1 * UTC")] == ["yearly"]
+    assert "No schedule matches." in client.get("/ops/schedules/?rule=61").content.decode()
 
 
 def test_the_page_of_webhooks_shows_what_fails_first_and_counts_it_in_the_menu(client, operator):

@@ -109,11 +109,18 @@ def test_a_kept_search_is_its_users_alone(client, jobs, operator):
     client.post("/ops/jobs/keep-search", {"q": "nonsense"})
     client.post("/ops/jobs/keep-search", {"q": "status:dead", "forget": "1"})
     assert re.findall("★ ([^<]+)<", text(client.get("/ops/jobs/"))) == ["tenant:acme since:1h"]
+    header = text(client.get("/ops/health/")).partition("</header>")[0]
+    assert '<a href="/ops/jobs/?q=tenant%3Aacme%20since%3A1h">tenant:acme since:1h</a>' in header
     places = client.get("/ops/find/places", {"q": "since:1h"}).json()["offers"]
     assert places[0]["address"] == "/ops/jobs/?q=tenant%3Aacme+since%3A1h"
     stranger = browser_of(staff("view_job"))
     stranger.cookies[kept_searches.COOKIE] = client.cookies[kept_searches.COOKIE].value
     assert "★" not in text(stranger.get("/ops/jobs/"))
+    few = operator("view_job", "view_worker")
+    few.post("/ops/jobs/keep-search", {"q": "status:dead"})
+    assert "★" in text(few.get("/ops/health/"))
+    few.user.user_permissions.remove(*few.user.user_permissions.filter(codename="view_job"))
+    assert "★" not in text(few.get("/ops/health/")), "the list that it leads to is not for this user"
     assert operator("view_queue").post("/ops/jobs/keep-search", {"q": "status:dead"}).status_code == 403
     for number in range(40):
         client.post("/ops/jobs/keep-search", {"q": f"user:{number}{'x' * 900}"})

@@ -59,7 +59,6 @@ def show(request: HttpRequest) -> HttpResponseBase:
         "wrong": wrong,
         "chips": _chips(request, typed),
         "meant": _meant(typed) if wrong and not asked_again else [],
-        "kept": kept(request),
         "may_be_kept": bool(typed and not wrong) and as_kept(typed) not in kept(request),
         "page": page,
         "looked_since": _submitted(page),

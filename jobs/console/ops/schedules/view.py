@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from django.db.models import Count, F, Min, Q, QuerySet, TextField, Value
+from django.db.models import Case, Count, F, Min, Q, QuerySet, TextField, Value, When
 from django.db.models.functions import Cast, Concat
 from django.http import Http404, HttpRequest, HttpResponse
 
@@ -16,7 +16,7 @@ from jobs.console.ops.shared.present_queries import look_objects
 from jobs.engine.schedules import change
 from jobs.models import Schedule, ScheduleRun
 from jobs.pages.answers import existing
-from jobs.pages.typed import number
+from jobs.pages.typed import number, texts
 from jobs.reading import schedule_view
 from jobs.reading.schedule_view import state_of
 from tenants.conf import TENANT_NAME, TENANT_SLUG
@@ -24,13 +24,19 @@ from tenants.conf import TENANT_NAME, TENANT_SLUG
 MAX_PAGE = 99_999
 A_PAGE = 50
 MAX_RUNS = 10
-BY_NAME = "name, all tenants in one line"
+BY_NAME, BY_RULE = "name, all tenants in one line", "rule, all schedules in one line"
 SORTS: dict[str, tuple[Any, ...]] = {
     "next": (F("next_at").asc(nulls_last=True), "pk"),  # so the late ones come first
     "tenant": (f"tenant__{TENANT_NAME}", "name"),
     "newest": ("-pk",),
     BY_NAME: ("name",),
+    BY_RULE: ("-schedules", "rule"),
 }
+GROUPS = {BY_NAME: "name", BY_RULE: "rule"}  # what the schedules of a line have in common
+RULE = Case(  # 3600, or 0 6 * * * Europe/Berlin
+    When(cron="", then=Cast("every", TextField())),
+    default=Concat("cron", Value(" "), "tz", output_field=TextField()),
+)
 VERBS: Mapping[str, tuple[Callable[[Schedule], Any], str]] = {
     "pause": (change.pause, "Paused"),
     "resume": (change.resume, "Resumed"),
@@ -43,23 +49,28 @@ def show(request: HttpRequest) -> HttpResponse:
     """List the schedules.
 
     `q`: a part of the schedule's name, or the slug of its tenant
+    `rule`: a whole rule, as RULE has it
     `sort`: one of SORTS
     `page`: the number of the page, from 0
     """
-    typed = request.GET.get("q", "").strip()
-    sort = request.GET.get("sort", "")
+    typed, rule, sort = texts(request.GET, ("q", "rule", "sort")).values()
     sort = sort if sort in SORTS else "next"
     page = number(request.GET.get("page", ""), MAX_PAGE) or 0
-    found = Schedule.objects.select_related("tenant").defer("args").order_by(*SORTS[sort])
+    found = Schedule.objects.select_related("tenant").defer("args").annotate(rule=RULE)
     if typed:
         found = found.filter(Q(name__icontains=typed) | Q(**{f"tenant__{TENANT_SLUG}": typed}))
-    listed: list[Any] = list((_names(found) if sort == BY_NAME else found)[page * A_PAGE : (page + 1) * A_PAGE + 1])
+    if rule:
+        found = found.filter(rule=rule)
+    grouped = GROUPS.get(sort, "")
+    lines: Any = _groups(found, grouped) if grouped else found
+    listed = list(lines.order_by(*SORTS[sort])[page * A_PAGE : (page + 1) * A_PAGE + 1])
     context = {
         "q": typed,
+        "rule": rule,
         "sort": sort,
         "sorts": list(SORTS),
-        "by_name": sort == BY_NAME,
-        "listed": _with_rules(listed[:A_PAGE]) if sort == BY_NAME else _with_runs(listed[:A_PAGE]),
+        "grouped": grouped,
+        "listed": _with_words(listed[:A_PAGE]) if grouped else _with_runs(listed[:A_PAGE]),
         "earlier": page - 1 if page else None,
         "later": page + 1 if len(listed) > A_PAGE else None,
     }
@@ -81,24 +92,30 @@ def _with_runs(schedules: list[Schedule]) -> list[tuple[Any, ...]]:
     ]
 
 
-def _names(found: QuerySet[Schedule]) -> Any:
-    """Return a row for each name of the schedules; its `rules` is the number of different rules."""
-    rule = Concat(Cast("every", TextField()), Value("/"), "cron", Value("/"), "tz", output_field=TextField())
-    return found.values("name").annotate(
-        tenants=Count("pk"),
+def _groups(found: QuerySet[Schedule], by: str) -> Any:
+    """Return a row for each name, or for each rule; its `names` and `rules` are the numbers of different ones."""
+    return found.values(by).annotate(
+        schedules=Count("pk"),
+        tenants=Count("tenant", distinct=True),
         paused_ones=Count("pk", filter=Q(paused=True)),
         next=Min("next_at"),
-        rules=Count(rule, distinct=True),
+        names=Count("name", distinct=True),
+        rules=Count("rule", distinct=True),
         one=Min("pk"),
     )
 
 
-def _with_rules(names: list[dict[str, Any]]) -> list[tuple[dict[str, Any], str]]:
-    schedules = Schedule.objects.in_bulk([name["one"] for name in names])
+def _with_words(groups: list[dict[str, Any]]) -> list[tuple[dict[str, Any], str, str]]:
+    """Return each group with its rule in words and its name, or with how many it has."""
+    schedules = Schedule.objects.in_bulk([group["one"] for group in groups])
     return [
-        (name, schedule_view.in_words(schedules[name["one"]]) if name["rules"] == 1 else f"{name['rules']} rules")
-        for name in names
-        if name["one"] in schedules
+        (
+            group,
+            schedule_view.in_words(one) if group["rules"] == 1 else f"{group['rules']:,} rules",
+            one.name if group["names"] == 1 else f"{group['names']:,} names",
+        )
+        for group in groups
+        if (one := schedules.get(group["one"])) is not None
     ]
 
 

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from jobs.calls.refusals import InvalidRequest
 from jobs.console.ops.shared.answers import refused, sentence
+from jobs.console.ops.shared.kept_searches import kept
 from plumbing import rendering
 from plumbing.addresses import address, to_login
 from plumbing.names import OURS, named
@@ -86,7 +87,8 @@ class Permissions(PermWrapper):
 def frame(request: HttpRequest, title: str) -> dict[str, Any]:
     """Return the context that every page needs."""
     around = {"title": title, "perms": Permissions(request.user), "single_keys": SINGLE_KEYS}
-    return around | {"theme": theme(request), "next_theme": NEXT_THEME[theme(request)]}
+    searches = kept(request) if request.user.has_perm(named("jobs.view_job")) else []
+    return around | {"theme": theme(request), "next_theme": NEXT_THEME[theme(request)], "kept": searches}
 
 
 def plain_page(

@@ -1,4 +1,4 @@
-"""Filters of the templates: numbers, times and durations for people; and bars as SVG, which need no style attribute."""
+"""Filters of the templates: numbers, times and durations for people; and the tags of other modules."""
 
 import json
 import re
@@ -16,6 +16,7 @@ from jobs.allocation.gates import Gate
 from jobs.conf import documented, settings
 from jobs.console.operations.audited import values_in_words
 from jobs.console.ops.shared import meanings
+from jobs.console.ops.shared.bars import bar, share_bar
 from jobs.console.ops.shared.run_times import in_words
 from jobs.console.ops.shared.search_language import with_word
 from jobs.console.ops.shared.snapshot import MAX_COUNT
@@ -62,6 +63,8 @@ for read in (call, job_type, ran, state, values_in_words, wait_in_words, waited)
     register.filter(read)
 register.simple_block_tag(post, takes_context=True)
 register.simple_tag(select)
+register.simple_tag(bar)
+register.simple_tag(share_bar)
 register.simple_tag(waits_for)
 register.tag(table)
 register.tag(column)
@@ -212,21 +215,6 @@ def short(value: object, most: int) -> str:
     """
     text = str(value)
     return text if len(text) <= most else f"{text[: most - 1]}…"
-
-
-@register.simple_tag
-def bar(used: float | None, limit: float | None, kind: str = "") -> SafeString | str:
-    """Draw how full something is, as a bar; the numbers stand beside it. "" if a number is missing."""
-    if limit is None or used is None:
-        return ""
-    share = min(used / limit, 1) * 100 if limit else 0.0
-    kind = kind or ("full" if used >= limit else "")
-    return format_html(
-        '<svg class="bar {}" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
-        '<rect class="track" width="100" height="8"/><rect class="fill" width="{}" height="8"/></svg>',
-        kind,
-        f"{share:.1f}",
-    )
 
 
 @register.simple_tag(takes_context=True)

@@ -12,7 +12,7 @@ from jobs.allocation.gates import Gate
 from jobs.conf import settings
 from jobs.console.operations.limits import OF_TENANT
 from jobs.console.operations.questions import TENANTS
-from jobs.console.ops.shared import live, present_queries, snapshot
+from jobs.console.ops.shared import live, meanings, present_queries, snapshot
 from jobs.console.ops.shared.access import action_for, page_for
 from jobs.console.ops.shared.limits_form import change_limits, form_of
 from jobs.console.ops.shared.marks import marks_of
@@ -82,6 +82,7 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
         "limits": limits,
         "form": form_of(limits, OF_TENANT),
         "present": _present(request, tenant, standing, limits),
+        "meaning": meanings.TENANT_STATES[standing.state],
         "forecasts": is_registered(),
         "lanes": _lanes(tenant, lanes, cuts, present.queues),
         "past": past,

@@ -88,7 +88,7 @@ function dress(field) {
 
 const palette = document.getElementById("palette");
 const above = document.querySelector(".search input");
-if (above) above.placeholder = "Find (Ctrl K)";
+if (above && matchMedia("(hover: hover)").matches) above.placeholder = "Find (Ctrl K)";
 for (const field of document.querySelectorAll("[data-offers]")) {
   const ask = dress(field);
   if (palette?.contains(field)) document.addEventListener("keydown", (event) => {
