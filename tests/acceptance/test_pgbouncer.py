@@ -76,13 +76,12 @@ def url(environ, pooled, processes, tmp_path) -> str:
     return f"http://127.0.0.1:{port}"
 
 
-@pytest.mark.parametrize("command", [fleet.worker(), fleet.manage("clock")], ids=["worker", "clock"])
-def test_nothing_whose_sessions_others_would_get_starts_behind_it(command, environ, pooled, processes, tmp_path):
-    log = tmp_path / "refused.log"
+def test_nothing_whose_sessions_others_would_get_starts_behind_it(environ, pooled, processes, tmp_path):
     settings = environ | {"DATABASE_URL": pooled, "DATABASE_DIRECT_URL": environ["DATABASE_URL"]}  # as a web process
-    process = processes.start("refused", command.argv, settings, log=log)
-    assert process.wait(60) == os.EX_CONFIG
-    assert "A pooler in transaction mode stands before the database" in log.read_text()
+    for name, command in {"worker": fleet.worker(), "clock": fleet.manage("clock")}.items():
+        log = tmp_path / f"{name}.log"
+        assert processes.start(name, command.argv, settings, log=log).wait(60) == os.EX_CONFIG
+        assert "A pooler in transaction mode stands before the database" in log.read_text()
 
 
 @pytest.mark.parametrize("pooled", ["ignore_startup_parameters = options"], indirect=True)

@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,6 @@ import pytest
 from embedded import REPOSITORY
 
 DEPLOY = REPOSITORY / "deploy"
-OLDEST_COMPOSE = (2, 23, 1)  # knows `content` of configs, says deploy/README.md
 
 
 def run(*argv: object, home: Path) -> subprocess.CompletedProcess[str]:
@@ -35,15 +35,11 @@ def test_systemd_has_nothing_against_a_unit(name: str, tmp_path: Path) -> None:
 @pytest.fixture
 def compose(tmp_path: Path) -> list[str]:
     """Docker Compose, on a filled-in copy of what it reads; it needs no daemon for that."""
-    for command in (["docker", "compose"], ["docker-compose"]):
-        done = run(*command, "version", "--short", home=tmp_path) if shutil.which(command[0]) else None
-        version = re.match(r"v?(\d+)\.(\d+)\.(\d+)", done.stdout) if done else None
-        if version and tuple(map(int, version.groups())) >= OLDEST_COMPOSE:
-            shutil.copy(DEPLOY / "compose.yaml", tmp_path)
-            example = (DEPLOY / ".env.example").read_text()
-            (tmp_path / ".env").write_text(re.sub(r"^(\w+_PASSWORD)=$", r"\1=secret", example, flags=re.MULTILINE))
-            return [*command, "--file", str(tmp_path / "compose.yaml"), "config", "--quiet"]
-    pytest.skip(f"no Docker Compose here from {'.'.join(map(str, OLDEST_COMPOSE))} on")
+    shutil.copy(DEPLOY / "compose.yaml", tmp_path)
+    example = (DEPLOY / ".env.example").read_text()
+    (tmp_path / ".env").write_text(re.sub(r"^(\w+_PASSWORD)=$", r"\1=secret", example, flags=re.MULTILINE))
+    program = Path(sys.executable).with_name("docker-compose")
+    return [str(program), "--file", str(tmp_path / "compose.yaml"), "config", "--quiet"]
 
 
 def test_compose_has_nothing_against_its_file(compose: list[str], tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ def test_a_signature_is_shown_without_self():
 
 
 @pytest.mark.skipif(sys.version_info < (3, 14), reason="before Python 3.14 such names are in quotes")
-def test_a_type_may_name_what_only_type_checkers_import_and_the_class_itself():
+def test_a_type_may_name_what_only_type_checkers_import_and_its_own_class():
     class Bill:
         @job
         def pay(self, amount: Decimal, *, before: Bill | None = None): ...  # noqa: F821 - evaluated late
