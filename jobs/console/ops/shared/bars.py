@@ -25,8 +25,9 @@ def bar(used: float | None, limit: float | None, kind: str = "") -> SafeString |
 def share_bar(got: float, entitled: float, state: str) -> SafeString:
     """Draw what a tenant got beside its fair share, which is the line in the middle.
 
-    got, entitled: in the same unit; entitled: above 0
-    state: that of the tenant; the bar of a starved one asks for attention
+    got: in any unit.
+    entitled: in the same one, above 0.
+    state: that of the tenant; the bar of a starved one asks for attention.
     """
     width = min(got / entitled / WHOLE, 1) * 100
     return format_html(
