@@ -30,6 +30,8 @@ from tests.race import Race
 
 LONG = (
     "test_chaos.py",
+    "test_hosts_patroni.py",
+    "test_hosts.py",
     "test_world.py",
     "test_ops_pages.py",
     "test_backup.py",

@@ -6,7 +6,8 @@ import sys
 import pytest
 
 from embedded import REPOSITORY
-from tests.thorough import sized
+from tests.hosts import missing
+from tests.thorough import only_thorough, sized
 
 pytestmark = pytest.mark.long("deaths that happen together; one alone is in tests/integration/engine/test_recover.py")
 
@@ -28,6 +29,15 @@ def test_people_who_use_every_verb_over_paths_that_break_find_nothing_lost_or_ex
     table = run("--seconds", STORM_SECONDS, "--storm")
     for what in ("path to the database cut", "path to broker and cache cut", "delete guest", "tenants limits"):
         assert what in table, "it has not happened: the run proves nothing"
+
+
+@only_thorough
+def test_chaos_on_hosts_whose_network_breaks_loses_nothing_either():
+    if missing():
+        pytest.skip(missing())
+    table = run("--seconds", SECONDS, "--hosts")
+    for death in ("host cut off from the database", "host cut off from broker and cache", "packets lost"):
+        assert death in table, "it has not struck: the run proves nothing"
 
 
 def test_chaos_loses_nothing_exceeds_nothing_and_starts_nothing_twice():

@@ -27,7 +27,7 @@ PROCESSES |= {"no-broker": 1, "unheard-by-broker": 1, "deaf-to-broker": 1}
 
 @dataclass(frozen=True)
 class Here:
-    """One installation for all tests of this file. url: of its web process."""
+    """One installation for all of it: to start it costs more than a test. url: of its web process."""
 
     scheduler: Scheduler
     hosts: dict[str, Host]
@@ -35,24 +35,19 @@ class Here:
     url: str
 
 
-@pytest.fixture(scope="module")
-def installation(tmp_path_factory, django_db_blocker) -> Iterator[Here]:
+@pytest.fixture
+def here(tmp_path: Path, django_db_blocker, sent) -> Iterator[Here]:
     if missing():
         pytest.skip(missing())
-    directory: Path = tmp_path_factory.mktemp("hosts")
-    with django_db_blocker.unblock(), running(directory) as scheduler:
+    with (
+        django_db_blocker.unblock(),
+        running(tmp_path) as scheduler,
+        runtime.changed(carrier=scheduler.hand_over),
+    ):
         QueueFactory(name="default")
         hosts = {name: scheduler.start_worker(name, count) for name, count in PROCESSES.items()}
         web = scheduler.net.host("web")
-        yield Here(scheduler, hosts, web, parts.start_web(web, scheduler.environ, directory))
-
-
-@pytest.fixture
-def here(installation, sent) -> Iterator[Here]:
-    installation.scheduler.wait_for_workers()
-    with runtime.changed(carrier=installation.scheduler.hand_over):
-        yield installation
-    installation.scheduler.net.heal()
+        yield Here(scheduler, hosts, web, parts.start_web(web, scheduler.environ, tmp_path))
 
 
 def nothing_is_wrong(scheduler: Scheduler, auditor: Auditor, stream: Stream, others: Iterable[int] = ()) -> None:
@@ -64,8 +59,8 @@ def nothing_is_wrong(scheduler: Scheduler, auditor: Auditor, stream: Stream, oth
     call_command("check_invariants")
 
 
-def test_hosts_that_are_cut_off_cost_their_own_capacity_and_nothing_else(here):
-    """All at once, while each holds a job; the cuts last until all of them are noticed."""
+def workers_are_cut_off(here: Here) -> None:
+    """All at once, while each holds a job; the cuts last until all are noticed. They cost their own capacity."""
     scheduler, net = here.scheduler, here.scheduler.net
     database, broker = net.hosts["database"], net.hosts["broker"]
     ways: dict[str, Callable[[Host], object]] = {
@@ -104,7 +99,8 @@ def test_hosts_that_are_cut_off_cost_their_own_capacity_and_nothing_else(here):
     nothing_is_wrong(scheduler, auditor, stream, held)
 
 
-def test_a_lossy_and_slow_network_costs_no_attempt(here):
+def packets_are_lost_and_late(here: Here) -> None:
+    """That costs no attempt."""
     workers = set(Worker.objects.filter(gone_at=None).values_list("pk", flat=True))
     here.scheduler.net.loss(0.02)
     here.scheduler.net.delay(0.005)  # a round trip takes 10 ms
@@ -116,7 +112,8 @@ def test_a_lossy_and_slow_network_costs_no_attempt(here):
     nothing_is_wrong(here.scheduler, auditor, stream)
 
 
-def test_a_web_host_without_broker_and_cache_takes_jobs_and_one_without_database_says_so(here):
+def web_is_cut_off(here: Here) -> None:
+    """Without broker and cache it takes jobs, without database it says so."""
     scheduler, net = here.scheduler, here.scheduler.net
     tenant = ThingFactory().tenant
     _, token = auth.issue(tenant, "test")
@@ -145,3 +142,11 @@ def test_a_web_host_without_broker_and_cache_takes_jobs_and_one_without_database
     ended = Job.objects.filter(tenant=tenant).values_list("status", "attempt")
     assert [*ended] == [("success", 1)] * 8
     call_command("check_invariants")
+
+
+def test_hosts_that_are_cut_off_or_far_away_cost_their_own_capacity_and_time_and_nothing_else(here, subtests):
+    for trouble in (workers_are_cut_off, packets_are_lost_and_late, web_is_cut_off):
+        here.scheduler.net.heal()
+        here.scheduler.wait_for_workers()
+        with subtests.test(trouble.__name__):
+            trouble(here)

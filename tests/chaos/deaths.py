@@ -19,6 +19,7 @@ from tests.chaos.world import WORKERS, World
 RECOVERY = 12.0  # seconds between two deaths of the same engine: a supervisor restarts what dies often ever more slowly
 LONGEST_LOCK = 30.0  # seconds
 LONGEST_CUT = 12.0  # seconds
+FIRST = ("database", "host", "packets")  # kinds
 LONGEST_ROUND = 60.0  # seconds beyond those that were asked for
 
 
@@ -94,7 +95,7 @@ class Deaths:
         weights = [weight for weight, _ in self._kinds.values()]
         due = list(names)  # every kind once, then as the dice fall
         self._chance.shuffle(due)
-        due.sort(key=lambda name: name.startswith("database"))  # these come first, since a test runs for seconds only
+        due.sort(key=lambda name: name.startswith(FIRST))  # these come first, since a test runs for seconds only
         while not self._stop.wait(self._chance.uniform(0.5, 1.5) * self._pause):
             kind = due.pop() if due else self._chance.choices(names, weights)[0]
             with suppress(psutil.NoSuchProcess, ProcessLookupError, psycopg.Error, redis.RedisError):
@@ -106,7 +107,7 @@ class Deaths:
                     break
             if not self.struck[kind]:
                 due.insert(len(due) // 2, kind)  # later
-            if not any(name.startswith("database") for name in due):
+            if not any(name.startswith(FIRST) for name in due):
                 self._round_over.set()
         self._round_over.set()
 
