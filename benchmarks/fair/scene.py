@@ -52,6 +52,7 @@ class Scene:
         self.workers: list[Worker] = []
         self.setup_seconds = 0.0
         self.asked_at_once = 0
+        self._meant = 1
         self._number = 0
 
     @property
@@ -71,7 +72,7 @@ class Scene:
         """Start workers for so many bodies at once each, and wait until all have run some. Raises PeerError."""
         most = self.peer.about["most_at_once"] or at_once * workers
         at_once = min(at_once, most // workers)
-        self.asked_at_once = at_once * workers
+        self.asked_at_once, self._meant = at_once * workers, workers
         for _ in range(workers):
             self.more(at_once)
         many = self.asked_at_once
@@ -82,8 +83,8 @@ class Scene:
         time.sleep(WARM_SECONDS)
 
     def more(self, at_once: int) -> Worker:
-        """Start one more worker."""
-        worker = self.peer.worker(at_once, {"BELL": self.bell.address})
+        """Start one more worker. WORKERS: how many are meant to run, for a queue whose limits are those of a worker."""
+        worker = self.peer.worker(at_once, {"BELL": self.bell.address, "WORKERS": str(self._meant)})
         self.workers.append(worker)
         return worker
 

@@ -1,4 +1,4 @@
-"""Oban for Python, its open edition: a queue for each tenant; its limit, in each worker, is the number of slots.
+"""Oban for Python, its open edition: a queue for each tenant, with the slots divided among the workers.
 
 Run as a program, it is one worker: `python -m fair.adapters.oban 10`, for ten jobs at once.
 """
@@ -67,10 +67,19 @@ def limit(tenant: str, slots: int) -> None:
 
 
 async def _scale(tenant: str, slots: int) -> None:
-    # "A queue's concurrency limit may be changed across all nodes at runtime without restarting" (managing queues).
-    await made.client.scale_queue(queue=tenant, limit=slots)
-    async with made.pool.connection() as connection:  # for workers that start later
+    async with made.pool.connection() as connection:
+        # For workers that start later; and how many run now.
         await connection.execute("UPDATE fair_tenants SET slots = %s WHERE name = %s", [slots, tenant])
+        found = await connection.execute("SELECT count(*) FROM oban_producers WHERE queue = %s", [tenant])
+        workers = (await found.fetchone())[0]
+    # "A queue's concurrency limit may be changed across all nodes at runtime without restarting" (managing queues).
+    await made.client.scale_queue(queue=tenant, limit=_share(slots, workers))
+
+
+def _share(slots: int, workers: int) -> int:
+    """Return the limit of one worker: "a local limit of 2 on three separate nodes is effectively a global limit of six
+    concurrent jobs", so who wants six sets two. It is one at least."""
+    return max(1, slots // max(1, workers))
 
 
 def count() -> int:
@@ -94,7 +103,7 @@ async def work(at_once: int) -> None:
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     async with Oban(
         pool=pool,
-        queues=dict(rows),
+        queues={name: _share(slots, int(os.environ["WORKERS"])) for name, slots in rows},
         lifeline={"interval": DEAD / 2, "rescue_after": RESCUE},
         refresher={"interval": DEAD / 5, "max_age": DEAD},
     ):
