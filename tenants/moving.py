@@ -25,7 +25,7 @@ def address_of(tenant_id: int) -> str:
 
 
 def in_words(state: str, address: str) -> str:
-    """Return what a tenant is told whose request is refused."""
+    """Return why a request is refused."""
     if state == Moving.MOVED:
         return f"The tenant has moved to {address}"
     return f"The tenant moves{f' to {address}' if address else ''}: try again in a while"

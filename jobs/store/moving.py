@@ -51,7 +51,7 @@ class MovedTable:
 
     def select(self) -> sql.Composed:
         """Return the statement that reads the tenant's rows, each as JSON."""
-        row, joins, parent = sql.SQL("to_jsonb(t)"), sql.SQL(""), self.parent
+        row, joins, parent = sql.Composed([sql.SQL("to_jsonb(t)")]), sql.Composed([]), self.parent
         if not self.keeps_id:
             row += sql.SQL(" - 'id'")
         if self.of_queue:
@@ -70,16 +70,14 @@ class MovedTable:
 
     def delete(self) -> sql.Composed:
         """Return the statement that deletes the tenant's rows."""
-        using, condition = sql.SQL(""), self._condition()
+        using, condition = sql.Composed([]), self._condition()
         if parent := self.parent:
             using = sql.SQL(" USING {} p").format(sql.Identifier(named(parent.table)))
             condition += sql.SQL(" AND p.id = t.{}").format(sql.Identifier(parent.column))
         return sql.SQL("DELETE FROM {} t{} WHERE {}").format(sql.Identifier(named(self.name)), using, condition)
 
     def _condition(self) -> sql.Composed:
-        return sql.SQL(self.where).format(  # type: ignore[arg-type]
-            jobs=sql.Identifier(named("jobs")), batches=sql.Identifier(named("batches"))
-        )
+        return sql.SQL(self.where).format(jobs=sql.Identifier(named("jobs")), batches=sql.Identifier(named("batches")))
 
 
 def read_rows(table: MovedTable, tenant_id: int) -> Iterator[str]:
@@ -110,7 +108,7 @@ def columns_of(table: MovedTable) -> set[str]:
 
 
 def delete_rows(tables: Collection[MovedTable], tenant_id: int) -> None:
-    """Delete the tenant's rows of these tables, the last one first. Nobody is told."""
+    """Delete the tenant's rows of these tables, the last one first, without news for the door."""
     with connection.cursor() as cursor:
         for table in reversed(list(tables)):
             cursor.execute(table.delete(), {"tenant": tenant_id})

@@ -108,7 +108,7 @@ class TenantQueue(models.Model):
             models.CheckConstraint(
                 condition=models.Q(burst_slots__lte=MOST_SLOTS), name="tenant_queues_burst_slots_bounded"
             ),
-            # So the claim, which reads `paused`, starts nothing of a tenant that moves, and nobody resumes it.
+            # So the claim, which reads `paused`, starts nothing of a tenant that moves, and no SQL resumes it.
             models.CheckConstraint(
                 condition=models.Q(moving="") | models.Q(paused=True),
                 name="tenant_queues_moving_is_paused",

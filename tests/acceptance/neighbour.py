@@ -1,9 +1,11 @@
 """Another installation beside ours: a database of its own, and its own names in our broker and cache."""
 
+import json
 import os
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
@@ -22,10 +24,19 @@ class Neighbour:
     database: str
 
     def manage(self, *arguments: str) -> str:
+        """Run a command of `manage.py`; its last line."""
+        printed = self._run(*arguments)
+        return printed.splitlines()[-1] if printed else ""
+
+    def document(self, *arguments: str) -> Any:
+        """Run a command with `--json`; its document."""
+        return json.loads(self._run(*arguments, "--json"))
+
+    def _run(self, *arguments: str) -> str:
         argv, environ = fleet.manage(*arguments, environ=self.environ)
         done = subprocess.run(argv, env=environ, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
-        return done.stdout.splitlines()[-1] if done.stdout else ""
+        return done.stdout
 
     def session(self) -> "psycopg.Connection[tuple[object, ...]]":
         return psycopg.connect(**connection.get_connection_params() | {"dbname": self.database}, autocommit=True)

@@ -102,17 +102,17 @@ def move(here: Neighbour, there: Neighbour, path: Path) -> None:
     assert not path.exists()
     here.manage(*map(str, export))
     killed(there, "changes", "EXCLUSIVE", *take_in)
-    receipt = json.loads(there.manage(*map(str, take_in), "--json"))["receipt"]
-    assert json.loads(there.manage(*map(str, take_in), "--json"))["receipt"] == receipt
+    receipt = there.document(*map(str, take_in))["receipt"]
+    assert there.document(*map(str, take_in))["receipt"] == receipt
     killed(here, "job_memories", "EXCLUSIVE", "tenants", "moved", "acme", receipt)
-    word = json.loads(here.manage("tenants", "moved", "acme", receipt, "--json"))["word"]
-    assert json.loads(here.manage("tenants", "moved", "acme", receipt, "--json"))["word"] == word
+    word = here.document("tenants", "moved", "acme", receipt)["word"]
+    assert here.document("tenants", "moved", "acme", receipt)["word"] == word
     killed(there, "changes", "EXCLUSIVE", "tenants", "open", "acme", word)
     there.manage("tenants", "open", "acme", word)
 
 
 def test_each_job_of_a_tenant_that_moves_there_and_back_runs_once(
-    evidence, ours, neighbour, start_worker, start_neighbours_worker, tmp_path
+    ours, neighbour, start_worker, start_neighbours_worker, tmp_path
 ):
     thing, rival = ThingFactory(tenant__slug="acme", tenant__queue__num_slots=4), ThingFactory()
     neighbour.manage("jobs", "skip-numbers", "--by", str(10**12))
@@ -130,7 +130,7 @@ def test_each_job_of_a_tenant_that_moves_there_and_back_runs_once(
     assert first and second and min(second) > 10**12
     ended = AnyJob.objects.filter(pk__in=accepted, status="success")
     wait_until(lambda: ended.count() == len(accepted), "all accepted jobs end", limit=120 + JOBS / 50)
-    ran = Counter(int(line.split()[0]) for line in evidence.read_text().splitlines())
+    ran = Counter(int(line.split()[0]) for line in (tmp_path / "evidence").read_text().splitlines())
     assert ran == dict.fromkeys(accepted, 1)
     for where in (ours, neighbour):
         assert where.manage("check_invariants").startswith("No violations")

@@ -33,7 +33,7 @@ MOST_LISTED = 10
 
 
 class Arrival(NamedTuple):
-    """What came of a file.
+    """The answer to a file.
 
     rows: how many of each table; {}: it had come before.
     receipt: for the installation that the tenant leaves.

@@ -1,4 +1,4 @@
-"""The file of a tenant (docs/reference/tenant-file.md): JSON lines, a head, the rows, an end with a checksum."""
+"""The file of a tenant (docs/moves.md): JSON lines, a head, the rows, an end with a checksum."""
 
 import gzip
 import hashlib

@@ -62,7 +62,7 @@ def close_and_write(
     It may be repeated, after whatever failure: the tenant stays closed, and the file is written anew.
 
     seconds: how long to wait. Raises StillRunning then.
-    tell: is told, in words, what is being waited for.
+    tell: shows a person, in words, what this waits for.
     """
     move = close(tenant, address)
     _wait(tenant, time.monotonic() + seconds, tell)
@@ -206,9 +206,10 @@ def _without_secrets(tenant: Tenant) -> Iterator[tuple[str, str]]:
 
 def _why_not(state: str, move: TenantMove | None) -> str:
     address = "another installation" if move is None else move.address
-    return {
+    reasons: dict[str, str] = {
         Moving.MOVED: f"has moved to {address} for good; to have it here again, export it there",
         Moving.ARRIVED: "has come and waits for its opening word: `manage.py tenants open`",
         Moving.CLOSING: f"is on its way to {address}, and its file is not written yet: export it again",
         Moving.EXPORTED: f"is on its way to {address}",
-    }.get(state, "does not move")
+    }
+    return reasons.get(state, "does not move")

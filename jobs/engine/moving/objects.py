@@ -1,4 +1,4 @@
-"""What the jobs and schedules of a tenant need where it comes to: their code, and its own objects."""
+"""Find what the jobs and schedules of a tenant need where it comes to: their code, and its own objects."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -25,7 +25,10 @@ class Wanted:
             objects.add(row["source_id"])
 
     def refused(self, *, missing: bool) -> list[str]:
-        """Return what is not here, in words. missing: objects may be missing, but no code."""
+        """Return what is not here, in words.
+
+        missing: whether objects may be missing; code may not.
+        """
         refused: list[str] = []
         for (source_type, source_method), ids in sorted(self._objects.items()):
             try:

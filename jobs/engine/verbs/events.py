@@ -85,7 +85,7 @@ class Link:
     payload: the JSON value that it tells; None: that of its caller.
     button: the label of the button on its page.
     until: the moment when it ends, in seconds since 1970.
-    slug: of the tenant, whose number another installation has given to somebody else. "": an older release signed it.
+    slug: of the tenant, whose number another installation has given to another tenant. "": an older release signed it.
     """
 
     tenant_id: int

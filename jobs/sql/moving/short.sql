@@ -47,7 +47,7 @@ GROUP BY queue_id, tenant_id
 ON CONFLICT (xid, queue_id, tenant_id) DO UPDATE SET jobs = arrivals.jobs + excluded.jobs
 
 -- name: forget_own_news
--- Change: delete the news that the deletion of the tenant's jobs has left: nobody here waits for them. Who: as note_departure, after
+-- Change: delete the news that the deletion of the tenant's jobs has left: no job here waits for them. Who: as note_departure, after
 --         it. Locks: none, the rows are its own. Index: job_ends_new.
 DELETE FROM job_ends WHERE xid = pg_current_xact_id()::text::bigint
 

@@ -41,8 +41,7 @@ HOUR = timedelta(hours=1)
 
 
 @pytest.fixture
-def thing(register, sent) -> Thing:
-    register()
+def thing(db, sent) -> Thing:
     return ThingFactory(tenant=TenantFactory(slug="acme", name="Acme & Co.", queue__num_slots=3))
 
 
@@ -132,9 +131,9 @@ def test_each_table_of_the_product_moves_or_stays_with_a_reason():
     assert all({**tables.IN_THE_HEAD, **tables.STAYS}.values())
 
 
+@pytest.mark.django_db(transaction=True)
 def test_a_tenant_comes_with_all_that_it_had_and_the_jobs_run_there(thing, stranger, path):
     fill(thing)
-    sql("SELECT 1")
     before, others = rows_of(thing.tenant), rows_of(stranger.tenant)
     empty = {name for name, rows in before.items() if not rows}
     assert empty <= {"batch_cancels", "batch_tallies", "webhook_hours", "job_logs"}
@@ -150,7 +149,7 @@ def test_a_tenant_comes_with_all_that_it_had_and_the_jobs_run_there(thing, stran
     assert Run.objects.filter(job_id__in=AnyJob.objects.filter(tenant_id=there.tenant_id).values("pk")).exists()
 
 
-def test_what_a_tenant_has_used_and_the_results_it_has_come_with_it(thing, path):
+def test_the_use_of_budgets_and_the_results_of_a_tenant_come_with_it(thing, path):
     job_id = async_(thing.echo)("kept", times=2)
     drain()
     TenantBook.objects.filter(tenant_id=thing.tenant_id).update(used={"2026-11": {"tokens": 40}})
