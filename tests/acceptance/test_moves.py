@@ -38,14 +38,16 @@ Thing.objects.create(pk={thing}, tenant=TenantFactory(slug="acme", queue__num_sl
 """
 SUBMIT = """
 import json
+from threading import Event
 from jobs import submit_many
 from jobs.calls.refusals import TenantMoves
 from tests.sample.models import Thing
-thing, accepted = Thing.objects.get(pk={thing}), []
+thing, accepted, pace = Thing.objects.get(pk={thing}), [], Event()
 try:
     for first in range({first}, {first} + 1_000_000, 5):
         calls = [thing.async_(delay=number % 2).work.request(number, seconds=0.0) for number in range(first, first + 5)]
         accepted += submit_many(calls)
+        pace.wait(0.05)
 except TenantMoves:
     print(json.dumps(accepted))
 """
@@ -124,7 +126,7 @@ def test_each_job_of_a_tenant_that_moves_there_and_back_runs_once(
     with submitting(ours, thing, JOBS) as first:
         move(ours, neighbour, tmp_path / "there.jsonl.gz")
     assert Tenant.objects.get(slug="acme").jobs_queue.moving == "moved"
-    with submitting(neighbour, thing, 2 * JOBS) as second:
+    with submitting(neighbour, thing, 10**7) as second:
         move(neighbour, ours, tmp_path / "back.jsonl.gz")
     accepted += first + second
     assert first and second and min(second) > 10**12

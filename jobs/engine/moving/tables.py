@@ -1,4 +1,4 @@
-"""The tables that move with a tenant, and those that stay. A test holds that each table of the product is in one of the two lists."""
+"""The tables that move with a tenant, and those that stay. A test holds that each table of the product is listed."""
 
 from jobs.store.moving import MovedTable, Parent
 

@@ -6,7 +6,7 @@ SELECT DISTINCT virtualtransaction
 FROM pg_locks
 WHERE locktype = 'relation'
   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-  AND relation = %(table)s::regclass  -- guard
+  AND relation = %(table)s::regclass
   AND mode = 'RowExclusiveLock'
   AND pid <> pg_backend_pid()
 

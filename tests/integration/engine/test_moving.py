@@ -11,27 +11,45 @@ import pytest
 from django.apps import apps
 from django.core.cache import cache
 from django.db import IntegrityError, transaction
+from django.test import Client
 from django.utils import timezone
 
-from jobs import async_, batch, events, job
+from jobs import async_, batch, events, job, store
 from jobs.calls.refusals import TenantMoves
 from jobs.contrib.testing import drain
+from jobs.engine.door.unblock import unblock
 from jobs.engine.moving import arrive, leave, tables
 from jobs.engine.moving.leave import StillRunning
 from jobs.engine.schedules import change
 from jobs.engine.schedules.run import run_due
 from jobs.engine.upkeep.history import Archive
 from jobs.lifecycle import Status
-from jobs.models import AnyJob, Hold, Job, JobMemory, KeptAnswer, TenantBook, WebhookEndpoint, WebhookMessage
+from jobs.models import (
+    AnyJob,
+    Batch,
+    BatchTally,
+    FreedSlot,
+    Hold,
+    Job,
+    JobEdge,
+    JobEnd,
+    JobEvent,
+    JobMemory,
+    KeptAnswer,
+    TenantBook,
+    WebhookEndpoint,
+    WebhookMessage,
+)
 from jobs.store import moving, results
 from plumbing import names
 from plumbing.names import OURS, PREFIX, named
 from tenants import audit, auth
 from tenants.models import ApiKey, Member, Tenant, TenantMove, TenantQueue
-from tests.callers import browser_of, caller_with_key
-from tests.factories import MemberFactory, TenantFactory, ThingFactory, make_job
+from tests.callers import browser_of, caller_with_key, superuser
+from tests.factories import MemberFactory, QueueFactory, TenantFactory, ThingFactory, make_job
 from tests.integration.cli.running import refusal, run
 from tests.integration.store.test_history import ended
+from tests.sample.gathered import index
 from tests.sample.models import Run, Thing
 from tests.sql import sql
 
@@ -41,7 +59,8 @@ HOUR = timedelta(hours=1)
 
 
 @pytest.fixture
-def thing(db, sent) -> Thing:
+def thing(register, sent) -> Thing:
+    register()
     return ThingFactory(tenant=TenantFactory(slug="acme", name="Acme & Co.", queue__num_slots=3))
 
 
@@ -58,12 +77,15 @@ def path(tmp_path):
 
 
 def export(thing, path) -> None:
+    unblock()  # as the next dispatch does, which is a transaction of its own
     leave.close_and_write(thing.tenant, ADDRESS, path, 0, lambda why: None)
 
 
 def elsewhere(thing) -> Thing:
     """This installation as another one, to which the application has copied its own object."""
     Tenant.objects.get(pk=thing.tenant_id).delete()
+    for left in (BatchTally, FreedSlot, Hold, JobEdge, JobEnd, WebhookMessage):  # to the clock's upkeep
+        left.objects.all().delete()
     return Thing.objects.create(pk=thing.pk, tenant=Tenant.objects.create(slug="acme", name="Acme & Co."))
 
 
@@ -114,7 +136,7 @@ def fill(thing) -> None:
     endpoint = WebhookEndpoint.objects.create(tenant=tenant, url="https://acme.example.com/hook", salt="ab")
     WebhookMessage.objects.create(endpoint_id=endpoint.pk, event=7, ended_at=timezone.now(), user_key="", data={})
     KeptAnswer.objects.create(tenant=tenant, key="k", digest="d", status=202, body="{}")
-    queue_id = Job.objects.get(pk=first).queue_id
+    queue_id = QueueFactory(name="mail").pk
     until = timezone.now() + HOUR
     said = {"held_at": timezone.now(), "until": until, "why": "busy", "owner_id": tenant.pk}
     Hold.objects.create(queue_id=queue_id, tenant_id=tenant.pk, job_id=first, attempt=1, **said)
@@ -131,18 +153,19 @@ def test_each_table_of_the_product_moves_or_stays_with_a_reason():
     assert all({**tables.IN_THE_HEAD, **tables.STAYS}.values())
 
 
-@pytest.mark.django_db(transaction=True)
 def test_a_tenant_comes_with_all_that_it_had_and_the_jobs_run_there(thing, stranger, path):
     fill(thing)
+    unblock()
     before, others = rows_of(thing.tenant), rows_of(stranger.tenant)
     empty = {name for name, rows in before.items() if not rows}
     assert empty <= {"batch_cancels", "batch_tallies", "webhook_hours", "job_logs"}
     there = handed_over(thing, path)
     assert rows_of(there.tenant) == before
+    waiting = Job.objects.filter(tenant=there.tenant, end_time=None).count()
+    assert store.backlog(there.tenant_id)[0] == waiting
     assert rows_of(stranger.tenant) == others
     limits = TenantQueue.objects.get(tenant=there.tenant)
     assert (limits.num_slots, limits.paused, limits.moving) == (3, False, "")
-    Hold.objects.all().delete()
     assert drain()
     waiting = Job.objects.filter(tenant=there.tenant, end_time=None).values_list("status", flat=True)
     assert set(waiting) == {Status.SCHEDULED}
@@ -208,8 +231,11 @@ def test_the_words_of_both_installations_keep_people_from_the_wrong_order(thing,
     receipt = leave.words.new_receipt(key)
     assert "export and import it again" in refusal("tenants", "moved", "acme", receipt)
     late.delete()
+    make_job(thing.tenant, Status.DEAD)
+    assert store.backlog(thing.tenant_id)[0] == 2
     assert "given up here for good" in run("tenants", "moved", "acme", receipt)
     assert not Job.objects.filter(tenant=thing.tenant).exists()
+    assert store.backlog(thing.tenant_id)[0] == 1  # of the one that the test has deleted itself
     assert "for good" in refusal("tenants", "export", "acme", "--abort")
     assert "of another installation" in refusal("tenants", "moved", "acme", leave.words.new_receipt(key))
     word = leave.words.opening(key, receipt)
@@ -258,6 +284,47 @@ def test_a_file_is_refused_with_what_is_missing_or_wrong(thing, stranger, path):
     assert "which is another one here" in refusal("tenants", "import", path, "--missing-objects", "allow")
 
 
+def test_a_file_waits_for_the_news_of_its_tenant_alone(thing, stranger):
+    mine = make_job(thing.tenant, Status.SUCCESS)
+    many = Batch.objects.create(pk=10**9, tenant=thing.tenant, name="nightly")
+    for news in ({"job_id": mine.pk}, {"batch_id": many.pk}, {"tenant_id": thing.tenant_id, "sequence": "one"}):
+        noted = JobEnd.objects.create(xid=0, **news)
+        assert moving.under_way_of_tenant(thing.tenant_id) == ([], True)
+        assert moving.under_way_of_tenant(stranger.tenant_id) == ([], False)
+        noted.delete()
+    FreedSlot.objects.create(xid=0, tenant_id=thing.tenant_id, job_id=mine.pk)
+    assert moving.under_way_of_tenant(thing.tenant_id) == ([], True)
+
+
+def test_a_call_or_an_event_that_comes_after_the_file_is_refused(thing, stranger, path):
+    call = async_(index, tenant=thing.tenant)
+    gathering = call(calls=["a"])
+    leave.close(thing.tenant, ADDRESS)
+    assert events.tell(thing.tenant, "before")  # it moves with the file
+    export(thing, path)
+    with pytest.raises(TenantMoves):
+        call(calls=["b"])
+    with pytest.raises(TenantMoves):
+        events.tell(thing.tenant, "after")
+    assert events.tell(stranger.tenant, "after")
+    assert Job.objects.get(pk=gathering).args["calls"] == ["a"]
+
+
+def test_a_link_goes_with_its_tenant_and_opens_no_event_of_another(thing, stranger, path):
+    link = events.link(thing.tenant, "approved:42", seconds=60)
+    browser = Client()
+    there = handed_over(thing, path)
+    Tenant.objects.filter(pk=there.tenant_id).update(slug="other")
+    assert browser.get(link).status_code == 410
+    Tenant.objects.filter(pk=there.tenant_id).update(slug="acme")
+    assert browser.post(link).status_code == 201
+    assert JobEvent.objects.get().tenant_id == there.tenant_id
+    export(there, path)
+    leave.give_up(there.tenant, leave.words.new_receipt(TenantMove.objects.latest("pk").key))
+    moved = browser.post(events.link(there.tenant, "approved:43", seconds=60))
+    assert (moved.status_code, moved["Location"].partition("/jobs/")[0]) == (308, ADDRESS)
+
+
 def test_members_come_only_if_the_accounts_are_the_same_and_they_belong_to_nobody_else(thing, path):
     mine, taken = MemberFactory(tenant=thing.tenant), MemberFactory()
     export(thing, path)
@@ -293,11 +360,14 @@ def test_requests_of_a_tenant_that_moved_get_the_address_there(thing, path):
     assert (refused.status_code, refused.json()["code"], refused["Retry-After"]) == (503, "tenant_moves", "10")
     assert key.get(f"/api/v1/jobs/{job_id}").status_code == 200
     assert mate.get("/jobs/").status_code == 200
+    operator = browser_of(superuser())
+    assert "export acme --abort" in operator.get("/ops/tenants/acme/").content.decode()
     assert mate.post(f"/jobs/{job_id}/cancel").status_code == 503
     leave.give_up(thing.tenant, leave.words.new_receipt(TenantMove.objects.get().key))
     moved = key.get(f"/api/v1/jobs/{job_id}?wait=1")
     assert (moved.status_code, moved["Location"]) == (308, f"{ADDRESS}/api/v1/jobs/{job_id}?wait=1")
     assert moved.json()["code"] == "tenant_moved"
+    assert f'moved to <a href="{ADDRESS}">' in operator.get("/ops/tenants/acme/").content.decode()
     page = mate.get("/jobs/")
     assert (page.status_code, f'href="{ADDRESS}"' in page.content.decode()) == (410, True)
     assert stranger.get("/api/v1/jobs").status_code == 200
