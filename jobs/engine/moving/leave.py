@@ -21,7 +21,7 @@ from jobs.engine.verbs.limits import store as store_limits
 from jobs.lifecycle import Status
 from jobs.models import AnyJob, Job, WebhookEndpoint
 from jobs.store import moving, results
-from tenants.models import Member, Moving, Tenant, TenantMove, TenantQueue
+from tenants.models import Change, Member, Moving, Tenant, TenantMove, TenantQueue
 from tenants.moving import present_move
 
 LOOK_SECONDS = 0.5  # between two looks whether its jobs have ended
@@ -77,8 +77,9 @@ def close_and_write(
         if row.moving not in (Moving.CLOSING, Moving.EXPORTED):
             path.unlink()
             raise InvalidRequest("tenant", "was taken back, or given up, while its file was written")
-        TenantMove.objects.filter(pk=move.pk).update(key=move.key, waiting=waiting, at=Now())
         _set(row, Moving.EXPORTED, paused=True)
+        # Afterwards: what the audit log has since then is a change that the file does not have.
+        TenantMove.objects.filter(pk=move.pk).update(key=move.key, waiting=waiting, at=Now())
     return counts
 
 
@@ -122,14 +123,13 @@ def give_up(tenant: Tenant, receipt: str) -> str:
 
 
 def _refuse_changes(move: TenantMove) -> None:
-    """Raise InvalidRequest if a person has changed the tenant's jobs since its file was written: that would be lost."""
-    cancelled = AnyJob.objects.filter(
-        tenant_id=move.tenant_id, status=Status.CANCELLED, reason=None, end_time__gt=move.at
-    )
-    waiting = Job.objects.filter(tenant_id=move.tenant_id, end_time=None).count()
-    if move.waiting is None or waiting > move.waiting or cancelled.exists():
-        changed = "jobs were revived, cancelled or added after its file was written: export and import it again"
-        raise InvalidRequest("tenant", changed)
+    """Raise InvalidRequest if the tenant has changed since its file was written: that would be lost."""
+    tenant = {"tenant_id": move.tenant_id}
+    by_people = Change.objects.filter(**tenant, at__gt=move.at)
+    by_code = AnyJob.objects.filter(**tenant, status=Status.CANCELLED, reason=None, end_time__gt=move.at)
+    waiting = Job.objects.filter(**tenant, end_time=None).count()
+    if move.waiting is None or waiting > move.waiting or by_people.exists() or by_code.exists():
+        raise InvalidRequest("tenant", "was changed here after its file was written: export and import it again")
 
 
 def _set(row: TenantQueue, state: str, *, paused: bool) -> None:

@@ -44,7 +44,7 @@ from jobs.store import moving, results
 from plumbing import names
 from plumbing.names import OURS, PREFIX, named
 from tenants import audit, auth
-from tenants.models import ApiKey, Member, Tenant, TenantMove, TenantQueue
+from tenants.models import ApiKey, Change, Member, Tenant, TenantMove, TenantQueue
 from tests.callers import browser_of, caller_with_key, superuser
 from tests.factories import MemberFactory, QueueFactory, TenantFactory, ThingFactory, make_job
 from tests.integration.cli.running import refusal, run
@@ -231,6 +231,10 @@ def test_the_words_of_both_installations_keep_people_from_the_wrong_order(thing,
     receipt = leave.words.new_receipt(key)
     assert "export and import it again" in refusal("tenants", "moved", "acme", receipt)
     late.delete()
+    with audit.acting("anna"):
+        audit.note("changed", JobMemory, [(1, "sample.thing echo")], tenant_id=thing.tenant_id)
+    assert "was changed here" in refusal("tenants", "moved", "acme", receipt)
+    Change.objects.filter(who="anna").delete()
     make_job(thing.tenant, Status.DEAD)
     assert store.backlog(thing.tenant_id)[0] == 2
     assert "given up here for good" in run("tenants", "moved", "acme", receipt)
