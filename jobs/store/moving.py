@@ -18,7 +18,7 @@ A_STATEMENT = 1000  # rows
 
 
 @dataclass(frozen=True)
-class Parent:
+class NamedParent:
     """The row to which another one refers by a number that each installation gives anew.
 
     name: the column that names it in every installation.
@@ -46,7 +46,7 @@ class MovedTable:
     keeps_id: bool = False
     of_queue: bool = False
     tenants: tuple[str, ...] = ("tenant_id",)
-    parent: Parent | None = None
+    parent: NamedParent | None = None
     goes: bool = True
 
     def select(self) -> sql.Composed:
@@ -114,7 +114,7 @@ def delete_rows(tables: Collection[MovedTable], tenant_id: int) -> None:
             cursor.execute(table.delete(), {"tenant": tenant_id})
 
 
-def names_of_parents(parent: Parent, tenant_id: int) -> dict[str, int]:
+def names_of_parents(parent: NamedParent, tenant_id: int) -> dict[str, int]:
     """Return the numbers here of the rows of the tenant to which others refer, by their names."""
     statement = sql.SQL("SELECT {}, id FROM {} WHERE tenant_id = %s").format(
         sql.Identifier(parent.name), sql.Identifier(named(parent.table))

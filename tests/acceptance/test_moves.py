@@ -26,6 +26,7 @@ from tests.waiting import wait_until
 pytestmark = [
     pytest.mark.long("a tenant in two databases; tests/integration/engine/test_moving.py moves it in one"),
     pytest.mark.django_db(transaction=True),
+    pytest.mark.timeout(sized(480, thorough=1800)),  # 20 processes that load everything, beside two workers
     pytest.mark.skipif(not settings.CELERY_BROKER_URL.startswith("redis"), reason="on RabbitMQ: a virtual host each"),
 ]
 JOBS = sized(2_000, thorough=20_000)

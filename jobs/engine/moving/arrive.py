@@ -14,7 +14,7 @@ from django.db import transaction
 from jobs import store
 from jobs.calls.refusals import InvalidRequest
 from jobs.engine.moving import file, words
-from jobs.engine.moving.objects import Wanted
+from jobs.engine.moving.objects import NeededObjects
 from jobs.engine.moving.tables import MOVES
 from jobs.engine.verbs.limits import locked_slots
 from jobs.engine.verbs.limits import store as store_limits
@@ -32,7 +32,7 @@ NUMBERED = ("jobs", "job_history", "batches")  # of one series of numbers
 MOST_LISTED = 10
 
 
-class Arrival(NamedTuple):
+class TenantArrival(NamedTuple):
     """The answer to a file.
 
     rows: how many of each table; {}: it had come before.
@@ -46,7 +46,7 @@ class Arrival(NamedTuple):
     strangers: list[str]
 
 
-def take_in(path: Path, *, members: bool, missing: bool) -> Arrival:
+def take_in(path: Path, *, members: bool, missing: bool) -> TenantArrival:
     """Store what the file of a tenant has, in one transaction. The tenant stays closed until it is opened.
 
     It may be repeated: a file that has come changes nothing more, and a newer one of the same tenant replaces it.
@@ -64,7 +64,7 @@ def take_in(path: Path, *, members: bool, missing: bool) -> Arrival:
         tenant = tenant or _new(head)
         row = locked_slots(tenant)
         if move is not None and row.moving == Moving.ARRIVED and move.key == head["move"]["key"]:
-            return Arrival(tenant, Counter(), move.receipt, [])
+            return TenantArrival(tenant, Counter(), move.receipt, [])
         _refuse_another(tenant, row, move)
         _check(path, tenant, missing=missing)
         rows = _store(path, tenant)
@@ -79,7 +79,7 @@ def take_in(path: Path, *, members: bool, missing: bool) -> Arrival:
             setattr(row, name, value)
         store_limits(row, limits)
         strangers = _let_in(tenant, head["members"]) if members else head["members"]
-    return Arrival(tenant, rows, receipt, strangers)
+    return TenantArrival(tenant, rows, receipt, strangers)
 
 
 def open_tenant(tenant: Tenant, word: str) -> None:
@@ -123,7 +123,7 @@ def _check(path: Path, tenant: Tenant, *, missing: bool) -> None:
     if unknown := file.read_head(path)["limits"].keys() - limits:
         raise _newer(f"the limit {min(unknown)}")
     columns = {name: moving.columns_of(table) for name, table in KNOWN.items()}
-    last, ahead, queues, wanted = moving.last_number(), False, set[str](), Wanted(tenant.pk)
+    last, ahead, queues, wanted = moving.last_number(), False, set[str](), NeededObjects(tenant.pk)
     for name, row in file.read(path):
         if name == "results":
             continue

@@ -11,7 +11,7 @@ from jobs.calls.registry import Target
 A_QUERY = 1000  # objects
 
 
-class Wanted:
+class NeededObjects:
     """The job types that a tenant's jobs name, each with its objects."""
 
     def __init__(self, tenant_id: int) -> None:

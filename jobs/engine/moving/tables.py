@@ -1,11 +1,11 @@
 """The tables that move with a tenant, and those that stay. A test holds that each table of the product is listed."""
 
-from jobs.store.moving import MovedTable, Parent
+from jobs.store.moving import MovedTable, NamedParent
 
 _OF_JOB = "EXISTS (SELECT FROM {jobs} j WHERE j.id = t.%s AND j.tenant_id = %%(tenant)s)"
 _OF_BATCH = "EXISTS (SELECT FROM {batches} b WHERE b.id = t.batch_id AND b.tenant_id = %(tenant)s)"
 _OF_PARENT = "p.tenant_id = %(tenant)s"
-_ENDPOINT = Parent("endpoint_id", "webhook_endpoints", "salt")
+_ENDPOINT = NamedParent("endpoint_id", "webhook_endpoints", "salt")
 
 # In the order in which they are stored.
 MOVES = (
@@ -23,7 +23,7 @@ MOVES = (
         "holds", "t.owner_id = %(tenant)s AND t.tenant_id <> 0", of_queue=True, tenants=("tenant_id", "owner_id")
     ),
     MovedTable("schedules"),
-    MovedTable("schedule_runs", _OF_PARENT, tenants=(), parent=Parent("schedule_id", "schedules", "name")),
+    MovedTable("schedule_runs", _OF_PARENT, tenants=(), parent=NamedParent("schedule_id", "schedules", "name")),
     MovedTable("webhook_endpoints"),
     MovedTable("webhook_messages", _OF_PARENT, tenants=(), parent=_ENDPOINT),
     MovedTable("webhook_hours", _OF_PARENT, tenants=(), parent=_ENDPOINT),
