@@ -32,7 +32,7 @@ _TABLES = (
     "|failed_attempts|forecasts|freed_slots|full_hours|holds"
     "|job_edges|job_ends|job_events|job_history|job_history_rest|job_logs|job_memories|job_minutes|job_minutes_default|jobs|kept_answers|lanes|left_line|limit_changes"
     "|paused_job_types|pool_changes|pools|prediction_totals|predictions|queue_turns|queues|recorded|repairs|samples|schedule_runs|schedules|servers|slot_hours|slot_peaks|spent_budgets|stacks|tenant_books|tenant_hours"
-    "|tenant_hours_default|tenant_queues|tenant_shares|tenants_apikey|totals|usage_days|webhook_endpoints|webhook_hours|webhook_messages|what_ifs|workers"
+    "|tenant_hours_default|tenant_moves|tenant_queues|tenant_shares|tenants_apikey|totals|usage_days|webhook_endpoints|webhook_hours|webhook_messages|what_ifs|workers"
 )
 # In our SQL keywords are upper case and names lower case, so an alias differs from a keyword that follows a table.
 _READ_OR_WRITTEN = re.compile(rf"\b(FROM|JOIN|UPDATE|INTO)(\s+)({_TABLES})\b(\s+(?:AS\s+)?[a-z]\w*)?")

@@ -71,11 +71,13 @@ def tenant_of(token: str) -> Tenant | None:
     if parts is None:
         return None
     rows = prepared(_tenant_of_key(), prefix=parts["prefix"], resolution=LAST_USED_RESOLUTION)
-    for key_id, digest, unnoted, *tenant in rows:
+    for key_id, digest, unnoted, moving, *columns in rows:
         if hmac.compare_digest(digest, _digest(parts["secret"])):
             if unnoted:
                 _note_use(ApiKey, key_id)
-            return _tenant(*tenant)
+            tenant = _tenant(*columns)
+            tenant.jobs_moving = moving
+            return tenant
     return None
 
 

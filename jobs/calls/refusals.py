@@ -31,6 +31,18 @@ class TooLarge(InvalidRequest):
     """The arguments of a job, or the memory of a job type, exceed their size limit."""
 
 
+class TenantMoves(InvalidRequest):
+    """The tenant moves to another installation, or has moved: this one takes no jobs of it. Nothing was stored.
+
+    retry_after: seconds after which to try again, there or here.
+    """
+
+    retry_after = 10
+
+    def __init__(self, message: str) -> None:
+        super().__init__("tenant", message)
+
+
 class Passed(InvalidRequest):
     """The moment for which the job is meant has passed."""
 

@@ -2,6 +2,7 @@
 
 upkeep      recover what died was holding, prune what is old, keep the history, skip ids after a failover
 light       run many coroutines in one process, each an attempt in its seat
+moving      take a tenant's rows to another installation, or take them in
 attempt     execute a body in its process: start, run, clean up, settle, and go on with the next job of the lane
 schedules   recurring jobs: declare, change, plan, run
 submitting  store new jobs: single calls, identical calls, chains, batches; the proxies `async_`

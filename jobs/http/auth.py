@@ -13,11 +13,13 @@ from jobs import telemetry
 from jobs.http import throttle
 from jobs.http.codes import ProblemCode
 from jobs.http.problems import ProblemError
-from tenants import audit, auth
+from tenants import audit, auth, moving
 from tenants.auth import Way
 from tenants.conf import membership
 from tenants.members import tenant_of_request
-from tenants.models import Tenant
+from tenants.models import Moving, Tenant
+
+SAFE = ("GET", "HEAD", "OPTIONS")
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,7 @@ class TenantKey(Bearer):
         if tenant is None:
             return None
         throttle.admit(f"tenant {tenant.pk}")
+        refuse_moving(request, tenant)
         audit.identify(tenant.jobs_slug, key=token.partition(".")[0], tenant_id=tenant.pk)
         telemetry.learn(tenant=tenant.pk)
         return Caller(tenant, Way(tenant.pk, key=token.partition(".")[0]))
@@ -81,11 +84,25 @@ class MemberSession(SessionAuth):
             raise ProblemError(ProblemCode.NOT_A_MEMBER, "You are logged in, but not as a member of a tenant.")
         refuse_forgery(request)
         throttle.admit(f"tenant {tenant.pk}")
+        refuse_moving(request, tenant)
         audit.identify(request.user.get_username(), tenant_id=tenant.pk)
         telemetry.learn(tenant=tenant.pk)
         session_hash = getattr(request, "session", {}).get(HASH_SESSION_KEY, "")
         way = Way(tenant.pk, "", request.user.pk, session_hash, request if membership() else None)
         return Caller(tenant, way, user_key=str(request.user.pk))
+
+
+def refuse_moving(request: HttpRequest, tenant: Tenant) -> None:
+    """Raise a problem if the tenant has moved, or moves and the request would change something."""
+    state = moving.state_of(tenant)
+    if not state or (state != Moving.MOVED and request.method in SAFE):
+        return
+    address = moving.address_of(tenant.pk)
+    detail = f"{moving.in_words(state, address)}."
+    if state == Moving.MOVED:
+        location = {"Location": f"{address}{request.get_full_path()}"}
+        raise ProblemError(ProblemCode.TENANT_MOVED, detail, headers=location)
+    raise ProblemError(ProblemCode.TENANT_MOVES, detail, headers={"Retry-After": str(moving.RETRY_AFTER)})
 
 
 def refuse_forgery(request: HttpRequest) -> None:

@@ -24,6 +24,7 @@ class ProblemCode(StrEnum):
         return handler.resolve_ref_schema(handler(schema)) | {"description": "\n".join(meanings)}
 
     MALFORMED_REQUEST = "malformed_request", 400, "The request is not HTTP as this server takes it."
+    TENANT_MOVED = "tenant_moved", 308, "Your tenant has moved: Location has the address there, with the same path."
     NOT_JSON = "not_json", 400, "The body is not JSON, or has a name twice in one object."
     UNKNOWN_KEY = "unknown_key", 401, "There is no key, or it is wrong, expired or revoked."
     NOT_A_MEMBER = "not_a_member", 403, "The session's user is no member of a tenant."
@@ -57,4 +58,5 @@ class ProblemCode(StrEnum):
     SERVER_BUSY = "server_busy", 503, "Too many requests of all callers wait at this server."
     IDENTICAL_JOBS_BUSY = "identical_jobs_busy", 503, "Identical jobs start and end too fast. Nothing was stored."
     LOCKED = "locked", 503, "Another transaction changes the same data. Some of the request may be done."
+    TENANT_MOVES = "tenant_moves", 503, "Your tenant moves to another installation. Nothing was changed."
     DATABASE_AWAY = "database_away", 503, "The database is away or read-only. Some of the request may be done."

@@ -13,7 +13,7 @@ from django.views.decorators.csrf import csrf_exempt
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
-from jobs.calls.refusals import InvalidRequest, Locked, TooLarge, TooManyWaiting, Undecided
+from jobs.calls.refusals import InvalidRequest, Locked, TenantMoves, TooLarge, TooManyWaiting, Undecided
 from jobs.http.codes import ProblemCode
 from jobs.http.messages import message
 from jobs.http.schemas import FieldError
@@ -104,6 +104,7 @@ def add_to(api: NinjaAPI) -> None:
         ValidationError: _unfit,
         InvalidRequest: lambda request, error: ProblemError.refused(error, error.field),
         TooManyWaiting: lambda request, error: _later(ProblemCode.BACKLOG_FULL, error),
+        TenantMoves: lambda request, error: _later(ProblemCode.TENANT_MOVES, error),
         Undecided: lambda request, error: _later(ProblemCode.IDENTICAL_JOBS_BUSY, error),
         Locked: lambda request, error: _later(ProblemCode.LOCKED, error),
         RequestDataTooBig: _too_big,
@@ -137,7 +138,7 @@ def _field(loc: tuple[str | int, ...]) -> str:
     )
 
 
-def _later(code: ProblemCode, error: TooManyWaiting | Undecided | Locked) -> ProblemError:
+def _later(code: ProblemCode, error: TooManyWaiting | TenantMoves | Undecided | Locked) -> ProblemError:
     return ProblemError(code, f"{error}.", headers={"Retry-After": str(error.retry_after)})
 
 

@@ -7,17 +7,18 @@ another tenant. That job does not find the result of the lost one.
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from asgiref.sync import sync_to_async
 from django.core.cache import BaseCache, caches
+from django.db.models.functions import Now
 
 from jobs import telemetry
 from jobs.conf import settings
-from jobs.models import JobRow
+from jobs.models import AnyJob, JobRow
 from jobs.store.erasing import WithResult
 from jobs.store.rows import Started
 
@@ -159,6 +160,24 @@ def load(job: JobRow) -> Result | None:
     except Exception as error:  # any error of the cache's library, or a foreign value under the key
         telemetry.noticed("result not read", job=job.pk, error=type(error).__name__)
         return None
+
+
+def carried(tenant_id: int) -> Iterator[str]:
+    """Return the results of the tenant that are still kept, each as JSON, to be kept elsewhere by `take_over`."""
+    kept = AnyJob.objects.filter(tenant_id=tenant_id, result_expires_at__gt=Now(), result_bytes__gt=0)
+    for job in kept.only("tenant_id", "attempt", "start_time", "result_bytes", "result_expires_at").iterator():
+        if (result := load(job)) is not None:
+            facts = {"id": job.pk, "attempt": job.attempt, "result": result.value}
+            moments = {"start_time": job.start_time, "until": job.result_expires_at}
+            yield json.dumps(facts | {name: moment.isoformat() for name, moment in moments.items() if moment})
+
+
+def take_over(row: Mapping[str, Any], tenant_id: int, now: datetime) -> None:
+    """Keep a result that `carried` gave elsewhere, as long as it would have been kept there."""
+    executed = WithResult(row["id"], row["attempt"], tenant_id, datetime.fromisoformat(row["start_time"]))
+    left = (datetime.fromisoformat(row["until"]) - now).total_seconds()
+    if left > 0:
+        keep(executed, json.dumps(row["result"]), left)
 
 
 async def aload(job: JobRow) -> Result | None:

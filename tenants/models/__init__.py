@@ -2,6 +2,7 @@
 
 from tenants.models.access import ApiKey, Key, Member, OperatorKey
 from tenants.models.change import Change, ChangeSubject
+from tenants.models.move import Moving, TenantMove
 from tenants.models.tenant import AbstractTenant, Tenant
 from tenants.models.tenant_queue import TenantQueue
 
@@ -12,7 +13,9 @@ __all__ = [
     "ChangeSubject",
     "Key",
     "Member",
+    "Moving",
     "OperatorKey",
     "Tenant",
+    "TenantMove",
     "TenantQueue",
 ]

@@ -16,6 +16,7 @@ class AbstractTenant(models.Model):
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     jobs_name: str  # any tenant model gets both: tenant_model.py
     jobs_slug: str
+    jobs_moving: str  # set where the statement that found the tenant has read it: tenants/moving.py
 
     class Meta:
         abstract = True

@@ -9,6 +9,7 @@ from plumbing.names import named
 from plumbing.rates import SHORTEST_WINDOW, check_rate, rate_is_whole
 from tenants.budgets import Budgets
 from tenants.conf import TENANT_MODEL
+from tenants.models.move import Moving
 from tenants.models.tenant import Tenant
 from tenants.slots_by_queue import SlotsByQueue
 from tenants.tenant_key import OnlyTenantKey
@@ -90,6 +91,9 @@ class TenantQueue(models.Model):
         help_text="Queues that this tenant may name over HTTP besides a job's own, with commas. Empty: none.",
     )
     paused = models.BooleanField(default=False, help_text="Waiting jobs stay waiting; running jobs continue.")
+    moving = models.CharField(  # "": it does not move; else it is paused, and takes no new jobs
+        max_length=8, choices=Moving, default="", db_default="", blank=True, editable=False
+    )
 
     class Meta:
         db_table = named("tenant_queues")
@@ -103,6 +107,12 @@ class TenantQueue(models.Model):
             ),
             models.CheckConstraint(
                 condition=models.Q(burst_slots__lte=MOST_SLOTS), name="tenant_queues_burst_slots_bounded"
+            ),
+            # So the claim, which reads `paused`, starts nothing of a tenant that moves, and no SQL resumes it.
+            models.CheckConstraint(
+                condition=models.Q(moving="") | models.Q(paused=True),
+                name="tenant_queues_moving_is_paused",
+                violation_error_message="The tenant moves between installations, and stays paused until it is opened.",
             ),
         ]
 

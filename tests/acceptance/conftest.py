@@ -25,6 +25,7 @@ from jobs.engine.process import runtime
 from jobs.models import Worker
 from jobs.worker import message
 from tests.acceptance.installing import database, wheel  # noqa: F401 - fixtures
+from tests.acceptance.neighbour import neighbour, start_neighbours_worker  # noqa: F401 - fixtures
 from tests.acceptance.work import KINDS, Work
 from tests.callers import browser_of, superuser
 from tests.factories import ThingFactory

@@ -61,6 +61,7 @@ FORECASTS = tuple(f"tests/integration/forecasting/test_{name}.py" for name in ("
 HOLDS = "tests/integration/store/test_holds.py"
 ERASED = "tests/integration/engine/test_revive_erased.py"
 STACKS = "tests/integration/engine/test_stacks.py"
+MOVES = "tests/integration/engine/test_moving.py"
 KNOWING = {  # which tests know a statement, beside test_<statement>.py; the others are known by VERBS
     "start": (*VERBS, "tests/integration/engine/test_gaps.py", EXPIRES, BUDGETS),
     **dict.fromkeys(("hold_spent", "release"), (*VERBS, BUDGETS)),
@@ -70,10 +71,11 @@ KNOWING = {  # which tests know a statement, beside test_<statement>.py; the oth
     "turn_away": (*VERBS, EXPIRES),
     "prolong": (EXPIRES, *EVENTS),
     "wait_for": (*VERBS, *EVENTS),
-    "tell": EVENTS,
+    "tell": (*EVENTS, MOVES),
+    **dict.fromkeys(("under_way_of_tenant", "note_departure", "note_arrival"), (MOVES,)),
     "replace": (*VERBS, NEWEST),
     **dict.fromkeys(("debounce", "make_way", "outdate"), (NEWEST,)),
-    "gather": tuple(f"tests/integration/engine/test_gather{part}.py" for part in ("", "_races")),
+    "gather": (*(f"tests/integration/engine/test_gather{part}.py" for part in ("", "_races")), MOVES),
     "read_ends": (*AFTER, *BATCHES, *SEQUENCES, *EVENTS),
     "unknown": (*AFTER, *BATCHES),
     **dict.fromkeys(("open_batch", "grow_batch", "close_batch", "read_batches", "begin_cancel"), BATCHES),

@@ -57,10 +57,11 @@ def test_compose_names_the_password_that_is_missing(compose: list[str], tmp_path
 
 
 @pytest.mark.skipif(shutil.which("nginx") is None or shutil.which("openssl") is None, reason="no nginx or openssl here")
-def test_nginx_has_nothing_against_its_example(tmp_path: Path) -> None:
+@pytest.mark.parametrize("example", ["nginx.conf", "nginx-cells.conf"])
+def test_nginx_has_nothing_against_its_example(tmp_path: Path, example: str) -> None:
     make = "openssl req -x509 -newkey rsa:2048 -nodes -keyout privkey.pem -out fullchain.pem -days 1 -subj /CN=x"
     assert run(*make.split(), home=tmp_path).returncode == 0
-    text = (DEPLOY / "nginx.conf").read_text().replace("/etc/ssl/scheduler", str(tmp_path))
+    text = (DEPLOY / example).read_text().replace("/etc/ssl/scheduler", str(tmp_path))
     (tmp_path / "nginx.conf").write_text(f"events {{}}\nhttp {{\n{text}\n}}")
     done = run("nginx", "-t", "-c", tmp_path / "nginx.conf", home=tmp_path)
     assert "syntax is ok" in done.stderr, done.stderr

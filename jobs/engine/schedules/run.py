@@ -21,7 +21,7 @@ from django.db import DatabaseError, OperationalError, transaction
 
 from jobs import store, telemetry
 from jobs.authoring.recurrence import InvalidRecurrence
-from jobs.calls.refusals import InvalidRequest, TooManyWaiting, Undecided, UnknownTarget
+from jobs.calls.refusals import InvalidRequest, TenantMoves, TooManyWaiting, Undecided, UnknownTarget
 from jobs.calls.request import JobRequest
 from jobs.conf import settings
 from jobs.engine.schedules.call import requests_of
@@ -177,6 +177,9 @@ def _submit(turns: list[ScheduleTurn]) -> None:
     except (InvalidRequest, TooManyWaiting) as error:
         if len(turns) > 1:
             _halved(_submit, turns)
+        elif isinstance(error, TenantMoves):  # since this batch was read: the run is made where the tenant goes
+            store.give_back_due_times(turns[0].due)
+            turns[0].due, turns[0].held_up = [], True
         elif isinstance(error, TooManyWaiting):
             _leave_out(turns[0], error.limit)
             _submit([turn for turn in turns if turn.due])

@@ -1,6 +1,6 @@
 """Submit: store new jobs in the caller's transaction, or return the identical jobs that are under way."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from django.utils import timezone
 from jobs import store
 from jobs.authoring.current import caller
 from jobs.calls.gathering import GatheredRequests
-from jobs.calls.refusals import InvalidRequest, Passed, TooManyWaiting, Undecided
+from jobs.calls.refusals import InvalidRequest, Passed, TenantMoves, TooManyWaiting, Undecided
 from jobs.calls.request import GATHER, JobRequest
 from jobs.engine.door import dispatch
 from jobs.engine.submitting.identical_calls import IdenticalCalls
@@ -18,6 +18,8 @@ from jobs.engine.verbs.audit import note_job
 from jobs.models import Pool, Queue
 from jobs.store import Answer, Edge
 from plumbing.bounds import MAX_SECONDS
+from tenants.models import TenantQueue
+from tenants.moving import address_of, in_words
 
 MOST_TRIES = 10  # each waits for another transaction that decides about an identical job
 
@@ -71,7 +73,8 @@ def submit_by_hand(request: JobRequest) -> Submitted:
 def submit_all(requests: Sequence[JobRequest]) -> list[Submitted]:
     """Store any number of jobs in one statement; return an answer for each, in order.
 
-    Raises InvalidRequest, TooManyWaiting if the tenant's backlog is full, and Undecided.
+    Raises InvalidRequest (TenantMoves if a tenant moves elsewhere), TooManyWaiting if the tenant's backlog is full, and
+    Undecided.
     """
     if not any(request.identical == GATHER for request in requests):
         return _submit_each(requests)
@@ -196,7 +199,8 @@ def _prolong(untils: list[tuple[int, str]]) -> set[int]:
 
 def _refusal(answer: Answer, requests: Sequence[JobRequest], left: Sequence[int]) -> Exception:
     if answer.bound is not None:
-        return TooManyWaiting(answer.bound)
+        moves = answer.bound < 0
+        return _moves({requests[index].tenant_id for index in left}) if moves else TooManyWaiting(answer.bound)
     index = left[answer.nth]
     if answer.refused == "tenant":
         return InvalidRequest("tenant", "does not exist", index)
@@ -209,6 +213,13 @@ def _refusal(answer: Answer, requests: Sequence[JobRequest], left: Sequence[int]
     if at is not None and answer.refused == "past":
         return Passed("at", f"must be in the future; {at.isoformat()} is past", index)
     return InvalidRequest("at", f"must be within {MAX_SECONDS / 86400:.0f} days", index)
+
+
+def _moves(tenant_ids: Collection[int]) -> TenantMoves:
+    moving = TenantQueue.objects.filter(tenant_id__in=tenant_ids).exclude(moving="").order_by("tenant_id").first()
+    if moving is None:  # it was opened meanwhile
+        return TenantMoves("was moving: submit again")
+    return TenantMoves(in_words(moving.moving, address_of(moving.tenant_id)))
 
 
 def check_queue(request: JobRequest) -> None:

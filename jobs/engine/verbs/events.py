@@ -4,7 +4,7 @@
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,12 +16,15 @@ from django.urls import reverse
 from jobs import store
 from jobs.authoring.exceptions import MOST_OF_NAME, is_event_name
 from jobs.calls.arguments import as_json, check_text, size_of
-from jobs.calls.refusals import InvalidRequest, TooLarge
+from jobs.calls.refusals import InvalidRequest, TenantMoves, TooLarge
 from jobs.conf import settings
 from jobs.engine.door import dispatch
 from jobs.models import JobEvent
 from plumbing.bounds import MAX_SECONDS, is_number
 from tenants import audit
+from tenants.models import Moving, Tenant, TenantMove, TenantQueue
+from tenants.moving import address_of, in_words
+from tenants.tenant_model import all_tenants, slugs_of, tenant_of_slug
 
 MAX_BYTES = 16 * 1024  # of a payload, as JSON
 MAX_BYTES_IN_LINK = 1024  # browsers and mail programs cut long addresses
@@ -38,7 +41,7 @@ def tell(tenant: Model, name: str, payload: Any = None, *, by_tenant: bool = Fal
     payload: JSON of at most 16 KiB. The next attempt has it in `current_job().event.payload`.
     by_tenant: whether it comes over HTTP: then JOBS_MAX_EVENTS bounds the events that are kept.
     Return False if an event of this name is kept already: then nothing changes, and the first payload stays.
-    Raises InvalidRequest for another name or payload, and if too many are kept.
+    Raises InvalidRequest for another name or payload, and if too many are kept; TenantMoves if the tenant has left.
     """
     most = settings.JOBS_MAX_EVENTS
     if by_tenant and JobEvent.objects.filter(tenant_id=tenant.pk)[:most].count() >= most:
@@ -50,6 +53,8 @@ def _tell(tenant_id: int, name: str, payload: str, kept_until: datetime | None =
     with transaction.atomic():  # with its entry in the audit log
         event_id = store.tell(tenant_id, name, payload, kept_until=kept_until)
         if event_id is None:
+            if moving := TenantQueue.objects.filter(tenant=tenant_id).exclude(moving__in=("", Moving.CLOSING)).first():
+                raise TenantMoves(in_words(moving.moving, address_of(tenant_id)))
             return False
         audit.note_one("told", JobEvent, event_id, name, tenant_id=tenant_id)
         dispatch.on_commit()
@@ -80,6 +85,7 @@ class Link:
     payload: the JSON value that it tells; None: that of its caller.
     button: the label of the button on its page.
     until: the moment when it ends, in seconds since 1970.
+    slug: of the tenant, whose number another installation has given to another tenant. "": an older release signed it.
     """
 
     tenant_id: int
@@ -87,6 +93,7 @@ class Link:
     payload: Any
     button: str
     until: int
+    slug: str = ""
 
     @property
     def has_ended(self) -> bool:
@@ -116,6 +123,7 @@ def link(tenant: Model, name: str, *, seconds: float, payload: Any = None, butto
         as_json(payload, "payload"),
         check_text(button, "button"),
         int(store.database_now().timestamp() + seconds) + 1,
+        slugs_of([tenant.pk]).get(tenant.pk, ""),
     ]
     return reverse("jobs_members:event", args=[signing.dumps(signed, salt=SALT, compress=True)])
 
@@ -126,6 +134,16 @@ def link_of(token: str) -> Link | None:
         return Link(*signing.loads(token, salt=SALT))
     except signing.BadSignature:
         return None
+
+
+def of_its_tenant(opened: Link) -> tuple[Link, Tenant] | None:
+    """Return the link with its tenant here; None if there is none. The tenant may have come with its open links."""
+    tenant = all_tenants().filter(pk=opened.tenant_id).first()
+    if tenant is None or opened.slug not in ("", tenant.jobs_slug):
+        tenant = tenant_of_slug(opened.slug)
+        if tenant is None or not TenantMove.objects.filter(tenant=tenant, address="").exists():
+            return None
+    return replace(opened, tenant_id=tenant.pk), tenant
 
 
 def tell_by(opened: Link, payload: Any = None) -> bool:

@@ -12,12 +12,12 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from jobs import store
-from jobs.calls.refusals import InvalidRequest, Locked, TooLarge
+from jobs.calls.refusals import InvalidRequest, Locked, TenantMoves, TooLarge
 from jobs.engine.verbs import events
 from plumbing.rendering import kept_by_nobody, page
 from plumbing.text import in_one_line
-from tenants import audit
-from tenants.tenant_model import all_tenants
+from tenants import audit, moving
+from tenants.models import Moving, Tenant
 
 SAID = {  # by status: the heading, and what it means
     201: ("Thank you", "Your answer has been passed on. You can close this page."),
@@ -37,9 +37,13 @@ def tell(request: HttpRequest, token: str) -> HttpResponse:
     link = events.link_of(token)
     if link is None:
         return _answer(request, 404)
-    tenant = None if link.has_ended else all_tenants().filter(pk=link.tenant_id).first()
-    if tenant is None:
-        return _answer(request, 410)
+    found = None if link.has_ended else events.of_its_tenant(link)
+    return _answer(request, 410) if found is None else _tell(request, *found)
+
+
+def _tell(request: HttpRequest, link: events.Link, tenant: Tenant) -> HttpResponse:
+    if moving.state_of(tenant) == Moving.MOVED:  # the site there accepts our signature, if it has our key
+        return HttpResponse(status=308, headers={"Location": f"{moving.address_of(tenant.pk)}{request.path}"})
     if request.method != "POST":
         button = in_one_line(link.button)
         shown = {"tenant": tenant, "name": in_one_line(link.name), "title": f"{button}?", "button": button}
@@ -48,10 +52,10 @@ def tell(request: HttpRequest, token: str) -> HttpResponse:
     try:
         with store.briefly():
             return _answer(request, 201 if events.tell_by(link, _payload(request)) else 409)
+    except (Locked, TenantMoves):
+        return _answer(request, 503)
     except InvalidRequest as refused:
         return _answer(request, 413 if isinstance(refused, TooLarge) else 400, str(refused))
-    except Locked:
-        return _answer(request, 503)
 
 
 def _payload(request: HttpRequest) -> Any:

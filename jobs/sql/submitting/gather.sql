@@ -20,6 +20,9 @@ asked AS MATERIALIZED (
         ORDER BY j.dedup_key  -- as in submit
         LIMIT 1
     ) same
+    WHERE NOT EXISTS (
+        SELECT FROM tenant_queues t WHERE t.tenant_id = call.tenant_id AND t.moving NOT IN ('', 'closing')
+    )  -- guard
 ),
 mine AS MATERIALIZED (
     SELECT

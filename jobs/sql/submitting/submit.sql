@@ -96,7 +96,12 @@ refused AS MATERIALIZED (
     ) of_all
     CROSS JOIN LATERAL unnest(of_all.tenants, of_all.jobs) AS asked (tenant_id, jobs)
     LEFT JOIN tenant_queues limits USING (tenant_id)
-    CROSS JOIN LATERAL (SELECT coalesce(limits.max_waiting, %(max_waiting)s::int) AS bound) b
+    CROSS JOIN LATERAL (  -- a tenant that moves takes no jobs; but as long as its bodies run here, they may submit
+        SELECT CASE
+            WHEN limits.moving <> '' AND (limits.moving <> 'closing' OR %(caller)s::bigint IS NULL) THEN -1
+            ELSE coalesce(limits.max_waiting, %(max_waiting)s::int)
+        END AS bound
+    ) b
     CROSS JOIN LATERAL (  -- the counts of the lanes, and the arrivals since the last dispatch
 -- include shared/backlog
     ) waiting

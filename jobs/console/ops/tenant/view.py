@@ -32,6 +32,7 @@ from jobs.reading.waits import Cut
 from plumbing.names import kind_of, named
 from plumbing.text import storable
 from tenants.models import Change, Tenant, TenantQueue
+from tenants.moving import address_of
 from tenants.tenant_model import tenant_of_slug
 
 MAX_SLOTS = 100  # how many are listed
@@ -79,6 +80,7 @@ def show(request: HttpRequest, slug: str) -> HttpResponse:
     regions = {
         "snapshot": present,
         "tenant": tenant,
+        "address": address_of(tenant.pk) if limits.moving else "",
         "limits": limits,
         "form": form_of(limits, OF_TENANT),
         "present": _present(request, tenant, standing, limits),

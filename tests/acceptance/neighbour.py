@@ -1,0 +1,72 @@
+"""Another installation beside ours: a database of its own, and its own names in our broker and cache."""
+
+import json
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import psycopg
+import pytest
+from django.db import connection
+from psycopg import sql
+
+from embedded import fleet
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A deployment with a database of its own, on our broker and our cache."""
+
+    environ: dict[str, str]
+    database: str
+
+    def manage(self, *arguments: str) -> str:
+        """Run a command of `manage.py`; its last line."""
+        printed = self._run(*arguments)
+        return printed.splitlines()[-1] if printed else ""
+
+    def document(self, *arguments: str) -> Any:
+        """Run a command with `--json`; its document."""
+        return json.loads(self._run(*arguments, "--json"))
+
+    def _run(self, *arguments: str) -> str:
+        argv, environ = fleet.manage(*arguments, environ=self.environ)
+        done = subprocess.run(argv, env=environ, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def session(self) -> "psycopg.Connection[tuple[object, ...]]":
+        return psycopg.connect(**connection.get_connection_params() | {"dbname": self.database}, autocommit=True)
+
+    def statuses(self) -> list[tuple[str, int]]:
+        with self.session() as session:
+            return session.execute("SELECT status, attempt FROM jobs ORDER BY id").fetchall()
+
+
+@pytest.fixture
+def neighbour(environ) -> Iterator[Neighbour]:
+    environ["JOBS_HAND_OVER_TIMEOUT"] = "3600"  # a message that somebody else has taken is not sent again
+    name = f"{connection.settings_dict['NAME']}_neighbour"
+    url = urlunsplit(urlsplit(environ["DATABASE_URL"])._replace(path=f"/{name}"))
+    with psycopg.connect(**connection.get_connection_params(), autocommit=True) as session:
+        session.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+        try:
+            one = Neighbour(environ | {"DATABASE_URL": url, "DEPLOYMENT": "neighbour"}, name)
+            one.manage("migrate", "--verbosity", "0")
+            yield one
+        finally:
+            session.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+@pytest.fixture
+def start_neighbours_worker(neighbour, processes, tmp_path) -> Callable[[], None]:
+    def start() -> None:
+        name = f"neighbour-{os.getpid()}"
+        processes.start(
+            name, *fleet.worker(concurrency=2, name=name, environ=neighbour.environ), log=tmp_path / "neighbour.log"
+        )
+
+    return start
