@@ -1,7 +1,8 @@
 """What the tests cost: seconds by folder, told at the end of a run; and how many cases each has in a short run.
 
-Time depends on the machine, so no time fails a run: the number of cases does, which `make test` pays for. The slowest
-cases of a run of several folders are kept in `durations.txt`, which CI keeps as an artefact.
+Time depends on the machine, so no time fails a run: the number of cases does, which `make test` pays for. What a run of
+several folders spent, by file and by case, is kept in `durations.txt`, which CI keeps as an artefact. Processors are
+what a run of all is short of: the files are in the order of their seconds, and the cases in the order of time.
 """
 
 import os
@@ -29,6 +30,7 @@ MOST_KEPT = 50
 MARK = pytest.StashKey[float]()
 spent: defaultdict[str, list[float]] = defaultdict(lambda: [0, 0.0, 0.0])  # by folder: cases, seconds, of processors
 seconds_of: Counter[str] = Counter()  # by case, with its fixtures
+processors_of: Counter[str] = Counter()  # seconds, by case and by file
 
 
 def folder(node_id: str) -> str:
@@ -73,6 +75,8 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
         line[1] += report.duration
         line[2] += report.processor_seconds
         seconds_of[report.nodeid] += report.duration
+        for name in (report.nodeid, report.nodeid.partition("::")[0]):
+            processors_of[name] += report.processor_seconds
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
@@ -81,5 +85,9 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         terminalreporter.section("cost: cases, seconds, seconds of processors without PostgreSQL's")
         for name, (cases, seconds, processors) in sorted(spent.items(), key=lambda line: -line[1][2]):
             terminalreporter.write_line(f"{name:14} {cases:6} {seconds:8.0f} {processors:8.0f}")
-        KEPT.write_text("".join(f"{seconds:7.1f} {case}\n" for case, seconds in seconds_of.most_common(MOST_KEPT)))
-        terminalreporter.write_line(f"the slowest cases: {KEPT.name}")
+        files = [(name, seconds) for name, seconds in processors_of.most_common() if "::" not in name]
+        lines = [f"{seconds:15.1f} {name}" for name, seconds in files[:MOST_KEPT]]
+        for case, seconds in seconds_of.most_common(MOST_KEPT):
+            lines.append(f"{seconds:7.1f} {processors_of[case]:7.1f} {case}")
+        KEPT.write_text("seconds, seconds of processors\n" + "\n".join(lines) + "\n")
+        terminalreporter.write_line(f"by file, and the slowest cases: {KEPT.name}")

@@ -24,6 +24,8 @@ IMPORTED = [
     "django.forms", "django.urls", "django.template.backends.django", "django.core.handlers.asgi", "django.test",
     "django.core.management", "uvicorn.main", "uvicorn.protocols.http.auto", "uvicorn.lifespan.on", "pydantic.main",
     "pydantic._internal._generate_schema", "environ", "opentelemetry.trace", "prometheus_client", "cronsim",
+    "markdown_it", "segno", "annotated_types", "pydantic.types", "pydantic.networks", "django.contrib.admin.decorators",
+    "django.contrib.postgres.search", "django.db.migrations.utils",
 ]  # fmt: skip
 
 

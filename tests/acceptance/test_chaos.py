@@ -14,7 +14,7 @@ pytestmark = pytest.mark.long("deaths that happen together; one alone is in test
 SECONDS = sized(20, thorough=30)  # of deaths; the start, the calm afterwards and the verdict take about as long again
 
 
-STORM_SECONDS = sized(60, thorough=120)
+STORM_SECONDS = sized(40, thorough=120)
 
 
 def run(*options: object) -> str:

@@ -19,7 +19,7 @@ from tests.chaos.world import WORKERS, World
 RECOVERY = 12.0  # seconds between two deaths of the same engine: a supervisor restarts what dies often ever more slowly
 LONGEST_LOCK = 30.0  # seconds
 LONGEST_CUT = 12.0  # seconds
-FIRST = ("database", "host", "packets")  # kinds
+FIRST = ("database", "host", "packets", "path")  # kinds
 LONGEST_ROUND = 60.0  # seconds beyond those that were asked for
 
 

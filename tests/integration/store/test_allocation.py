@@ -130,7 +130,7 @@ def flat(limits: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.timeout(1800)
 @given(data=st.data())
-@settings(max_examples=sized(60, thorough=2000), deadline=None, derandomize=True)
+@settings(max_examples=sized(40, thorough=2000), deadline=None, derandomize=True)
 def test_pages_and_explain_give_the_same_reasons_for_whatever_waits(data):
     with transaction.atomic():
         installation = Installation()
