@@ -11,6 +11,7 @@ from dataclasses import astuple, dataclass, field
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 from django.core.management import call_command
 
 from embedded import engines
@@ -48,10 +49,10 @@ class Scheduler:
     evidence: Path
     workers: dict[str, Process] = field(default_factory=dict)
 
-    def start_worker(self, name: str, processes: int = 1, **settings: str) -> Host:
+    def start_worker(self, name: str, processes: int = 1, **more: str) -> Host:
         """A new host with a supervised worker, which registers later: `wait_for_workers`."""
         host = self.net.host(name)
-        self.workers[name] = parts.start_worker(host, self.environ | settings, self.directory, processes)
+        self.workers[name] = parts.start_worker(host, self.environ | more, self.directory, processes)
         return host
 
     def wait_for_workers(self) -> None:
@@ -80,37 +81,39 @@ class Scheduler:
     def hand_over(self, claimed: Sequence[Claimed]) -> None:
         """Send messages from the client's host: `runtime.changed(carrier=scheduler.hand_over)` of this process."""
         app, url = message.run_attempt.app, self.environ[engines.BROKER]
-        with self.client.inside(), app.connection_for_write(url) as connection:
+        options = {"global_keyprefix": f"{settings.DEPLOYMENT}:"}  # which our own broker, RabbitMQ say, may not have
+        with self.client.inside(), app.connection_for_write(url, transport_options=options) as connection:
             for job in claimed:
                 sent = message.Message(job.id, job.attempt)
                 message.run_attempt.apply_async(astuple(sent), task_id=sent.name, queue=job.pool, connection=connection)
 
 
 @contextmanager
-def running(directory: Path, **settings: str) -> Iterator[Scheduler]:
+def running(directory: Path, **more: str) -> Iterator[Scheduler]:
     """Engines on hosts, "database" and "broker". Workers and web are yours to start.
 
-    settings: more of them, of whoever runs on a host.
+    more: settings of whoever runs on a host.
     """
     with Net() as net:
         urls = parts.start_postgresql(net.host("database"), directory)
-        with on_database(net, *urls, directory, **settings) as scheduler:
+        with on_database(net, *urls, directory, **more) as scheduler:
             yield scheduler
 
 
 @contextmanager
-def on_database(net: Net, url: str, by_socket: str, directory: Path, **settings: str) -> Iterator[Scheduler]:
+def on_database(net: Net, url: str, by_socket: str, directory: Path, **more: str) -> Iterator[Scheduler]:
     """As `running`, on a PostgreSQL that is there, with no table in it. Django of this process is on it.
 
-    url: for the hosts. by_socket: for this process.
+    url: for the hosts. by_socket: for this process. more: settings of whoever runs on a host.
     """
-    ours = {engines.DATABASE, engines.BROKER, engines.CACHE, engines.NAMES}
+    # The last one would have tests.settings choose other databases of the broker: this one is nobody else's.
+    ours = {engines.DATABASE, engines.BROKER, engines.CACHE, engines.NAMES, "PYTEST_XDIST_WORKER"}
     environ = {name: value for name, value in os.environ.items() if name not in ours}
     evidence = directory / "evidence"
     evidence.touch()
     broker, client = net.host("broker"), net.host("client")
     broker_url, cache = parts.start_valkey(broker, directory)
-    environ |= {engines.DATABASE: url, engines.BROKER: broker_url, engines.CACHE: cache, **QUICK, **settings}
+    environ |= {engines.DATABASE: url, engines.BROKER: broker_url, engines.CACHE: cache, **QUICK, **more}
     environ["CHAOS_EVIDENCE"] = str(evidence)
     scheduler = Scheduler(net, broker, client, environ, directory, evidence)
     with pytest.MonkeyPatch.context() as patch, own_engines.on(by_socket, patch):

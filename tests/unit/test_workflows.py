@@ -72,7 +72,7 @@ def test_the_long_tests_are_left_out_only_where_nobody_asks_for_more(asked, shor
 def test_the_python_is_the_oldest_that_is_supported():
     oldest = PROJECT["requires-python"].removeprefix(">=")
     image = CI["jobs"]["lint"]["container"]
-    assert image == CI["jobs"]["test"]["container"]
+    assert image == CI["jobs"]["test"]["container"]["image"]
     assert image.startswith(f"python:{oldest}-")
     [setup] = [step for step in CI["jobs"]["wheel"]["steps"] if "python-version" in step.get("with", {})]
     assert setup["with"]["python-version"] == oldest
