@@ -1,5 +1,7 @@
 """What a worker waits for before it takes jobs."""
 
+from types import SimpleNamespace
+
 import pytest
 from django.db import OperationalError, connection
 from django.db.migrations.recorder import MigrationRecorder
@@ -24,7 +26,7 @@ def test_a_worker_waits_until_the_database_is_migrated_even_if_it_is_away_meanwh
             migrations.record_applied("tenants", "0001_initial")
 
     monkeypatch.setattr(bootstrap, "open_migrations", look)
-    monkeypatch.setattr(bootstrap.time, "sleep", sleep)
+    monkeypatch.setattr(bootstrap, "time", SimpleNamespace(sleep=sleep))
     monkeypatch.setattr(connection, "close", lambda: None)  # the test's transaction
     bootstrap.check_schema()
     assert looks == [0, 1, 2, 3]
