@@ -5,6 +5,7 @@ import logging
 import os
 from importlib.metadata import distribution
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import environ
 from django.templatetags.static import static
@@ -179,6 +180,9 @@ if "Redis" in CACHES["default"]["BACKEND"]:
     options.setdefault("retry_on_timeout", True)  # once: then a cut connection costs no result either
 
 CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", "redis://127.0.0.1:6379/0")
+if CELERY_BROKER_URL.startswith("amqps:") and ";" not in CELERY_BROKER_URL:
+    # The library compares the name in the certificate only with one that it is told.
+    CELERY_BROKER_USE_SSL = {"server_hostname": urlsplit(CELERY_BROKER_URL).hostname}
 CELERY_WORKER_MAX_TASKS_PER_CHILD = env.int("WORKER_MAX_TASKS_PER_CHILD", 1000)
 CELERY_WORKER_MAX_MEMORY_PER_CHILD = env.int("WORKER_MAX_MEMORY_KIB_PER_CHILD", 400_000)
 CELERY_BROKER_TRANSPORT_OPTIONS = env.json("CELERY_BROKER_TRANSPORT_OPTIONS", {})

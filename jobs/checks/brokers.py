@@ -63,6 +63,18 @@ def brokers_are_verified() -> Iterator[Fault]:
         yield "The broker's certificate is not verified, so another server could read the password.", hint
 
 
+@check("jobs.W020")
+def brokers_are_named() -> Iterator[Fault]:
+    """The library for RabbitMQ accepts the certificate of any host, unless it is told a name to compare."""
+    told = celery_app().conf.broker_use_ssl
+    named = isinstance(told, dict) and told.get("server_hostname")
+    if any(url.startswith("amqps:") for url in _urls()) and not named:
+        hint = (
+            'Set broker_use_ssl of Celery to {"server_hostname": "host"}, a name that each node has in its certificate.'
+        )
+        yield "The name in the broker's certificate is not checked, so another server could read the password.", hint
+
+
 def _options(url: str) -> dict[str, str]:
     return dict(parse_qsl(urlsplit(url).query))
 

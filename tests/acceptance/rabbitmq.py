@@ -78,15 +78,18 @@ def sent_to(url: str) -> Callable[[Sequence[Claimed]], None]:
 
 
 @contextmanager
-def running(directory: Path, *, arguments: str = "", quorum: bool = True) -> Iterator[RabbitMQ]:
+def running(
+    directory: Path, *, arguments: str = "", quorum: bool = True, configuration: str = ""
+) -> Iterator[RabbitMQ]:
     """One with its data in `directory`.
 
     arguments: of Erlang's.
+    configuration: the text of rabbitmq.conf.
     quorum: whether it needs the virtual host of such queues; each `rabbitmqctl` costs more than a second.
     """
     port, distribution, mapper = (str(fleet.free_port()) for _ in range(3))
     (directory / "plugins").write_text("[].")
-    (directory / "rabbitmq.conf").write_text("")
+    (directory / "rabbitmq.conf").write_text(configuration)
     environ = os.environ | {
         "HOME": str(directory),  # of the cookie
         "ERL_EPMD_PORT": mapper,

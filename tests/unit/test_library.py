@@ -208,6 +208,7 @@ class ToPostgresql:
         ("rediss://h/0?ssl_cert_reqs=none", {}, ["jobs.W008"]),
         ("redis://h/0", {}, []),
         ("amqp://h//", {}, []),
+        ("amqps://h//", {}, ["jobs.W020"]),
         ("postgresql://", {}, []),
         ("postgresql://user:password@host/other", {}, ["jobs.E022"]),
     ],
