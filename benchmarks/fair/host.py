@@ -47,9 +47,10 @@ def _described(adapter: Any) -> dict[str, Any]:
 
 
 def _failed(error: Exception) -> dict[str, Any]:
-    if not isinstance(error, Unsupported):
-        traceback.print_exception(error)  # into its log
-    return {"error": f"{type(error).__name__}: {error}", "unsupported": isinstance(error, Unsupported)}
+    if isinstance(error, Unsupported):
+        return {"error": str(error), "unsupported": True}
+    traceback.print_exception(error)  # into its log
+    return {"error": f"{type(error).__name__}: {error}", "unsupported": False}
 
 
 def _say(answers: IO[str], answer: dict[str, Any]) -> None:

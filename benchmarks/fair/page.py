@@ -4,7 +4,6 @@ Only this module knows which adapters are this project's own. Where another queu
 """
 
 import json
-import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -59,8 +58,8 @@ def _page(results: dict[str, Any]) -> str:
     }
     text = TEMPLATE.read_text()
     for word, value in values.items():
-        text = text.replace(f"<!-- {word} -->\n", f"{value}\n" if value else "")
-    return re.sub(r"\n{3,}", "\n\n", text)
+        text = text.replace(f"<!-- {word} -->\n\n", f"{value.strip()}\n\n" if value else "")
+    return text
 
 
 def _machine(results: dict[str, Any]) -> str:
