@@ -181,7 +181,7 @@ if "Redis" in CACHES["default"]["BACKEND"]:
 
 CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", "redis://127.0.0.1:6379/0")
 if CELERY_BROKER_URL.startswith("amqps:") and ";" not in CELERY_BROKER_URL:
-    # The library compares the name in the certificate only with one that it is told.
+    # The library compares the name in the certificate only if it gets a name to compare with.
     CELERY_BROKER_USE_SSL = {"server_hostname": urlsplit(CELERY_BROKER_URL).hostname}
 CELERY_WORKER_MAX_TASKS_PER_CHILD = env.int("WORKER_MAX_TASKS_PER_CHILD", 1000)
 CELERY_WORKER_MAX_MEMORY_PER_CHILD = env.int("WORKER_MAX_MEMORY_KIB_PER_CHILD", 400_000)

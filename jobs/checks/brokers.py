@@ -65,7 +65,7 @@ def brokers_are_verified() -> Iterator[Fault]:
 
 @check("jobs.W020")
 def brokers_are_named() -> Iterator[Fault]:
-    """The library for RabbitMQ accepts the certificate of any host, unless it is told a name to compare."""
+    """The library for RabbitMQ accepts the certificate of any host, unless it gets a name to compare."""
     told = celery_app().conf.broker_use_ssl
     named = isinstance(told, dict) and told.get("server_hostname")
     if any(url.startswith("amqps:") for url in _urls()) and not named:

@@ -25,7 +25,7 @@ from tools.site.navigation import navigation
 DOCS = REPOSITORY / "docs"
 ARCHITECTURE = DOCS / "architecture.md"
 # Words that a page may have. What no longer fits belongs on a page of its own.
-MOST_WORDS = {"README.md": 1700, "CHANGELOG.md": 1060, "docs/jobs.md": 600, "docs/own-project.md": 5600}
+MOST_WORDS = {"README.md": 1700, "CHANGELOG.md": 1100, "docs/jobs.md": 600, "docs/own-project.md": 5600}
 MOST_WORDS |= {f"docs/{name}.md": 2600 for name in ("calls", "options", "recurring", "results", "processes")}
 QUERIES = [block.text for page in PAGES for block in blocks(page, "sql") if "docs" in page.parts]
 
