@@ -25,6 +25,7 @@ class TenantMove(models.Model):
     key: of the last file that was written, or has come. Both installations make their words of it.
     receipt: of the installation to which the tenant goes; "": it has given none.
     waiting: the jobs in the file that have not ended. None: there is no file yet, or it has come.
+    at: when the move began, or its last file was written.
     """
 
     tenant = TenantKey(TENANT_MODEL, models.CASCADE, related_name="jobs_moves")

@@ -58,14 +58,14 @@ def take_in(path: Path, *, members: bool, missing: bool) -> TenantArrival:
     head = file.read_head(path)
     if "move" not in head:
         raise InvalidRequest("file", "is a copy of a tenant's data (--copy): export the tenant with --to")
-    tenant = tenant_of_slug(head["tenant"]["slug"])
-    move = TenantMove.objects.filter(move=head["move"]["id"]).first()
+    written_at = datetime.fromisoformat(head["written_at"])
     with transaction.atomic():
-        tenant = tenant or _new(head)
+        tenant = tenant_of_slug(head["tenant"]["slug"]) or _new(head)
         row = locked_slots(tenant)
+        move = TenantMove.objects.filter(move=head["move"]["id"]).first()
         if move is not None and row.moving == Moving.ARRIVED and move.key == head["move"]["key"]:
             return TenantArrival(tenant, Counter(), move.receipt, [])
-        _refuse_another(tenant, row, move)
+        _refuse_another(tenant, row, move, written_at)
         _check(path, tenant, missing=missing)
         rows = _store(path, tenant)
         moving.note_arrival(tenant.pk, head["used"])
@@ -73,6 +73,7 @@ def take_in(path: Path, *, members: bool, missing: bool) -> TenantArrival:
             store.note_sequences(sequences)
         receipt = words.new_receipt(head["move"]["key"])
         said = {"was_paused": head["move"]["was_paused"], "key": head["move"]["key"], "receipt": receipt}
+        said["at"] = written_at
         TenantMove.objects.update_or_create(move=head["move"]["id"], defaults={"tenant": tenant, **said})
         limits = head["limits"] | {"moving": Moving.ARRIVED, "paused": True}
         for name, value in limits.items():
@@ -105,12 +106,15 @@ def _new(head: file.Line) -> Tenant:
     return tenant
 
 
-def _refuse_another(tenant: Tenant, row: TenantQueue, move: TenantMove | None) -> None:
-    """Raise InvalidRequest for a tenant that lives here, or a file that left from here or came before."""
+def _refuse_another(tenant: Tenant, row: TenantQueue, move: TenantMove | None, written_at: datetime) -> None:
+    """Raise InvalidRequest for a tenant that lives here, or a file that left from here, came before, or is too old."""
     if move is not None and move.address:
         raise InvalidRequest("file", "left from here: it belongs to the other installation")
     if move is not None and row.moving != Moving.ARRIVED:
         raise InvalidRequest("file", "has come before, and its tenant was opened: nothing is to be done")
+    last = present_move(tenant.pk)
+    if row.moving == Moving.ARRIVED and last is not None and written_at < last.at:
+        raise InvalidRequest("file", "is older than the one that has come: the tenant may be given up for that one")
     if row.moving in (Moving.MOVED, Moving.ARRIVED):
         return
     if row.moving or Job.objects.filter(tenant=tenant).exists() or Batch.objects.filter(tenant=tenant).exists():

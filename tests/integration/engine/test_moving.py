@@ -254,6 +254,7 @@ def test_the_words_of_both_installations_keep_people_from_the_wrong_order(thing,
     assert json.loads(run("tenants", "import", path, "--json")) | {"rows": {}} == {
         **{"tenant": "acme", "rows": {}, "receipt": newer, "not_members": []}
     }
+    assert "is older than" in refusal("tenants", "import", older)
     assert "is not what" in refusal("tenants", "open", "acme", leave.words.opening(key, first))
     drain()
     assert not Run.objects.exists()
