@@ -31,6 +31,10 @@ class Limits:
         """It holds from this moment on; the old one still counts for GRACE, if it was higher."""
         self.changes[tenant].append((moment, slots))
 
+    def last(self, tenant: str) -> int:
+        """The slots that were set last."""
+        return self.changes[tenant][-1][1]
+
     def allowed(self, tenant: str, moment: float) -> int:
         """The most bodies of the tenant that may run after a start at this moment."""
         found = 0

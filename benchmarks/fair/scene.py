@@ -116,7 +116,7 @@ class Scene:
         """
         asked = time.monotonic()
         self.peer.limit(tenant, slots)
-        higher = slots > self.limits.allowed(tenant, asked)
+        higher = slots > self.limits.last(tenant)
         self.limits.set(tenant, slots, asked if higher else time.monotonic())
         return asked
 

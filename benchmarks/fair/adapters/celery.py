@@ -1,7 +1,8 @@
 """Celery alone, as its first steps have it: one queue, a pool of processes, no tenants and so no limits of theirs.
 
 One message at a time for each process, as its docs advise where jobs differ in length; late acknowledgement, so that a
-job of a killed worker is not lost. With Redis such a job comes back after the visibility timeout, one hour by default.
+job of a killed worker is not lost. With Redis such a job comes back after the visibility timeout: it must be longer
+than the longest job, 20 s here. Celery's default is an hour.
 """
 
 import os
@@ -16,6 +17,7 @@ VERSION = f"Celery {version('celery')}, broker Redis"
 DOCS = "https://docs.celeryq.dev/en/stable/userguide/optimizing.html"
 LIMITS = "none"
 MOST_AT_ONCE = 64  # processes
+VISIBLE = 30  # seconds
 
 app = Celery("fair", broker=os.environ.get("REDIS_URL"), set_as_current=False)
 app.conf.update(
@@ -23,6 +25,7 @@ app.conf.update(
     task_acks_late=True,
     task_reject_on_worker_lost=True,
     worker_prefetch_multiplier=1,
+    broker_transport_options={"visibility_timeout": VISIBLE},
     broker_connection_retry_on_startup=True,
     worker_hijack_root_logger=False,
 )
@@ -54,5 +57,11 @@ def limit(tenant: str, slots: int) -> None:
 
 
 def count() -> int:
+    return waiting(app, ["celery"])
+
+
+def waiting(app: Celery, queues: list[str]) -> int:
+    """Messages in the queues, and those that a worker has not acknowledged."""
     with app.connection_for_read() as connection:
-        return connection.default_channel._size("celery")
+        channel = connection.default_channel
+        return sum(map(channel._size, queues)) + channel.client.hlen(channel.unacked_key)

@@ -18,7 +18,8 @@ DOCS = "https://docs.celeryq.dev/en/stable/userguide/routing.html"
 MOST_QUEUES = 1000  # names on the command line of a worker
 
 app = Celery("fair", broker=os.environ.get("REDIS_URL"), set_as_current=False)
-app.conf.update(plain.app.conf.changes, broker_transport_options={"queue_order_strategy": "round_robin"})
+OPTIONS = {"queue_order_strategy": "round_robin", "visibility_timeout": plain.VISIBLE}
+app.conf.update(plain.app.conf.changes, broker_transport_options=OPTIONS)
 _queues: list[str] = []
 
 
@@ -49,5 +50,4 @@ limit = plain.limit
 
 
 def count() -> int:
-    with app.connection_for_read() as connection:
-        return sum(connection.default_channel._size(queue) for queue in _queues)
+    return plain.waiting(app, _queues)

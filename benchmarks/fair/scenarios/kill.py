@@ -33,20 +33,22 @@ def play(scene: Scene) -> Figures:
     scene.wait(lambda: len(_ended(scene)) == len(scene.jobs), PATIENCE)
     runs = scene.runs()
     cut = [run for run in runs if run.cut]
-    again = [
+    again = [  # the next start of each run that was cut off
         min((later.start for later in runs if later.id == run.id and later.start > run.end), default=None)
         for run in cut
     ]
     ended = _ended(scene)
+    done = len(ended) == len(scene.jobs)
+    last = max((run.end for run in runs if not run.cut and run.end < history.inf), default=since)
     return {
         **scene.bounds(),
         "cut": len(cut),
-        "again_s": max((start - run.end for run, start in zip(cut, again, strict=True) if start), default=None),
+        "again_s": max(start - run.end for run, start in zip(cut, again, strict=True)) if cut and all(again) else None,
         "unfinished": len(scene.jobs) - len(ended),
         "ended_twice": sum(times - 1 for times in ended.values()),
         "twice_at_once": history.twice_at_once(runs),
         "left": scene.peer.count(),
-        "lasted_s": max((run.end for run in runs if not run.cut and run.end < history.inf), default=since) - since,
+        "lasted_s": last - since if done else None,
     }
 
 

@@ -35,13 +35,13 @@ def _change(scene: Scene, slots: int, patience: float) -> float | None:
 
     It is all the time if that never comes, and None if the queue has no such verb.
     """
-    before = scene.limits.allowed(CHANGED, time.monotonic())
+    before = scene.limits.last(CHANGED)
     try:
         since = scene.limit(CHANGED, slots)
     except NotOffered:
         time.sleep(patience)
         return None
-    time.sleep(max(0.0, since + patience - time.monotonic()))
+    time.sleep(patience)
     running, beyond, reached = 0, since, since + patience
     for ring in scene.rings:
         if ring.tenant == CHANGED:
