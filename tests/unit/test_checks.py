@@ -1,6 +1,7 @@
 """What must be right before anything starts: each check red and green, and every way to start refuses."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -219,7 +220,7 @@ def test_nothing_starts_in_production_with_the_default_secret_key(start) -> None
     assert "scheduler.E003" in done.stderr
     assert "Set SECRET_KEY to" in done.stderr
     assert "Traceback" not in done.stderr
-    assert len(done.stderr.splitlines()) < 10
+    assert len(done.stderr.splitlines()) < 14  # with a warning, where nobody has collected static files
 
 
 @pytest.mark.parametrize("start", ["celery", *(one for one in OTHER_STARTS if "uvicorn" in one.id)])
@@ -229,8 +230,10 @@ def test_the_exit_status_tells_systemd_not_to_try_again(start) -> None:
 
 @pytest.mark.parametrize("direct", ["", "postgres://u:p@127.0.0.1:1/x"])
 def test_with_good_settings_the_command_line_starts_and_warns_of_nothing(direct) -> None:
-    done = _run([*STARTS["manage.py check"], "--fail-level", "WARNING"], DATABASE_DIRECT_URL=direct)
+    done = _run(STARTS["manage.py check"], DATABASE_DIRECT_URL=direct)
     assert done.returncode == 0, done.stderr
+    # In a checkout nobody has collected static files.
+    assert set(re.findall(r"\((\w+\.W\d+)\)", done.stderr)) <= {"scheduler.W001"}
 
 
 def _run(argv: list[str], **environ: str) -> subprocess.CompletedProcess[str]:
