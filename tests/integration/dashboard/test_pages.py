@@ -6,6 +6,7 @@ from datetime import timedelta
 from html import unescape
 from urllib.parse import parse_qs
 
+import psycopg
 import pytest
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
@@ -20,6 +21,7 @@ from jobs.engine.verbs.pause import pause_job_type
 from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job, JobLog, PausedJobType, Worker
 from jobs.reading.health import RULES
+from jobs.sql import statement
 from jobs.store import results
 from tenants.models import Change, TenantQueue
 from tests.callers import browser_of
@@ -316,7 +318,13 @@ def test_a_worker_shows_what_it_ended_lately_and_how_often_it_crashed(client, re
 def test_how_long_a_deploy_would_wait_is_told(client, register, settings):
     settings.JOBS_DEFAULT_TIMEOUT, settings.JOBS_TIMEOUT_GRACE = 300.0, 10.0
     worker, tenant, now = register(concurrency=3), TenantFactory(), timezone.now().replace(microsecond=0)
-    assert client.get("/ops/workers/").context["running"].all_by is None
+    idle = client.get("/ops/workers/")
+    assert idle.context["running"].all_by is None
+    assert "No worker's clock leads" in text(idle)
+    with psycopg.connect(**connection.get_connection_params()) as session:
+        session.execute(statement("lead"))
+        led = text(client.get("/ops/workers/"))
+    assert "A separate <code>manage.py clock</code> leads." in led and "No worker's clock leads" not in led
     slow = QueueFactory(name="slow", default_timeout=600.0)
     long_ago = now - timedelta(seconds=200)
     make_job(tenant, Status.RUNNING, worker=worker, start_time=now)

@@ -97,9 +97,15 @@ class Running:
 
 @dataclass(frozen=True)
 class ClockState:
-    """The worker whose clock leads, if any, and when the recorder last looked."""
+    """The clock.
+
+    leader: the worker whose clock leads, if any
+    apart: whether one leads that is no worker's
+    recorded_at: when the recorder last looked
+    """
 
     leader: ListedWorker | None
+    apart: bool
     recorded_at: datetime | None
 
 
@@ -117,6 +123,8 @@ def show(request: HttpRequest) -> HttpResponse:
     of_all = [one for types_of_worker in types.values() for one in types_of_worker]
     blocks = blocked_loops() if any(worker.is_light for worker in present.workers) else {}
     leader = next((worker for worker in present.workers if worker.leads), None)
+    known = live.facts()
+    apart = leader is None and known is not None and known.server.clock_leads
     recorded_at = Recorded.objects.exclude(task="missed").aggregate(at=Max("at"))["at"]
     rows = [
         WorkerRow(
@@ -135,7 +143,7 @@ def show(request: HttpRequest) -> HttpResponse:
     lost = taken_back(gone)
     regions = {
         "snapshot": present,
-        "clock": ClockState(leader, recorded_at),
+        "clock": ClockState(leader, apart, recorded_at),
         "running": Running(
             sum(one.jobs for one in of_all),
             min((one.since for one in of_all), default=None),
