@@ -13,7 +13,6 @@ from tests.thorough import THOROUGH
 
 IN_CI = os.environ.get("CI") == "true"
 ON_RABBITMQ = os.environ.get("CELERY_BROKER_URL", "").startswith("amqp")
-ON_GITHUB = os.environ.get("GITHUB_ACTIONS") == "true"
 OWN_POSTGRESQL = bool(os.environ.get("POSTGRESQL_BIN"))
 
 
@@ -76,20 +75,6 @@ ALLOWED = {
             ON_RABBITMQ,
         )
         for file in ("test_two_deployments.py", "test_moves.py")
-    },
-    **{
-        f"tests/{file}": Skip(
-            "the containers of the workflow may make no network namespaces",
-            f"make test ARGS=tests/{file}",
-            None if ON_GITHUB else False,
-        )
-        for file in (
-            "hosts/test_net.py",
-            "acceptance/test_hosts.py",
-            "acceptance/test_hosts_patroni.py",
-            "acceptance/test_several_machines.py",
-            "acceptance/test_chaos.py",
-        )
     },
 }
 
