@@ -7,10 +7,8 @@ from datetime import datetime, timedelta
 from django.db.models.functions import Now
 
 from jobs.models import Job, Recorded, Schedule, ScheduleRun
-from jobs.models.schedule import ScheduleQuerySet
 from jobs.store.leading import database_now
 from jobs.store.rows import rows
-from tenants.models import TenantQueue
 
 # A clock may be this late, or pause this long between two looks. After that, due times count as missed.
 ON_TIME = timedelta(seconds=60)
@@ -37,7 +35,7 @@ def due_schedules(batch: int) -> list[DueSchedule]:
     If two leaders meet the same schedule, the first one gets it (I10).
     """
     now = database_now()
-    due = _staying().filter(next_at__lte=now).order_by("next_at")
+    due = Schedule.objects.filter(next_at__lte=now).order_by("next_at")
     schedules = list(due.select_for_update(no_key=True, skip_locked=True)[:batch])
     if not schedules:
         return []
@@ -94,10 +92,5 @@ def advance_schedules(moved: Iterable[Schedule]) -> None:
 def next_run() -> float | None:
     """Return the seconds until a schedule is due (negative: late); None if none is to come."""
     # Not their difference: psycopg cannot read intervals in a style that a database may have.
-    coming = _staying().exclude(next_at=None).order_by("next_at").values_list("next_at", Now()).first()
+    coming = Schedule.objects.exclude(next_at=None).order_by("next_at").values_list("next_at", Now()).first()
     return None if coming is None else (coming[0] - coming[1]).total_seconds()
-
-
-def _staying() -> ScheduleQuerySet:
-    """Return the schedules but those of tenants that move: they wait, and run where their tenant is opened."""
-    return Schedule.objects.exclude(tenant_id__in=TenantQueue.objects.exclude(moving="").values("tenant_id"))

@@ -13,7 +13,7 @@ from django.db import transaction
 
 from jobs import store
 from jobs.calls.refusals import InvalidRequest
-from jobs.engine.moving import file, words
+from jobs.engine.moving import file, schedules, words
 from jobs.engine.moving.objects import NeededObjects
 from jobs.engine.moving.tables import MOVES
 from jobs.engine.verbs.limits import locked_slots
@@ -93,6 +93,7 @@ def open_tenant(tenant: Tenant, word: str) -> None:
         if not words.is_opening(move.key, move.receipt, word):
             raise InvalidRequest("word", "is not what `manage.py tenants moved` printed where the tenant was")
         if row.moving == Moving.ARRIVED:
+            schedules.go_on(tenant.pk)
             row.moving, row.paused = "", move.was_paused
             store_limits(row, ["moving", "paused"])
 

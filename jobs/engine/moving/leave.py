@@ -14,7 +14,7 @@ from django.db.models.functions import Now
 
 from jobs.calls.refusals import InvalidRequest
 from jobs.engine.door import dispatch
-from jobs.engine.moving import file, words
+from jobs.engine.moving import file, schedules, words
 from jobs.engine.moving.tables import MOVES
 from jobs.engine.verbs.limits import locked_slots
 from jobs.engine.verbs.limits import store as store_limits
@@ -47,6 +47,7 @@ def close(tenant: Tenant, address: str) -> TenantMove:
         move = present_move(tenant.pk)
         if row.moving == "":
             move = TenantMove.objects.create(tenant=tenant, move=uuid.uuid4(), address=address, was_paused=row.paused)
+            schedules.stop(tenant.pk)
             _set(row, Moving.CLOSING, paused=True)
         elif move is None or row.moving not in (Moving.CLOSING, Moving.EXPORTED):
             raise InvalidRequest("tenant", _why_not(row.moving, move))
@@ -97,6 +98,7 @@ def take_back(tenant: Tenant) -> None:
         if move is None or row.moving not in (Moving.CLOSING, Moving.EXPORTED):
             raise InvalidRequest("tenant", _why_not(row.moving, move))
         WebhookEndpoint.objects.filter(tenant=tenant).update(taken_until=None)
+        schedules.go_on(tenant.pk)
         _set(row, "", paused=move.was_paused)
 
 

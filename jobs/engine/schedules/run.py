@@ -177,7 +177,7 @@ def _submit(turns: list[ScheduleTurn]) -> None:
     except (InvalidRequest, TooManyWaiting) as error:
         if len(turns) > 1:
             _halved(_submit, turns)
-        elif isinstance(error, TenantMoves):  # since this batch was read: the run is made where the tenant goes
+        elif isinstance(error, TenantMoves):  # the run is made where the tenant is opened
             store.give_back_due_times(turns[0].due)
             turns[0].due, turns[0].held_up = [], True
         elif isinstance(error, TooManyWaiting):
