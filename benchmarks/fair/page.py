@@ -64,9 +64,11 @@ def _page(results: dict[str, Any]) -> str:
 
 def _machine(results: dict[str, Any]) -> str:
     shortened = "" if results["scale"] == 1 else f" The times of the scenarios were multiplied by {results['scale']:g}."
+    busy = results["load"] > results["cores"]
+    warning = " **The machine had other work: compare limits and shares here, but no times.**" if busy else ""
     return (
         f"Measured on {results['at'][:10]}: {results['cores']} cores, load {results['load']:g} before it, PostgreSQL "
-        f"{results['postgresql']}, Python {results['python']}.{shortened}"
+        f"{results['postgresql']}, Python {results['python']}.{shortened}{warning}"
     )
 
 
