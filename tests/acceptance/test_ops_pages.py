@@ -64,7 +64,7 @@ def test_nothing_is_cut_off_and_nobody_kept_out_whatever_the_names(context, subt
             page.context.close()
     page = context().new_page()
     page.goto("jobs/")
-    expect(page.locator("main input[name=q]")).to_be_visible()
+    expect(page.locator(".filter input[name=q]")).to_be_visible()
     page.emulate_media(media="print")
     expect(page.locator(".bulk")).to_have_css("position", "static")  # or it lies over a row
 
