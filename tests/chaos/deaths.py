@@ -14,11 +14,11 @@ import psycopg
 import redis
 from django.db import connection
 
-from tests.chaos.world import WORKERS, World
+from tests.chaos.cuts import Cuts
+from tests.chaos.world import World
 
 RECOVERY = 12.0  # seconds between two deaths of the same engine: a supervisor restarts what dies often ever more slowly
 LONGEST_LOCK = 30.0  # seconds
-LONGEST_CUT = 12.0  # seconds
 FIRST = ("database", "host", "packets", "path")  # kinds
 LONGEST_ROUND = 60.0  # seconds beyond those that were asked for
 
@@ -65,20 +65,10 @@ class Deaths:
             "worker stopped in haste": (1, lambda: self._tell(signal.SIGQUIT)),
             "worker stopped in haste, with all its processes": (1, lambda: self._tell(signal.SIGQUIT, everybody=True)),
             "worker interrupted twice": (1, self._interrupt_twice),
-            "path to the database cut": (4, lambda: self._cut_path(slice(0, 1))),
-            "path to broker and cache cut": (4, lambda: self._cut_path(slice(1, 3))),
+            **Cuts(world, chance).kinds(),
         }
-        if not world.paths:
-            del kinds["path to the database cut"], kinds["path to broker and cache cut"]
         if world.lives:
             kinds = {name: kind for name, kind in kinds.items() if not name.startswith("database")}
-        if world.net:
-            kinds |= {
-                "host cut off from the database": (3, lambda: self._cut_host(["database0", "database1"])),
-                "host cut off from broker and cache": (3, lambda: self._cut_host(["broker"])),
-                "host cut off from all engines": (1, lambda: self._cut_host(["database0", "database1", "broker"])),
-                "packets lost": (2, self._lose_packets),
-            }
         self._kinds = kinds
 
     def start(self) -> None:
@@ -199,40 +189,6 @@ class Deaths:
         """A deploy: it ends what it has begun, and a new one takes its place."""
         os.kill(self._worker(), signal.SIGTERM)
         return True
-
-    def _cut_path(self, ways: slice) -> bool:
-        """A worker's host loses a path, both ways or one; deaths go on meanwhile."""
-        cut = self._chance.choice(self._world.paths)[ways]
-        there, back = self._chance.choice([(True, True), (True, False), (False, True)])
-        for path in cut:
-            path.cut(there=there, back=back)
-        self._later(lambda: [path.heal() for path in cut])
-        return True
-
-    def _cut_host(self, names: list[str]) -> bool:
-        """Nothing passes between a worker and these, or nothing one way; deaths go on meanwhile."""
-        net = self._world.net
-        worker, others = net.hosts[f"worker{self._chance.randrange(WORKERS)}"], [net.hosts[name] for name in names]
-        ways = [net.cut, net.cut_one_way, lambda worker, other: net.cut_one_way(other, worker)]
-        cut = self._chance.choice(ways)
-        for other in others:
-            cut(worker, other)
-        self._later(lambda: [net.heal(worker, other) for other in others])
-        return True
-
-    def _lose_packets(self) -> bool:
-        """Between all hosts, some more than TCP makes good at once; deaths go on meanwhile."""
-        net = self._world.net
-        net.loss(self._chance.uniform(0.01, 0.1))
-        net.delay(self._chance.uniform(0, 0.01))
-        self._later(lambda: net.loss(0))
-        self._later(lambda: net.delay(0))
-        return True
-
-    def _later(self, heal: Callable[[], object]) -> None:
-        timer = threading.Timer(self._chance.uniform(1, LONGEST_CUT), heal)
-        timer.daemon = True
-        timer.start()
 
     def _tell(self, number: signal.Signals, *, everybody: bool = False) -> bool:
         """A deploy by a platform that signals all processes, or does not wait; of some workers SIGTERM is SIGQUIT."""
