@@ -17,7 +17,7 @@ from jobs.sql import statement
 from tenants.models import Member
 from tests.acceptance.shots import SHOTS, contact_sheet, shoot
 from tests.acceptance.sized_world import build
-from tests.acceptance.test_ops_pages import FINE, LOOK, RULES_WITHOUT_CONTRAST
+from tests.acceptance.test_ops_pages import FINE, LOOK, RULES_WITHOUT_CONTRAST, UNSTUCK
 
 pytestmark = [
     pytest.mark.long("the look of pages with very few or very many rows, each in several windows"),
@@ -30,8 +30,6 @@ if SHOTS:  # to look at: too many for each run
     others = (0, False), (1, False), (1, True), (15, False), (15, True), (10_000, False)
     WORLDS += [{"count": count, "busy": busy} for count, busy in others]
     WINDOWS = [(width, scheme) for width in (360, 768, 1440, 1920) for scheme in ("light", "dark")]
-# The buttons at the window's end lie over a row: axe takes its links for small, and a picture shows them in its middle.
-UNSTUCK = "document.querySelectorAll('.bulk').forEach(e => { e.style.position = 'static' })"
 MEMBERS = ("", "batches/", "usage/", "webhooks/")
 
 
