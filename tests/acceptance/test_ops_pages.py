@@ -48,7 +48,6 @@ UNSTUCK = "document.querySelectorAll('.bulk').forEach(e => { e.style.position = 
 FINE = {"wide": False, "cut": [], "small": [], "over": [], "right": [], "joined": [], "hides": []}
 
 
-# A world for each window: as it grows older, its times grow wider.
 @pytest.mark.parametrize(("width", "scheme"), WINDOWS)
 def test_nothing_is_cut_off_and_nobody_kept_out_whatever_the_names(context, width, scheme):
     axe, paths = pytest.importorskip("axe_playwright_python.sync_playwright").Axe(), build()
