@@ -74,10 +74,12 @@ def submitting(where: Neighbour, thing: Thing, first: int) -> Iterator[list[int]
     accepted: list[int] = []
     script = SUBMIT.format(thing=thing.pk, first=first)
     argv, environ = fleet.manage("shell", "--verbosity", "0", "-c", script, environ=where.environ)
-    with subprocess.Popen(argv, env=environ, stdout=subprocess.PIPE, text=True) as submitter:
-        before = AnyJob.objects.count()
-        if where.database == connection.settings_dict["NAME"]:
-            wait_until(lambda: AnyJob.objects.count() > before, "it submits")
+    newest = "SELECT coalesce(max(id), 0) FROM jobs"
+    with where.session() as session:
+        before = session.execute(newest).fetchone()
+        submitter = subprocess.Popen(argv, env=environ, stdout=subprocess.PIPE, text=True)
+        wait_until(lambda: session.execute(newest).fetchone() != before, "it submits")
+    with submitter:
         yield accepted
         output, _ = submitter.communicate(timeout=60)
     accepted += json.loads(output.splitlines()[-1])
