@@ -61,7 +61,7 @@ def test_a_verb_moves_a_job_from_its_own_statuses_and_changes_nothing_elsewhere(
 ):
     for status in statuses:
         alone = contextlib.nullcontext() if len(statuses) == 1 else undone()
-        with subtests.test(status), alone:
+        with subtests.test(str(status)), alone:
             moves_or_changes_nothing(name, arrow, status, register)
 
 
