@@ -43,7 +43,7 @@ def running(directory: Path) -> Iterator[Engines]:
 @contextmanager
 def on(url: str, patch: pytest.MonkeyPatch) -> Iterator[None]:
     """Django is on the database of that URL."""
-    connection.close()
+    _leave()
     there = environ.Env.db_url_config(url)
     for name in WHERE:
         patch.setitem(connection.settings_dict, name, there[name])
@@ -52,7 +52,13 @@ def on(url: str, patch: pytest.MonkeyPatch) -> Iterator[None]:
     try:
         yield
     finally:
-        connection.close()
+        _leave()
+
+
+def _leave() -> None:
+    """Close the connection, and forget the version of its server: the next one may be another."""
+    connection.close()
+    vars(connection).pop("pg_version", None)
 
 
 def wait_for_database() -> None:

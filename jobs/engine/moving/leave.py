@@ -20,7 +20,7 @@ from jobs.engine.verbs.limits import locked_slots
 from jobs.engine.verbs.limits import store as store_limits
 from jobs.lifecycle import Status
 from jobs.models import AnyJob, Job, WebhookEndpoint
-from jobs.store import moving, results
+from jobs.store import database_now, moving, results
 from tenants.models import Change, Member, Moving, Tenant, TenantMove, TenantQueue
 from tenants.moving import present_move
 
@@ -180,7 +180,7 @@ def _head(tenant: Tenant, move: TenantMove | None) -> dict[str, Any]:
     members = Member.objects.filter(tenant=tenant).select_related("user")
     head = {
         "tenant": {"slug": tenant.jobs_slug, "name": tenant.jobs_name},
-        "written_at": datetime.now(UTC).isoformat(),
+        "written_at": database_now().isoformat(),
         "limits": {field.name: field.value_from_object(limits) for field in fields},
         "members": sorted(member.user.get_username() for member in members),
         "used": moving.read_book(tenant.pk),

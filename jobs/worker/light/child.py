@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 import traceback
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from types import FrameType
@@ -37,6 +38,13 @@ from jobs.worker.light import LightPool
 from jobs.worker.light.wire import Wire, WireCut
 from jobs.worker.message import WORKER_ID
 from jobs.worker.threads.wakeup import wakeup
+
+
+class _Nothing(deque[object]):
+    """The callbacks of a loop that has ended: it takes no more of them."""
+
+    def append(self, callback: object) -> None:
+        """Leave it out. The rest of the round, which counts on it, ends with an IndexError, and so does the loop."""
 
 
 class LightChild:
@@ -73,7 +81,7 @@ class LightChild:
     def _become_a_bodys_process(self) -> None:
         """Run nothing of the loop in a process that a body forks, and let the parent see the end of this process."""
         self._loop.stop()
-        self._loop._ready.clear()  # type: ignore[attr-defined]  # the tasks of others: they run in the process itself
+        self._loop._ready = _Nothing()  # type: ignore[attr-defined]  # the tasks of others run in the process itself
         self._wire.close()
         self._watch_wire.close()
 
