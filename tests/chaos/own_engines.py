@@ -9,7 +9,7 @@ from pathlib import Path
 import environ
 import pytest
 from django.core.management import call_command
-from django.db import Error, connection
+from django.db import DEFAULT_DB_ALIAS, Error, connection, connections
 
 from embedded import engines
 from embedded.process import Process
@@ -58,7 +58,7 @@ def on(url: str, patch: pytest.MonkeyPatch) -> Iterator[None]:
 def _leave() -> None:
     """Close the connection, and forget the version of its server: the next one may be another."""
     connection.close()
-    vars(connection).pop("pg_version", None)
+    vars(connections[DEFAULT_DB_ALIAS]).pop("pg_version", None)
 
 
 def wait_for_database() -> None:
