@@ -1,8 +1,10 @@
 """This project with a light pool: coroutines, and many seats in each of a few processes."""
 
 from benchmarks import THOROUGH
-from benchmarks.contenders.contender import SLOTS, TENANTS
+from benchmarks.contenders.contender import PROCESSES, SLOTS, TENANTS
 from benchmarks.contenders.ours import Ours
+from benchmarks.public.scenarios import Arrival
+from embedded import fleet
 
 SEATS = 100  # of each process
 
@@ -23,3 +25,21 @@ class Light(Ours):
 
     def fill_with_nothing(self, count: int) -> None:
         self.store("anothing", range(count))
+
+
+class LightSide(Light):
+    """The same in the scenarios of a public benchmark: as many seats as the others have processes or coroutines."""
+
+    name = "light"
+
+    def put(self, n: int, arrival: Arrival) -> None:
+        thing = self.things[arrival.tenant]
+        thing.async_.awork(tenant=arrival.tenant, n=n, seconds=arrival.seconds, payload="x" * arrival.payload)
+
+    def crew(self, workers: int) -> fleet.Command:
+        """Two processes share the seats; with one seat there is one."""
+        from jobs.models import Pool
+
+        processes = min(PROCESSES, workers)
+        Pool.objects.filter(name__in=self.pools).update(seats=workers // processes)
+        return self.worker(processes)

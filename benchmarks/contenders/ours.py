@@ -25,8 +25,10 @@ class Ours:
 
     def prepare(self, tenants: int = TENANTS, slots: int = SLOTS, weights: list[int] | None = None) -> None:
         from benchmarks.workload.models import Thing
+        from jobs.models import Pool
         from jobs.worker.message import run_attempt
 
+        Pool.objects.filter(name__in=self.pools).delete()  # a light pool of an earlier side
         for pool in self.pools:
             purge(run_attempt.app, pool)
         self._calls: dict[tuple[object, ...], Call[...]] = {}

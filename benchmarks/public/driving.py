@@ -3,12 +3,14 @@
 import threading
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import NamedTuple, Protocol
 
-from benchmarks import bells, stage
+from benchmarks import SHORTER, bells, stage
 from benchmarks.bars import Figures
+from benchmarks.contenders.light import LightSide
 from benchmarks.contenders.ours import Ours
 from benchmarks.contenders.procrastinate import Procrastinate
 from benchmarks.public.scenarios import Arrival, Scenario, arrivals
@@ -42,10 +44,11 @@ class Pickup(NamedTuple):
     seconds: float
 
 
-def compare(scenario: Scenario, directory: Path) -> Figures:
-    """Ours, then Procrastinate, in one run."""
+def compare(scenario: Scenario, directory: Path, *, light: bool = False) -> Figures:
+    """Ours, then Procrastinate, in one run; light: between them ours with a light pool."""
+    scenario = replace(scenario, seconds=SHORTER or scenario.seconds)
     figures: Figures = {}
-    for side in (Ours(), Procrastinate()):
+    for side in (Ours(), *([LightSide()] if light else []), Procrastinate()):
         for what, value in _drive(scenario, side, directory).items():
             figures.setdefault(what, {})[side.name] = value
     return figures

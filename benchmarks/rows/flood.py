@@ -1,4 +1,4 @@
-"""flood: 300 single submits a second of ten tenants, for 100 workers.
+"""flood: 300 single submits a second of ten tenants, for 100 workers: processes, seats of a light pool, coroutines.
 
 A scenario of a public benchmark: benchmarks/public/scenarios.py.
 """
@@ -16,4 +16,4 @@ BARS = [
 
 
 def measure(directory: Path) -> Figures:
-    return compare(FLOOD, directory)
+    return compare(FLOOD, directory, light=True)

@@ -1,14 +1,16 @@
 """processes: jobs of a millisecond, of a backlog of 6,000, with 1, 4, 16 and 64 processes on this machine.
 
-The throughput of a public benchmark (docs/compared.md). Beside it Celery's own processes, which show what 64 of them
-cost two cores whoever sends the work, and Procrastinate, which runs coroutines.
+The throughput of a public benchmark (docs/compared.md). Beside it a light pool with as many seats in two processes,
+Celery's own processes, which show what 64 of them cost two cores whoever sends the work, and Procrastinate, which runs
+coroutines.
 """
 
 import time
 from pathlib import Path
 
-from benchmarks import bells, stage
+from benchmarks import SHORTER, bells, stage
 from benchmarks.bars import Bar, Figures
+from benchmarks.contenders.light import LightSide
 from benchmarks.contenders.ours import Ours
 from benchmarks.contenders.plain import Plain
 from benchmarks.contenders.procrastinate import Procrastinate
@@ -27,11 +29,11 @@ BARS = [Bar(of=(f"jobs/s, {crowd}", "ours"), to=(f"jobs/s, {CROWDS[1]}", "ours")
 
 
 def measure(directory: Path) -> Figures:
-    """All three with one process, then all with four, and so on."""
+    """All four with one process, then all with four, and so on."""
     figures: Figures = {}
-    for crowd in CROWDS:
+    for crowd in CROWDS[-1:] if SHORTER else CROWDS:
         rates = figures.setdefault(f"jobs/s, {crowd}", {})
-        for side in (Ours(), Procrastinate()):
+        for side in (Ours(), LightSide(), Procrastinate()):
             rates[side.name] = _rate(_filled(side, crowd), crowd, directory / f"{side.name}{crowd}")
         rates[Plain.name] = _rate(_filled_celery(crowd), crowd, directory / f"{Plain.name}{crowd}")
     return figures
@@ -58,6 +60,6 @@ def _rate(worker: Command, crowd: int, log: Path) -> float:
     with stage.playing(log.parent, log.name, worker):
         bells.wait(2 * WARM * crowd)
         before, since = len(bells.heard()), time.monotonic()
-        until = since + WINDOW
+        until = since + (SHORTER or WINDOW)
         wait_until(lambda: len(bells.heard()) >= 2 * BACKLOG or time.monotonic() > until, "the window ends", 2 * WINDOW)
         return (len(bells.heard()) - before) / 2 / (time.monotonic() - since)

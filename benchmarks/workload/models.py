@@ -48,6 +48,13 @@ class Thing(Asynchronous, models.Model):
         ring("end", tenant, n)
 
     @job
+    async def awork(self, *, tenant: int, n: int, seconds: float, payload: str) -> None:
+        """`work` as a coroutine."""
+        ring("begin", tenant, n)
+        await asyncio.sleep(seconds)
+        ring("end", tenant, n)
+
+    @job
     def ask(self, n: int, *, fails: bool = False) -> None:
         """Asks the database CALLS times, which takes it SECONDS each."""
         may_fail(fails)
