@@ -9,12 +9,11 @@ import sys
 from importlib.metadata import version
 from types import SimpleNamespace
 
-import django
 from django.conf import settings
 from django.core.management import call_command
 from fair import body
+from fair.adapters import _django
 from fair.body import Unsupported
-from psycopg.conninfo import conninfo_to_dict
 
 NEEDS = {"postgresql"}
 VERSION = "dj_queue " + version("dj_queue")
@@ -30,25 +29,9 @@ made = SimpleNamespace()  # by `setup`
 
 
 def configure(dsn: str, at_once: int) -> None:
-    address = conninfo_to_dict(dsn)
-    settings.configure(
-        INSTALLED_APPS=["dj_queue"],
-        DATABASES={
-            "default": {
-                "ENGINE": "django.db.backends.postgresql",
-                "NAME": address["dbname"],
-                "USER": address.get("user", ""),
-                "PASSWORD": address.get("password", ""),
-                "HOST": address.get("host", ""),
-                "PORT": address.get("port", ""),
-                "CONN_MAX_AGE": 600,  # "It can materially improve worker throughput by reusing ... connections"
-            }
-        },
-        TASKS={"default": {"BACKEND": "dj_queue.backend.DjQueueBackend", "QUEUES": [], "OPTIONS": _options(at_once)}},
-        USE_TZ=True,
-        LOGGING_CONFIG=None,
-    )
-    django.setup()
+    # Connections last: "It can materially improve worker throughput by reusing ... connections".
+    tasks = {"BACKEND": "dj_queue.backend.DjQueueBackend", "QUEUES": [], "OPTIONS": _options(at_once)}
+    _django.configure(dsn, "dj_queue", tasks)
 
 
 def _options(at_once: int) -> dict:

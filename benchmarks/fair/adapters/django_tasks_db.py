@@ -9,12 +9,11 @@ import signal
 import sys
 from importlib.metadata import version
 
-import django
 from django.conf import settings
 from django.core.management import call_command
 from fair import body
+from fair.adapters import _django
 from fair.body import Unsupported
-from psycopg.conninfo import conninfo_to_dict
 
 NEEDS = {"postgresql"}
 VERSION = "django-tasks-db " + version("django-tasks-db")
@@ -27,25 +26,7 @@ PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
 
 
 def configure(dsn: str) -> None:
-    address = conninfo_to_dict(dsn)
-    settings.configure(
-        INSTALLED_APPS=["django_tasks_db"],
-        DATABASES={
-            "default": {
-                "ENGINE": "django.db.backends.postgresql",
-                "NAME": address["dbname"],
-                "USER": address.get("user", ""),
-                "PASSWORD": address.get("password", ""),
-                "HOST": address.get("host", ""),
-                "PORT": address.get("port", ""),
-                "CONN_MAX_AGE": 600,
-            }
-        },
-        TASKS={"default": {"BACKEND": "django_tasks_db.DatabaseBackend", "QUEUES": ["default"]}},
-        USE_TZ=True,
-        LOGGING_CONFIG=None,
-    )
-    django.setup()
+    _django.configure(dsn, "django_tasks_db", {"BACKEND": "django_tasks_db.DatabaseBackend", "QUEUES": ["default"]})
 
 
 def __getattr__(name: str):
