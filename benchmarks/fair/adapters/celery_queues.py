@@ -18,7 +18,7 @@ DOCS = "https://docs.celeryq.dev/en/stable/userguide/routing.html"
 MOST_QUEUES = 1000  # names on the command line of a worker
 
 app = Celery("fair", broker=os.environ.get("REDIS_URL"), set_as_current=False)
-OPTIONS = {"queue_order_strategy": "round_robin", "visibility_timeout": plain.VISIBLE}
+OPTIONS = {**plain.OPTIONS, "queue_order_strategy": "round_robin"}
 app.conf.update(plain.app.conf.changes, broker_transport_options=OPTIONS)
 _queues: list[str] = []
 
