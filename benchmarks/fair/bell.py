@@ -25,6 +25,7 @@ class Ring(NamedTuple):
     tenant: str
     id: int
     link: int
+    pid: int = 0  # of the body; none is told of a CUT
 
 
 class Bell:
@@ -86,9 +87,9 @@ class _Link:
         *lines, self._rest = (self._rest + data).split(b"\n")
         ends = 0
         for line in lines:
-            event, tenant, number, _ = line.decode().split()
+            event, tenant, number, pid = line.decode().split()
             id = int(number)
-            rings.append(Ring(moment, event, tenant, id, self._number))
+            rings.append(Ring(moment, event, tenant, id, self._number, int(pid)))
             if event == START:
                 self._running[id] = tenant
             else:

@@ -45,6 +45,10 @@ class Worker:
     def alive(self) -> bool:
         return self._process.poll() is None
 
+    def stop(self) -> None:
+        """Ask it to stop."""
+        self._process.terminate()
+
     def kill(self) -> None:
         """With all its processes, at once."""
         with suppress(ProcessLookupError):

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from itertools import islice
 
 import psycopg
+import redis
 
 from . import history, usage
-from .bell import END, Bell, Ring
+from .bell import END, START, Bell, Ring
 from .engines import Engines
 from .history import Limits, Run
 from .peers import Peer, PeerError, Worker
@@ -17,6 +18,7 @@ Figures = dict[str, float | None]
 
 WARM, WARM_SLOTS = "warm", 1000  # a tenant whose jobs only show that all workers run
 WARM_PATIENCE, WARM_SECONDS = 60.0, 0.2
+FULL_PATIENCE = 15.0
 BULK = 200  # jobs in one submit
 POLL = 0.02
 SESSIONS = """SELECT count(*) FROM pg_stat_activity
@@ -68,14 +70,22 @@ class Scene:
         for tenant, slots in tenants.items():
             self.limits.set(tenant, slots, since)
 
-    def start(self, workers: int, at_once: int) -> None:
-        """Start workers for so many bodies at once each, and wait until all have run some. Raises PeerError."""
+    def start(self, workers: int, at_once: int, *, filled: bool = False) -> None:
+        """Start workers for so many bodies at once each, and wait until all have run some. Raises PeerError.
+
+        filled: jobs wait already, and no job of the warm-up would come before them; so wait until as many bodies run
+        as were asked for. With a queue that never runs so many it is over after FULL_PATIENCE.
+        """
         most = self.peer.about["most_at_once"] or at_once * workers
         at_once = min(at_once, most // workers)
         self.asked_at_once, self._meant = at_once * workers, workers
         for _ in range(workers):
             self.more(at_once)
         many = self.asked_at_once
+        if filled:
+            self.wait(lambda: bool(self.rings), WARM_PATIENCE, "the first bodies run")
+            self.wait(lambda: self.running() >= many, FULL_PATIENCE)
+            return
         bodies = [_body(-1 - n, WARM_SECONDS) for n in range(many)]
         for begin in range(0, many, BULK):
             self.peer.submit(WARM, bodies[begin : begin + BULK])
@@ -120,7 +130,7 @@ class Scene:
         self.limits.set(tenant, slots, asked if higher else time.monotonic())
         return asked
 
-    def wait(self, met: Callable[[], bool], patience: float, what: str = "") -> bool:
+    def wait(self, met: Callable[[], bool], patience: float, what: str = "", *, every: float = POLL) -> bool:
         """Wait until `met`. After so many seconds return False, or raise PeerError if it was necessary (`what`)."""
         deadline = time.monotonic() + patience
         while not met():
@@ -130,7 +140,7 @@ class Scene:
                 if what:
                     raise PeerError(f"Not within {patience:g} s: {what}. {_last_line(self.workers)}")
                 return False
-            time.sleep(POLL)
+            time.sleep(every)
         return True
 
     def meter(self) -> "Meter":
@@ -149,6 +159,10 @@ class Scene:
         shares = {f"wait_p{percent}_s": history.quantile(waits, percent) for percent in (50, 95, 99)}
         return {**shares, "wait_worst_s": max(waits)}
 
+    def running(self) -> int:
+        """How many bodies run now."""
+        return sum(1 if ring.event == START else -1 for ring in self.rings)
+
     def runs(self) -> list[Run]:
         return history.runs(self.rings)
 
@@ -163,11 +177,16 @@ class Scene:
             "at_once": self.asked_at_once,
         }
 
-    def sessions(self) -> int:
-        """Sessions at the run's database, but the caller's."""
+    def connections(self) -> Figures:
+        """Sessions at the run's database and connections to Redis, but the caller's."""
         with psycopg.connect(self.urls["postgresql"]) as server:
             row = server.execute(SESSIONS).fetchone()
-            return int(row[0]) if row else 0
+        with redis.Redis.from_url(self.urls["redis"]) as server_of_redis:
+            clients = len(server_of_redis.client_list()) - 1
+        return {
+            "sessions": int(row[0]) if row else 0,
+            "redis_connections": clients if "redis" in self.peer.about["needs"] else None,
+        }
 
     def memory(self) -> float:
         """MiB of all workers."""

@@ -32,5 +32,5 @@ def play(scene: Scene) -> Figures:
         time.sleep(LATE)
         used = meter.read()
     waits = scene.wait_figures([job for job in scene.jobs.values() if job.tenant != NOISY], time.monotonic())
-    there = {"memory_mib": scene.memory(), "sessions": scene.sessions()}
+    there = {"memory_mib": scene.memory(), **scene.connections()}
     return {**scene.bounds(), **waits, **used, **bystander.figures(), **there}

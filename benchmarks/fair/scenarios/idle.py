@@ -24,7 +24,7 @@ def play(scene: Scene) -> Figures:
         "cpu_ms_per_s": meter.read()["cpu_ms_per_s"],
         "transactions_per_s": commits / lasted,
         "memory_mib": scene.memory(),
-        "sessions": scene.sessions(),
+        **scene.connections(),
     }
 
 

@@ -28,4 +28,4 @@ def play(scene: Scene) -> Figures:
     time.sleep(LATE)
     used = meter.read()
     waits = scene.wait_figures([job for job in scene.jobs.values() if job.tenant != NOISY], time.monotonic())
-    return {**scene.bounds(), **waits, **used, "memory_mib": scene.memory(), "sessions": scene.sessions()}
+    return {**scene.bounds(), **waits, **used, "memory_mib": scene.memory(), **scene.connections()}

@@ -24,10 +24,10 @@ def play(scene: Scene) -> Figures:
     for tenant in TENANTS:
         scene.fill(tenant, [SECONDS] * JOBS)
     stored = time.monotonic()
-    scene.wait(lambda: _running(scene) == len(scene.jobs), PATIENCE)
+    scene.wait(lambda: scene.running() == len(scene.jobs), PATIENCE)
     time.sleep(SETTLE)
     starts = [ring.moment for ring in scene.rings if ring.event == START]
-    there, memory = _running(scene), scene.memory()
+    there, memory = scene.running(), scene.memory()
     return {
         **scene.bounds(),
         "in_flight": there,
@@ -37,9 +37,5 @@ def play(scene: Scene) -> Figures:
         "memory_mib": memory,
         "memory_mib_per_1000": memory / there * THOUSAND if there else None,
         "more_mib_per_1000": (memory - before) / there * THOUSAND if there else None,
-        "sessions": scene.sessions(),
+        **scene.connections(),
     }
-
-
-def _running(scene: Scene) -> int:
-    return sum(1 if ring.event == START else -1 for ring in scene.rings)
