@@ -12,7 +12,7 @@ from typing import Any
 from embedded import EmbeddedError, orphans, signals
 from embedded.processes import Processes
 
-from . import engines, run, scenarios, venvs
+from . import engines, run, scenarios, usage, venvs
 
 
 def main() -> int:
@@ -24,10 +24,10 @@ def main() -> int:
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
         "cores": os.cpu_count(),
         "python": platform.python_version(),
-        "load": round(os.getloadavg()[0], 1),
+        "busy": round(usage.busy(), 2),
         "scale": arguments.scale,
         "peers": {},
-        "scenarios": {name: scenarios.words(name) for name in arguments.scenarios},
+        "scenarios": {name: scenarios.words(name, long=arguments.long) for name in arguments.scenarios},
         "runs": [],
     }
     pythons = {}
@@ -57,7 +57,7 @@ def main() -> int:
         return 2
     finally:
         orphans.sweep(spared=Processes())
-    _say(f"{arguments.json} has all figures; python -m benchmarks.fair.page {arguments.json} makes the page.")
+    _say(f"{arguments.json} has all figures; python -m benchmarks.fair.page makes the page from it, and from several.")
     return int(any(told["failed"] and not told["not_offered"] for told in results["runs"]))
 
 

@@ -1,6 +1,7 @@
-"""`python -m benchmarks.fair.page fair.json`: keep the results, and write docs/fair.md and its charts from them.
+"""`python -m benchmarks.fair.page a.json b.json`: keep the results, and write docs/fair.md and its charts from them.
 
-Only this module knows which adapters are this project's own. Where another queue is better, the page says so first.
+Only this module knows which adapters are this project's own. Where another queue is better, the page says so first. Of
+several results each figure is a median; where they disagree on an order, the page has none.
 """
 
 import json
@@ -11,8 +12,10 @@ from typing import Any
 
 from . import charts
 from .charts import Row
-from .figures import LOWER, NEITHER, SHOWN, known, written
+from .figures import NEITHER, SHOWN, known, written
 from .peers import HERE, HOME
+from .scene import Figures
+from .several import Several
 
 RESULTS, PAGE, PICTURES = HERE / "results.json", HOME / "docs" / "fair.md", HOME / "docs" / "pictures"
 TEMPLATE = HERE / "page.md"
@@ -28,14 +31,17 @@ TITLES = {
     "idle": "Nothing to do", "waiting": "A thousand bodies that wait", "snapshot": "A snapshot is left open",
 }  # fmt: skip
 CLEARLY = 0.1  # of the value: a smaller difference is noise
+BUSY = 0.2  # of the cores: with more in use before it, a run measures the other work
+DIGITS = 5  # of a figure that is kept
 WAITS = ("flood", "long_short", "ten_thousand")
 HEADS = {"strict": "strict", "per worker": "of each worker", "none": "none"}
 
 
-def files(results: dict[str, Any]) -> dict[Path, str]:
+def files(results: list[dict[str, Any]]) -> dict[Path, str]:
     """The page and its charts, by path."""
-    made = {PAGE: _page(results)}
-    for scenario, drawn in _charts(results):
+    runs = Several(results)
+    made = {PAGE: _page(runs)}
+    for scenario, drawn in _charts(runs):
         made[PICTURES / f"fair-{scenario}.svg"] = drawn
     return made
 
@@ -44,15 +50,15 @@ def name(peer: str) -> str:
     return OWN.get(peer) or NAMES.get(peer, peer)
 
 
-def _page(results: dict[str, Any]) -> str:
+def _page(runs: Several) -> str:
     values = {
-        "MACHINE": _machine(results),
-        "BETTER": _table(["scenario", "figure", "best", *OWN.values()], _better(results)),
-        "SCENARIOS": "\n".join(_scenario(results, scenario) for scenario in results["scenarios"]),
-        "QUEUES": _table(["queue", "version", "limit of a tenant, as its docs promise", "set up by"], _queues(results)),
+        "MACHINE": _machine(runs),
+        "BETTER": _table(["scenario", "figure", "best", *OWN.values()], _better(runs)),
+        "SCENARIOS": "\n".join(_scenario(runs, scenario) for scenario in runs.scenarios),
+        "QUEUES": _table(["queue", "version", "limit of a tenant, as its docs promise", "set up by"], _queues(runs)),
         "MISSING": "\n".join(
             f"- {name(peer)}: not installed: {about['not_installed']}"
-            for peer, about in results["peers"].items()
+            for peer, about in runs.peers.items()
             if "not_installed" in about
         ),
     }
@@ -62,49 +68,67 @@ def _page(results: dict[str, Any]) -> str:
     return text
 
 
-def _machine(results: dict[str, Any]) -> str:
-    shortened = "" if results["scale"] == 1 else f" The times of the scenarios were multiplied by {results['scale']:g}."
-    busy = results["load"] > results["cores"]
-    warning = " **The machine had other work: compare limits and shares here, but no times.**" if busy else ""
+def _machine(runs: Several) -> str:
+    first, days = runs.first, sorted({result["at"][:10] for result in runs.results})
+    shortened = "" if first["scale"] == 1 else f" The times of the scenarios were multiplied by {first['scale']:g}."
+    busy = max(result["busy"] for result in runs.results)
+    warning = " **The machine had other work: compare limits and shares here, but no times.**" if busy > BUSY else ""
+    versions = f"PostgreSQL {first['postgresql']}, Python {first['python']}"
     return (
-        f"Measured on {results['at'][:10]}: {results['cores']} cores, load {results['load']:g} before it, PostgreSQL "
-        f"{results['postgresql']}, Python {results['python']}.{shortened}{warning}"
+        f"Measured {_times(len(runs.results))} on {' and '.join(days)}: {first['cores']} cores, of whose "
+        f"time {busy:.0%} was in use before it, {versions}.{shortened}{warning}"
     )
 
 
-def _figures(results: dict[str, Any], scenario: str) -> dict[str, dict[str, float | None]]:
+def _times(count: int) -> str:
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")
+
+
+def _figures(runs: Several, scenario: str) -> dict[str, Figures]:
     """By peer, ours first."""
-    found = {
-        run["peer"]: run["figures"] for run in results["runs"] if run["scenario"] == scenario and not run["failed"]
-    }
+    found = runs.figures(scenario)
     return {peer: found[peer] for peer in sorted(found, key=lambda peer: (peer not in OWN, name(peer).lower()))}
 
 
-def _better(results: dict[str, Any]) -> Iterator[list[str]]:
-    """Where another queue is clearly better than both of ours."""
-    for scenario in results["scenarios"]:
-        by_peer = _figures(results, scenario)
+def _better(runs: Several) -> Iterator[list[str]]:
+    """Where another queue is clearly better than both of ours in all runs, and where the runs disagree on that."""
+    for scenario in runs.scenarios:
+        together = _figures(runs, scenario)
         for figure in SHOWN[scenario]:
-            direction = known(figure).better
-            values = {peer: value for peer, told in by_peer.items() if (value := told.get(figure)) is not None}
-            own = [value for peer, value in values.items() if peer in OWN]
-            others = {peer: value for peer, value in values.items() if peer not in OWN}
-            if direction == NEITHER or not own or not others:
+            clearly = runs.agree(scenario, lambda told, figure=figure: bool(_ahead(told, figure)))  # type: ignore[misc]
+            if clearly is False:
                 continue
-            choose = min if direction == LOWER else max
-            best, own_best = choose(others, key=lambda peer: others[peer]), choose(own)
-            if direction * (others[best] - own_best) > CLEARLY * abs(own_best) and written(
-                figure, others[best]
-            ) != written(figure, own_best):
-                beyond = by_peer[best].get("violations") or 0
-                remark = f"; {beyond:,.0f} starts beyond a limit" if beyond else ""
-                cells = [f"{name(best)}: **{written(figure, others[best])}**{remark}"]
-                cells += [written(figure, values.get(peer)) for peer in OWN]
-                yield [TITLES[scenario], known(figure).label, *cells]
+            own = [written(figure, together.get(peer, {}).get(figure)) for peer in OWN]
+            best = _best(runs, scenario, figure) if clearly else "not ordered: the runs disagree"
+            yield [TITLES[scenario], known(figure).label, best, *own]
 
 
-def _scenario(results: dict[str, Any], scenario: str) -> str:
-    by_peer = _figures(results, scenario)
+def _ahead(told: dict[str, Figures], figure: str) -> str:
+    """The best of the others if it is clearly better than both of ours, else nothing."""
+    direction = known(figure).better
+    values = {peer: value for peer, figures in told.items() if (value := figures.get(figure)) is not None}
+    own = [value for peer, value in values.items() if peer in OWN]
+    others = {peer: value for peer, value in values.items() if peer not in OWN}
+    if direction == NEITHER or not own or not others:
+        return ""
+    best, ours = max(others, key=lambda peer: direction * others[peer]), max(own, key=lambda value: direction * value)
+    clearly = direction * (others[best] - ours) > CLEARLY * abs(ours)
+    return best if clearly and written(figure, others[best]) != written(figure, ours) else ""
+
+
+def _best(runs: Several, scenario: str, figure: str) -> str:
+    """The best of all runs, or those that were the best of one."""
+    together = runs.figures(scenario)
+    cells = []
+    for peer in dict.fromkeys(_ahead(told, figure) for told in runs.each(scenario)):
+        beyond = together[peer].get("violations") or 0
+        remark = f"; {beyond:,.0f} starts beyond a limit" if beyond else ""
+        cells.append(f"{name(peer)}: **{written(figure, together[peer][figure])}**{remark}")
+    return " or ".join(cells)
+
+
+def _scenario(runs: Several, scenario: str) -> str:
+    by_peer = _figures(runs, scenario)
     columns = [figure for figure in SHOWN[scenario] if any(told.get(figure) is not None for told in by_peer.values())]
     rows = []
     for peer, told in by_peer.items():
@@ -116,29 +140,32 @@ def _scenario(results: dict[str, Any], scenario: str) -> str:
         *(["most at once / limit"] if "violations" in columns else []),
         *(known(each).label for each in columns),
     ]
-    parts = [f"### {TITLES[scenario]}", results["scenarios"][scenario]]
-    if any(scenario == drawn for drawn, _ in _charts(results)):
+    times = runs.times(scenario)
+    fewer = f" Measured {_times(times)}." if times < len(runs.results) else ""
+    parts = [f"### {TITLES[scenario]}", runs.scenarios[scenario] + fewer]
+    if any(scenario == drawn for drawn, _ in _charts(runs)):
         parts.append(f"![{CHARTED[scenario]}](pictures/fair-{scenario}.svg)")
     parts.append(_table(heads, rows))
-    parts += _not_played(results, scenario)
+    parts += _not_played(runs, scenario)
     return "\n\n".join(parts) + "\n"
 
 
-def _most(told: dict[str, float | None]) -> str:
+def _most(told: Figures) -> str:
     return f"{told['most']:.0f} / {told['limit']:.0f}"
 
 
-def _not_played(results: dict[str, Any], scenario: str) -> list[str]:
-    lines = [
-        f"- {name(run['peer'])}: {'not offered' if run['not_offered'] else 'failed'}: {run['failed']}"
-        for run in results["runs"]
-        if run["scenario"] == scenario and run["failed"]
-    ]
+def _not_played(runs: Several, scenario: str) -> list[str]:
+    times = runs.times(scenario)
+    lines = []
+    for failure in runs.failures(scenario):
+        how = "not offered" if failure.not_offered else "failed"
+        part = f" in {failure.times} of {times} runs" if times > 1 and not failure.not_offered else ""
+        lines.append(f"- {name(failure.peer)}: {how}{part}: {failure.reason}")
     return ["\n".join(lines)] if lines else []
 
 
-def _queues(results: dict[str, Any]) -> Iterator[list[str]]:
-    for peer, about in results["peers"].items():
+def _queues(runs: Several) -> Iterator[list[str]]:
+    for peer, about in runs.peers.items():
         if "not_installed" not in about:
             docs = about["docs"]
             link = f"[{'its docs' if docs.startswith('http') else docs.removesuffix('.md')}]({docs})"
@@ -162,9 +189,10 @@ CHARTED = {
 }
 
 
-def _charts(results: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _charts(runs: Several) -> Iterator[tuple[str, str]]:
+    """Their rows are in the order of the tables, not in that of a figure, on which two runs may disagree."""
     for scenario, title in CHARTED.items():
-        by_peer = _figures(results, scenario)
+        by_peer = _figures(runs, scenario)
         if not by_peer:
             continue
         if scenario in WAITS:
@@ -172,31 +200,36 @@ def _charts(results: dict[str, Any]) -> Iterator[tuple[str, str]]:
                 Row(name(peer), told["wait_p50_s"], told["wait_p95_s"], _waited(told), peer in OWN)
                 for peer, told in by_peer.items()
             ]
-            yield scenario, charts.ranges(title, "s", sorted(rows, key=lambda row: row.high), 0.001)
+            yield scenario, charts.ranges(title, "s", rows, 0.001)
         else:
             figure = {"zipf": "jain", "waiting": "in_flight"}[scenario]
             rows = [
                 Row(name(peer), 0, told[figure] or 0.0, written(figure, told[figure]) + _beyond(told), peer in OWN)
                 for peer, told in by_peer.items()
             ]
-            rows.sort(key=lambda row: -row.high)
             yield scenario, charts.bars(title, rows, {"zipf": 1.0, "waiting": 1000.0}[scenario])
 
 
-def _waited(told: dict[str, float | None]) -> str:
+def _waited(told: Figures) -> str:
     return f"{written('wait_p50_s', told['wait_p50_s'])} to {written('wait_p95_s', told['wait_p95_s'])}{_beyond(told)}"
 
 
-def _beyond(told: dict[str, float | None]) -> str:
+def _beyond(told: Figures) -> str:
     return " (over limits)" if told.get("violations") else ""
 
 
+def kept(results: dict[str, Any]) -> dict[str, Any]:
+    """As they are kept: figures have DIGITS digits."""
+    return json.loads(json.dumps(results), parse_float=lambda written: float(f"{float(written):.{DIGITS}g}"))
+
+
 def main() -> None:
-    results = json.loads(Path(sys.argv[1]).read_text())
+    results = [kept(json.loads(Path(path).read_text())) for path in sys.argv[1:]]
+    made = files(results)
     RESULTS.write_text(json.dumps(results, indent=1) + "\n")
     for old in PICTURES.glob("fair-*.svg"):
         old.unlink()
-    for path, text in files(results).items():
+    for path, text in made.items():
         path.write_text(text)
 
 

@@ -7,14 +7,16 @@ import re
 import signal
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
-from benchmarks.fair import body, charts, history, page, scenarios, venvs
+from benchmarks.fair import body, charts, history, ideal, page, scenarios, usage, venvs
 from benchmarks.fair.bell import CUT, END, START, Bell, Ring
 from benchmarks.fair.figures import SHOWN
 from benchmarks.fair.host import VERBS
 from benchmarks.fair.peers import HERE
+from benchmarks.fair.scenarios import zipf
 from embedded import REPOSITORY
 from tests.waiting import wait_until
 
@@ -27,21 +29,82 @@ def test_the_page_and_its_charts_have_the_figures_of_the_results():
         assert path.read_text() == text, f"python -m benchmarks.fair.page {page.RESULTS} writes {path} anew"
 
 
-def test_the_page_says_first_where_another_queue_is_better():
+FIGURES = {"violations": 0, "most": 5, "limit": 8, "wait_p50_s": 0.02, "wait_p95_s": 0.4, "jobs_per_s": 70.0}
+OTHER = {"violations": 3, "most": 10, "limit": 8, "wait_p50_s": 9.0, "wait_p95_s": 9.5, "jobs_per_s": 90.0}
+
+
+def results(ours: dict[str, Any], celery: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """One run of a flood with two queues."""
     run = {"scenario": "flood", "failed": "", "not_offered": False, "seconds": 9.0}
-    figures = {"violations": 0, "most": 5, "limit": 8, "wait_p50_s": 0.02, "wait_p95_s": 0.4, "jobs_per_s": 70.0}
-    other = {"violations": 3, "most": 10, "limit": 8, "wait_p50_s": 9.0, "wait_p95_s": 9.5, "jobs_per_s": 90.0}
-    results = {
-        **{"at": "2026-11-28", "cores": 2, "load": 0.1, "python": "3.13", "postgresql": "18.1", "scale": 1.0},
-        "peers": {"celery": {"not_installed": "no net"}},
+    return {
+        **{"at": "2026-11-28", "cores": 2, "busy": 0.01, "python": "3.13", "postgresql": "18.1", "scale": 1.0},
+        "peers": {"oban": {"not_installed": "no net"}},
         "scenarios": {"flood": "Words."},
-        "runs": [{"peer": "ours", "figures": figures, **run}, {"peer": "celery", "figures": other, **run}],
+        "runs": [{"peer": "ours", "figures": ours, **run}, {"peer": "celery", "figures": celery, **run}],
+        **more,
     }
-    text = page.files(results)[page.PAGE]
-    first = text[text.index("## Where others") : text.index("## How it is measured")]
+
+
+def better(*several: dict[str, Any]) -> str:
+    text = page.files(list(several))[page.PAGE]
+    return text[text.index("## Where others") : text.index("## How it is measured")]
+
+
+def test_the_page_says_first_where_another_queue_is_better():
+    first = better(results(FIGURES, OTHER))
     assert "| One tenant floods | jobs/s | Celery: **90.0**; 3 starts beyond a limit | – | 70.0 |" in first
     assert "wait p95" not in first
-    assert "- Celery: not installed: no net" in text
+    assert "- Oban (Python): not installed: no net" in page.files([results(FIGURES, OTHER)])[page.PAGE]
+
+
+def test_several_runs_state_an_order_only_if_all_of_them_have_it():
+    slow = OTHER | {"jobs_per_s": 75.0}  # ahead, but not clearly
+    assert "| jobs/s | Celery: **80.0**" in better(
+        results(FIGURES, OTHER),
+        results(FIGURES, OTHER | {"jobs_per_s": 80.0}),
+        results(FIGURES, OTHER | {"jobs_per_s": 80.0}),
+    )
+    assert "| jobs/s | not ordered: the runs disagree | – | 70.0 |" in better(
+        results(FIGURES, OTHER), results(FIGURES, slow), results(FIGURES, OTHER)
+    )
+    assert "jobs/s" not in better(results(FIGURES, slow), results(FIGURES, slow))
+
+
+def test_several_runs_show_the_median_and_the_worst_of_what_must_not_happen():
+    broken = FIGURES | {"violations": 1, "most": 9, "wait_p50_s": 0.9}
+    text = page.files([results(FIGURES, OTHER), results(broken, OTHER), results(FIGURES, OTHER)])[page.PAGE]
+    assert "| **this, ordinary pool** | 9 / 8 | 1 | 0.020 | 0.400 | 70.0 |" in text
+    assert "Measured 3 times on 2026-11-28" in text
+
+
+def test_the_page_says_what_a_run_could_not_play_and_that_the_machine_had_other_work():
+    failed = results(FIGURES, OTHER, busy=0.6)
+    failed["runs"][1] |= {"failed": "It ended.", "figures": {}}
+    text = page.files([results(FIGURES, OTHER), failed])[page.PAGE]
+    assert "- Celery: failed in 1 of 2 runs: It ended." in text
+    assert "The machine had other work" in text
+    assert "jobs/s | not ordered" in better(results(FIGURES, OTHER), failed)
+
+
+def test_runs_of_different_kinds_are_not_put_together():
+    with pytest.raises(ValueError, match="differ in scale"):
+        page.files([results(FIGURES, OTHER), results(FIGURES, OTHER, scale=0.5)])
+    with pytest.raises(ValueError, match="differ in the scenario flood"):
+        page.files([results(FIGURES, OTHER), results(FIGURES, OTHER, scenarios={"flood": "Others."})])
+
+
+def test_the_words_of_the_shares_have_the_index_that_an_ideal_scheduler_reaches():
+    jobs, places = zipf.backlogs(), zipf.WORKERS * zipf.AT_ONCE
+    begins = range(int(zipf.WARM), int(zipf.FULL + zipf.WARM) + 1, 3)  # some workers take longer to start
+    worst = min(ideal.index(jobs, places, zipf.SLOTS, begin, begin + zipf.WINDOW) for begin in begins)
+    assert f"{worst:.3f}" == "0.997"
+    assert "Jain's index of 0.997" in zipf.WORDS
+
+
+def test_an_ideal_scheduler_takes_the_least_served_tenant_within_its_slots():
+    jobs = {"long": [4.0] * 9, "short": [1.0] * 9}
+    assert ideal.index(jobs, places=1, slots=1, begin=0.0, end=8.0) == 1.0
+    assert ideal.index({"one": [1.0] * 9, "two": []}, places=4, slots=2, begin=0.0, end=4.0) == 0.5
 
 
 def test_the_runner_names_no_queue_and_imports_nothing_of_this_project():
@@ -107,7 +170,17 @@ def test_a_body_whose_process_is_killed_has_ended_at_that_moment():
             process.send_signal(signal.SIGKILL)
         wait_until(lambda: len(bell.rings) == 2, "the bell sees the death")
     assert [(ring.event, ring.id) for ring in bell.rings] == [(START, 7), (CUT, 7)]
+    assert bell.rings[0].pid == process.pid
     assert history.runs(bell.rings)[0].cut
+
+
+def test_the_processes_of_a_worker_are_found():
+    code = "import os; os.fork() or os.execvp('sleep', ['sleep', '60']); print(flush=True); os.wait()"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, start_new_session=True) as process:
+        process.stdout.readline()
+        assert len(usage.tree([process.pid])) == 2
+        os.killpg(process.pid, signal.SIGKILL)
+    assert 0 <= usage.busy() <= 1
 
 
 def ring(moment: float, event: str, id: int, tenant: str = "a") -> Ring:
