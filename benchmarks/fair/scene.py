@@ -17,7 +17,7 @@ from .peers import Peer, PeerError, Worker
 Figures = dict[str, float | None]
 
 WARM, WARM_SLOTS = "warm", 1000  # a tenant whose jobs only show that all workers run
-WARM_PATIENCE, WARM_SECONDS = 60.0, 0.2
+WARM_PATIENCE, WARM_SECONDS = 180.0, 0.2
 FULL_PATIENCE = 15.0
 BULK = 200  # jobs in one submit
 POLL = 0.02

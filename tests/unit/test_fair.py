@@ -1,96 +1,29 @@
-"""The suite that compares queues: the page has the figures of the results, the runner knows no queue."""
+"""The suite that compares queues: its runner knows no queue, and believes the bodies only."""
 
 import ast
-import json
 import os
 import re
 import signal
 import subprocess
 import sys
-from typing import Any
+import time
+from types import SimpleNamespace
+from typing import Any, ClassVar
 
 import pytest
 
-from benchmarks.fair import body, charts, history, ideal, page, scenarios, usage, venvs
+from benchmarks.fair import body, history, ideal, page, scenarios, usage, venvs
 from benchmarks.fair.bell import CUT, END, START, Bell, Ring
 from benchmarks.fair.figures import SHOWN
 from benchmarks.fair.host import VERBS
 from benchmarks.fair.peers import HERE
 from benchmarks.fair.scenarios import zipf
+from benchmarks.fair.scene import WARM, Scene
 from embedded import REPOSITORY
 from tests.waiting import wait_until
 
 PRODUCT = ("jobs", "tenants", "plumbing", "reports", "scheduler_project", "workload", "contenders")
 ADAPTERS = sorted((HERE / "adapters").glob("[!_]*.py"))
-
-
-def test_the_page_and_its_charts_have_the_figures_of_the_results():
-    for path, text in page.files(json.loads(page.RESULTS.read_text())).items():
-        assert path.read_text() == text, f"python -m benchmarks.fair.page {page.RESULTS} writes {path} anew"
-
-
-FIGURES = {"violations": 0, "most": 5, "limit": 8, "wait_p50_s": 0.02, "wait_p95_s": 0.4, "jobs_per_s": 70.0}
-OTHER = {"violations": 3, "most": 10, "limit": 8, "wait_p50_s": 9.0, "wait_p95_s": 9.5, "jobs_per_s": 90.0}
-
-
-def results(ours: dict[str, Any], celery: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """One run of a flood with two queues."""
-    run = {"scenario": "flood", "failed": "", "not_offered": False, "seconds": 9.0}
-    return {
-        **{"at": "2026-11-28", "cores": 2, "busy": 0.01, "python": "3.13", "postgresql": "18.1", "scale": 1.0},
-        "peers": {"oban": {"not_installed": "no net"}},
-        "scenarios": {"flood": "Words."},
-        "runs": [{"peer": "ours", "figures": ours, **run}, {"peer": "celery", "figures": celery, **run}],
-        **more,
-    }
-
-
-def better(*several: dict[str, Any]) -> str:
-    text = page.files(list(several))[page.PAGE]
-    return text[text.index("## Where others") : text.index("## How it is measured")]
-
-
-def test_the_page_says_first_where_another_queue_is_better():
-    first = better(results(FIGURES, OTHER))
-    assert "| One tenant floods | jobs/s | Celery: **90.0**; 3 starts beyond a limit | – | 70.0 |" in first
-    assert "wait p95" not in first
-    assert "- Oban (Python): not installed: no net" in page.files([results(FIGURES, OTHER)])[page.PAGE]
-
-
-def test_several_runs_state_an_order_only_if_all_of_them_have_it():
-    slow = OTHER | {"jobs_per_s": 75.0}  # ahead, but not clearly
-    assert "| jobs/s | Celery: **80.0**" in better(
-        results(FIGURES, OTHER),
-        results(FIGURES, OTHER | {"jobs_per_s": 80.0}),
-        results(FIGURES, OTHER | {"jobs_per_s": 80.0}),
-    )
-    assert "| jobs/s | not ordered: the runs disagree | – | 70.0 |" in better(
-        results(FIGURES, OTHER), results(FIGURES, slow), results(FIGURES, OTHER)
-    )
-    assert "jobs/s" not in better(results(FIGURES, slow), results(FIGURES, slow))
-
-
-def test_several_runs_show_the_median_and_the_worst_of_what_must_not_happen():
-    broken = FIGURES | {"violations": 1, "most": 9, "wait_p50_s": 0.9}
-    text = page.files([results(FIGURES, OTHER), results(broken, OTHER), results(FIGURES, OTHER)])[page.PAGE]
-    assert "| **this, ordinary pool** | 9 / 8 | 1 | 0.020 | 0.400 | 70.0 |" in text
-    assert "Measured 3 times on 2026-11-28" in text
-
-
-def test_the_page_says_what_a_run_could_not_play_and_that_the_machine_had_other_work():
-    failed = results(FIGURES, OTHER, busy=0.6)
-    failed["runs"][1] |= {"failed": "It ended.", "figures": {}}
-    text = page.files([results(FIGURES, OTHER), failed])[page.PAGE]
-    assert "- Celery: failed in 1 of 2 runs: It ended." in text
-    assert "The machine had other work" in text
-    assert "jobs/s | not ordered" in better(results(FIGURES, OTHER), failed)
-
-
-def test_runs_of_different_kinds_are_not_put_together():
-    with pytest.raises(ValueError, match="differ in scale"):
-        page.files([results(FIGURES, OTHER), results(FIGURES, OTHER, scale=0.5)])
-    with pytest.raises(ValueError, match="differ in the scenario flood"):
-        page.files([results(FIGURES, OTHER), results(FIGURES, OTHER, scenarios={"flood": "Others."})])
 
 
 def test_the_words_of_the_shares_have_the_index_that_an_ideal_scheduler_reaches():
@@ -198,6 +131,41 @@ def test_a_start_beyond_a_limit_is_counted_and_a_lower_limit_has_a_second_of_gra
     assert history.at_once([*rings, *late], limits)["a"].over == 2
 
 
+class Told:
+    """A queue that notes when it was told a limit."""
+
+    about: ClassVar[dict[str, Any]] = {"needs": [], "most_at_once": None}
+    moment = 0.0
+
+    def setup(self, urls: dict[str, str], tenants: dict[str, int]) -> None:
+        pass
+
+    def limit(self, tenant: str, slots: int) -> None:
+        self.moment = time.monotonic()
+
+
+def scene(*rings: Ring) -> Scene:
+    made = Scene(Told(), SimpleNamespace(rings=list(rings)), None, {})
+    made.setup({"a": 2, "b": 1})
+    return made
+
+
+def test_a_scene_counts_the_starts_beyond_the_limits_of_all_tenants_and_none_of_the_warm_up():
+    now = time.monotonic() + 10  # the limits of a setup count from then on
+    many = [ring(now, START, n, WARM) for n in range(10, 15)]
+    played = scene(*many, *(ring(now, START, n, "a") for n in range(4)), *(ring(now, START, n, "b") for n in (5, 6)))
+    assert played.bounds() == {"violations": 2 + 1, "most": 4, "limit": 2, "at_once": 0}
+    assert played.running() == 6
+
+
+def test_a_higher_limit_counts_from_its_call_on_and_a_lower_one_from_its_return_on():
+    played = scene()
+    played.limit("a", 3)
+    assert played.limits.changes["a"][-1][0] < played.peer.moment
+    played.limit("a", 1)
+    assert played.limits.changes["a"][-1][0] > played.peer.moment
+
+
 def test_a_job_that_runs_twice_at_once_and_the_shares_of_tenants_are_counted():
     twice = [history.Run("a", 1, 0.0, 4.0), history.Run("a", 1, 3.0, 5.0), history.Run("b", 2, 1.0)]
     assert history.twice_at_once(twice) == 1
@@ -205,14 +173,3 @@ def test_a_job_that_runs_twice_at_once_and_the_shares_of_tenants_are_counted():
     assert history.jain([2.0, 2.0]) == 1.0
     assert history.jain([4.0, 0.0]) == 0.5
     assert [history.quantile(list(range(1, 101)), percent) for percent in (50, 95, 99)] == [50, 95, 99]
-
-
-def test_a_chart_has_a_row_for_each_queue_and_a_value_beside_it():
-    rows = [
-        charts.Row("one & two", 0.01, 0.5, "10 to 500 ms", own=True),
-        charts.Row("three", 1.0, 30.0, "slow", own=False),
-    ]
-    for drawn in (charts.ranges("Wait", "s", rows, 0.001), charts.bars("Wait", rows, 40.0)):
-        assert "one &amp; two" in drawn
-        assert "10 to 500 ms" in drawn
-        assert drawn.count('class="own"') >= 1
