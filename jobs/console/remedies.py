@@ -91,5 +91,6 @@ def _switch(gate: Gate, job: JobRow) -> Switch | None:
             address = f"{reverse('jobs_ops:tenant', args=[tenant.jobs_slug])}#limits"
             return Switch(f"Limits of {tenant.jobs_name}", address, "tenants.change_tenantqueue")
         case _ if gate in OF_QUEUE:
-            return Switch("Limits of the queues", reverse("jobs_ops:queues"), "jobs.change_queue")
+            address = f"{reverse('jobs_ops:queues')}?change={queue}#queue-{job.queue_id}"
+            return Switch(f"Limits of queue {queue}", address, "jobs.change_queue")
     return None

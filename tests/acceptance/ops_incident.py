@@ -11,27 +11,30 @@ from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, JobMinute, Queue, Recorded, Sample, Worker
 from jobs.reading.statistics import BUCKETS
 from tenants.models import Tenant, TenantQueue
-from tests.factories import QueueFactory, TenantFactory, make_job
+from tests.factories import QueueFactory, TenantFactory, copies, make_job
 
 FAILING = {"source_type": "sample.thing", "source_method": "echo"}
+WITHOUT_RETRIES = {"source_type": "sample.thing", "source_method": "refuse"}
 
 
 @dataclass(frozen=True)
 class Night:
-    """The tenants, the failing job type, and a job that was taken back from the lost worker."""
+    """The tenants, the failing job types, and a job that was taken back from the lost worker."""
 
     without_slots: Tenant
     of_paused_queue: Tenant
+    of_full_queue: Tenant
     flooder: Tenant
     failing: str
+    failing_without_retries: str
     taken_back: int
 
 
 def build() -> Night:
     now = timezone.now()
-    flooder, paused, without, other = (
+    flooder, paused, without, other, full = (
         TenantFactory(name=name, slug=name.split()[0].lower())
-        for name in ("Cormorant Shipping", "Elbe Foods", "Wren Robotics", "Tundra Air")
+        for name in ("Cormorant Shipping", "Elbe Foods", "Wren Robotics", "Tundra Air", "Harbor Lights")
     )
     TenantQueue.objects.filter(tenant=flooder).update(num_slots=12)
     TenantQueue.objects.filter(tenant=without).update(num_slots=0)
@@ -46,14 +49,15 @@ def build() -> Night:
     late = {"default": {"jobs": 8, "seconds": 130.0, "idle_looks": 0}}
     Recorded.objects.create(task="may run", upto=now, at=now, late=late)
     _wave((flooder, other), now)
-    _backlog(other, now)
-    return Night(without, paused, flooder, ".".join(FAILING.values()), taken_back)
+    _backlog(full, now)
+    failing, without_retries = (".".join(names.values()) for names in (FAILING, WITHOUT_RETRIES))
+    return Night(without, paused, full, flooder, failing, without_retries, taken_back)
 
 
-def _worker(name: str, processes: int, now: datetime) -> uuid.UUID:
+def _worker(name: str, processes: int, now: datetime, pool: str = "default") -> uuid.UUID:
     """One that beats rarely, and so is live for as long as the test takes."""
     worker = uuid.uuid4()
-    store.beat(worker, name=name, pid=71, pool="default", capacity=processes)
+    store.beat(worker, name=name, pid=71, pool=pool, capacity=processes)
     Worker.objects.filter(pk=worker).update(started_at=now - timedelta(hours=1), beat_interval=3600.0)
     return worker
 
@@ -70,21 +74,24 @@ def _lost_worker(tenants: tuple[Tenant, ...], now: datetime) -> int:
 
 
 def _wave(tenants: tuple[Tenant, ...], now: datetime) -> None:
-    """Every attempt of a job type fails since a deploy seven minutes ago."""
+    """Every attempt of two job types fails since a deploy seven minutes ago; one of them has no retries."""
     minute = now.replace(second=0, microsecond=0)
     buckets = {"run_buckets": [0] * BUCKETS, "wait_buckets": [0] * BUCKETS, "run_seconds": 1, "wait_seconds": 1}
     for back in range(1, 8):
         at = minute - timedelta(minutes=back)
-        JobMinute.objects.create(
-            minute=at, queue_id=QueueFactory().pk, outcome="dead", attempts=100, **FAILING, **buckets
-        )
+        for names, outcome, attempts in ((FAILING, "dead", 100), (WITHOUT_RETRIES, "error", 20)):
+            ended = {"queue_id": QueueFactory().pk, "outcome": outcome, "attempts": attempts}
+            JobMinute.objects.create(minute=at, **ended, **names, **buckets)
+    copies(make_job(tenants[0], Status.ERROR, end_time=minute - timedelta(minutes=2), **WITHOUT_RETRIES), 139)
     for tenant in tenants:
-        make_job(tenant, Status.DEAD, last_error="AttributeError: no attribute 'net_total'", **FAILING)
+        died = make_job(tenant, Status.DEAD, last_error="AttributeError: no attribute 'net_total'", **FAILING)
+        copies(died, 149)
 
 
 def _backlog(tenant: Tenant, now: datetime) -> None:
-    """A queue that has filled up, and gets shorter by ten jobs a minute."""
-    mail: Queue = QueueFactory(name="mail", pool="mail")
+    """A queue that lets one job run at once has filled up, and gets shorter by ten jobs a minute."""
+    mail: Queue = QueueFactory(name="mail", pool="mail", concurrency=1)
+    make_job(tenant, Status.RUNNING, queue=mail, worker=_worker("mail@vm", 4, now, pool="mail"), start_time=now)
     for _ in range(90):
         make_job(tenant, queue=mail)
     minute = now.replace(second=0, microsecond=0)

@@ -103,13 +103,16 @@ def test_a_waiting_tenant_says_for_what_and_its_paused_queue_is_resumed_where_it
     nightly = QueueFactory(name="nightly", paused=True)
     make_job(owner, queue=nightly)
     make_job(stranger)
+    waits = words(text(client.get("/ops/")).partition('id="waits"')[2].partition("</section>")[0])
+    assert "1 the queue is paused nightly Resume" in waits and "1 a live worker of the pool" in waits
+    assert "default" not in waits, "no queue holds those"
     for path in ("/ops/", "/ops/tenants/"):
         page = text(client.get(path))
         rows = [words(page.partition(f'id="tenant-{one.pk}"')[2].partition("</tr>")[0]) for one in (owner, stranger)]
         assert "waiting paused: nightly Resume" in rows[0]
         assert "waiting no worker" in rows[1] and "nightly" not in rows[1]
     lane = text(client.get("/ops/tenants/owner/")).partition('id="lanes"')[2].partition("</section>")[0]
-    assert f'/ops/queues/#queue-{nightly.pk}">nightly</a>' in lane
+    assert f'/ops/queues/?change=nightly#queue-{nightly.pk}">nightly</a>' in lane
     assert "1: the queue is paused Resume no recent forecast" in words(lane)
     TenantQueue.objects.filter(tenant=stranger).update(paused=True)
     TenantShare.objects.create(tenant_id=owner.pk, got=0, entitled=0, got_hour=30, entitled_hour=40)

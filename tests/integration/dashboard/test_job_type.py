@@ -1,6 +1,8 @@
 """The page of a job type: of that type alone; and its pause, wherever one sees the type fail."""
 
+import re
 from datetime import datetime, timedelta
+from html import unescape
 
 import pytest
 from django.utils import timezone
@@ -14,7 +16,7 @@ from jobs.models import Attempt, FailedAttempt, Job, JobMinute, PausedJobType, S
 from jobs.reading.statistics import BUCKETS
 from tenants.models import Change, Tenant
 from tests.factories import QueueFactory, TenantFactory, make_job
-from tests.integration.dashboard.reading import said, text
+from tests.integration.dashboard.reading import said, status, text
 from tests.integration.dashboard.test_past import too_many
 
 pytestmark = pytest.mark.django_db
@@ -102,6 +104,23 @@ def test_a_type_opens_without_its_code_and_a_name_that_is_no_type_is_not_found(c
     assert "Nothing ended" in text(client.get("/ops/types/shop.order.pay/"))
     for odd in ("x", "a b.<i>", "%00.%1b", "9" * 400):
         assert client.get(f"/ops/types/{odd}/").status_code == 404
+
+
+def test_the_failed_jobs_of_a_type_without_retries_are_revived_from_its_page(past, client, operator):
+    minute("error", 2, back=5)
+    at, of_all = history.minute() - timedelta(minutes=4), {"tenant": past, "status": Status.ERROR}
+    failed = [make_job(**of_all, **CALL, end_time=at) for _ in range(2)]
+    others = [make_job(**of_all, **CALL, end_time=at - timedelta(days=2)), make_job(**of_all, **OTHER, end_time=at)]
+    button = "Revive its failed jobs of these 24h"
+    for who, where in ((client, "/ops/types/reports.datareport.refresh_all/"), (operator("view_job"), PAGE)):
+        assert button not in text(who.get(where))
+    [form] = re.findall(r'action="/ops/jobs/revive".*?</form>', text(client.get(PAGE)), re.DOTALL)
+    assert button in form
+    sent = dict(re.findall(r'name="(\w+)" value="([^"]*)"', unescape(form)))
+    later = make_job(**of_all, **CALL, end_time=at)
+    assert said(client.post("/ops/jobs/revive", sent)) == "Revived 2 jobs."
+    assert [status(job) for job in failed] == [Status.CREATED] * 2
+    assert {status(job) for job in (*others, later)} == {Status.ERROR}
 
 
 def test_a_type_that_fails_is_paused_and_resumed_where_it_is_seen_to_fail(past, client, operator):

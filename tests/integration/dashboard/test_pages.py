@@ -229,6 +229,16 @@ class TestJob:
         assert client.post(address, values)["Location"] == f"/ops/jobs/{job.pk}/"
         assert "No live worker serves pool default" in text(client.get(f"/ops/jobs/{job.pk}/"))
 
+    def test_a_job_that_its_queue_holds_leads_to_the_form_of_that_limit(self, client, register):
+        register(concurrency=2)
+        queue, tenant = QueueFactory(name="mail", concurrency=1), TenantFactory()
+        QueueFactory(name="letters", concurrency=1)
+        make_job(tenant, Status.RUNNING, queue=queue)
+        page = text(client.get(f"/ops/jobs/{make_job(tenant, queue=queue).pk}/"))
+        assert f'<a href="/ops/queues/?change=mail#queue-{queue.pk}">Limits of queue mail</a>' in page
+        form = text(client.get("/ops/queues/?change=mail"))
+        assert re.findall(r'action="/ops/queues/(\w+)/change"', form.partition('id="heat"')[0]) == ["mail"] * 2
+
     def test_without_the_permission_there_is_no_button(self, operator):
         job = make_job(TenantFactory(queue__paused=True))
         page = text(operator("view_job").get(f"/ops/jobs/{job.pk}/"))

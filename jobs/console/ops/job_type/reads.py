@@ -11,6 +11,7 @@ from jobs.console.ops.shared import present_queries
 from jobs.console.ops.shared.ended_chart import MANY_FAILED, Chart, EndedInStep, chart, is_failure
 from jobs.console.ops.shared.history import MINUTE, AskedPeriod
 from jobs.console.ops.shared.run_times import RunTimes, histogram
+from jobs.lifecycle import Status
 from jobs.pages.cached import PAST_SECONDS, cached
 from jobs.reading.looking import Tenant
 from jobs.reading.statistics import OUTCOMES, Times, added
@@ -53,12 +54,14 @@ class EndedOfType(EndedInStep):
 class TypeNumbers:
     """The attempts of a job type in a period.
 
+    errors: those that ended their jobs as `error`
     process_wait: the part of their waits in which no limit of their tenants held them
     run_seconds: how long they ran, together
     """
 
     attempts: int
     failed: int
+    errors: int
     run: Times
     wait: Times
     process_wait: Times
@@ -73,6 +76,7 @@ class TypeNumbers:
         return cls(
             sum(one.attempts for one in ended),
             sum(one.attempts for one in ended if is_failure(one.outcome)),
+            sum(one.attempts for one in ended if one.outcome == Status.ERROR),
             Times.from_buckets(added(one.run_buckets for one in ended)),
             Times.from_buckets(added(one.wait_buckets for one in ended)),
             Times.from_buckets(added(one.process_wait_buckets for one in ended)),

@@ -56,6 +56,7 @@ def show(request: HttpRequest, name: str) -> HttpResponse:
         "target": target,
         "paused_at": present.paused.get(str(job_type)),
         "past": ShownPast(period.of_chart, f"type:{job_type} {period.search}", found),
+        "upto": listing.newest(),
         "marks": marks_of(request, found.chart if found else None, job_type=str(job_type)),
         "lately": latest,
         "dead": dead,

@@ -1,5 +1,7 @@
 """The overview: how the work flows, and what holds it back."""
 
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -14,10 +16,13 @@ from jobs.console.ops.shared.history import Use
 from jobs.console.ops.shared.marks import marks_of
 from jobs.console.ops.shared.snapshot import Snapshot
 from jobs.console.ops.shared.takers import Taker, takers
+from jobs.reading.looking import Queue
 from jobs.reading.standing import TenantStanding
 
 MAX_BUSIEST = 10  # tenants: more, with their strips, would weigh more than 12 KB at each refresh
 MAX_TAKERS = 4  # workers, tenants and job types each
+MAX_QUEUES = 3  # that are named of those that hold jobs back in one way
+OF_QUEUE = frozenset({Gate.QUEUE_PAUSED, Gate.QUEUE_HELD, Gate.QUEUE_FULL, Gate.QUEUE_RATE})
 REGIONS = ("old", "incident", "numbers", "pools", "takers", "waits", "failing", "ended", "waited", "busiest")
 
 
@@ -86,12 +91,14 @@ class WaitingAtGate:
 
     could_start: how many of them would start at once with more processes
     opens_at: when the next token of its rate limits arrives
+    queues: if queues hold them, those with the most of them
     """
 
     gate: Gate
     jobs: int
     could_start: int
     opens_at: datetime | None
+    queues: Sequence[Queue]
 
 
 @dataclass(frozen=True)
@@ -104,8 +111,19 @@ class WaitsByGate:
 
 def _waits(present: Snapshot) -> WaitsByGate:
     could_start = present.could_start
+    held: dict[Gate, Counter[int]] = defaultdict(Counter)
+    for cut in present.cuts:
+        if cut.gate in OF_QUEUE:
+            held[cut.gate][cut.queue_id] += cut.jobs
     gates = [
-        WaitingAtGate(gate, jobs, could_start.get(gate, 0), present.opens_at(gate)) for gate, jobs in present.gates
+        WaitingAtGate(
+            gate,
+            jobs,
+            could_start.get(gate, 0),
+            present.opens_at(gate),
+            [present.queues[pk] for pk, _ in held[gate].most_common(MAX_QUEUES)],
+        )
+        for gate, jobs in present.gates
     ]
     return WaitsByGate(gates, max((waiting.jobs for waiting in gates), default=0))
 
