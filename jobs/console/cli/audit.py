@@ -31,7 +31,7 @@ COLUMNS = [
     Column("WHO", "who", flexible=True),
     Column("ADDRESS", "address", wide=True),
     Column("DID", "verb"),
-    Column("TO", "subject", flexible=True, tail=True),
+    Column("TO", audited.subject_in_words, flexible=True, tail=True),
     Column("CHANGED", audited.values_in_words, flexible=True),
 ]
 

@@ -15,7 +15,7 @@ from jobs.console.operations.named import tenant_named
 from jobs.reading.masked import DOTS, is_secret, masked
 from plumbing.names import kind_of
 from tenants.audit import about
-from tenants.models import Change
+from tenants.models import Change, TenantQueue
 from tenants.watched_rows import SECRET
 
 FILTERS = ("tenant", "who", "kind", "subject_id", "since", "until")
@@ -24,6 +24,7 @@ FIELDS = (
     *("verb", "kind", "subject_id", "subject", "values"),
 )
 
+OWN_WORDS = frozenset(map(kind_of, (TenantQueue, Change)))  # kinds whose subjects say what they are
 UNTOLD = SECRET | {"tenant_id"}  # fields of an added row
 MOST = 4  # fields of an added row in a list: the first say what it is, and the page of the entry has the others
 
@@ -69,6 +70,13 @@ def _as_one(same: list[Change]) -> Change:
     line = copy(same[0])
     line.subject = f"{number:,} {_model(line)._meta.verbose_name_plural} of {len(same):,} tenants"
     return line
+
+
+def subject_in_words(change: Change) -> str:
+    """Return what the entry is about, for people: "queue mail"."""
+    model = _models().get(change.kind)
+    word = str(model._meta.verbose_name) if model and change.kind not in OWN_WORDS else ""
+    return change.subject if word in change.subject else f"{word} {change.subject}"
 
 
 def values_in_words(change: Change) -> str:

@@ -1,5 +1,7 @@
 """Repairs: the corrections by the clock, and their counts. In a healthy system these do not grow."""
 
+from collections.abc import Mapping
+
 from jobs import store, telemetry
 from jobs.models import Repair
 
@@ -10,6 +12,20 @@ STRAY = "held_job_released"  # a job submitted while its type was being resumed
 LANE = "lane_found"  # a waiting job stood in a lane that no dispatch looked at
 BOOK = "book_corrected"  # the books had other slots in use than the jobs hold
 FINDING = "finding"  # an invariant violation; the log names it
+WORDS: Mapping[str, str] = {
+    ORPHAN: "jobs of lost workers taken back",
+    UNHELD: "jobs that no process ran taken back",
+    MESSAGE: "messages sent again",
+    STRAY: "held jobs released",
+    LANE: "lost lanes found",
+    BOOK: "wrong books corrected",
+    FINDING: "violations of invariants found; the log names them",
+}
+
+
+def in_words(kind: str) -> str:
+    """Return what was repaired, for people; a kind of another release as it is."""
+    return WORDS.get(kind, kind)
 
 
 def count(kind: str, number: int = 1) -> None:

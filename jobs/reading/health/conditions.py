@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Literal, get_args
 
 from jobs.conf import documented
-from jobs.engine.door.repairs import ORPHAN
+from jobs.engine.door.repairs import ORPHAN, in_words
 from jobs.reading.health.facts import MINUTES, Facts
 from jobs.reading.health.fault import Fault
 from jobs.reading.health.light import database_threads, loop_blocked
@@ -161,7 +161,7 @@ def _deaths(facts: Facts) -> Iterator[Fault]:
 def _repairs(facts: Facts) -> Iterator[Fault]:
     for repair in facts.repairs:
         if (age := facts.seconds(repair.last_at)) < REPAIRED:
-            text = f"Repaired {age:.0f} s ago: {repair.kind} ({repair.count} in all)."
+            text = f"Repaired {age:.0f} s ago: {in_words(repair.kind)} ({repair.count:,} in all)."
             yield Fault(text, repair.kind, None if repair.kind == ORPHAN else frozenset(), repair.last_at)
 
 

@@ -11,8 +11,10 @@ from django.utils import timezone
 from django.utils.html import strip_tags
 
 from jobs.lifecycle import Status
-from jobs.models import FailedAttempt, JobMinute, PausedJobType, Recorded, TenantShare, Worker
+from jobs.models import FailedAttempt, JobMinute, PausedJobType, Recorded, Repair, TenantShare, Worker
 from jobs.reading.statistics import BUCKETS
+from tenants import audit
+from tenants.auth import issue
 from tenants.models import TenantQueue
 from tests.factories import QueueFactory, TenantFactory, make_job
 from tests.integration.dashboard.reading import text
@@ -134,6 +136,23 @@ def test_a_waiting_tenant_says_for_what_and_its_paused_queue_is_resumed_where_it
     nightly.refresh_from_db()
     assert not nightly.paused
     assert "paused: nightly" not in words(text(client.get("/ops/")))
+
+
+def test_health_says_in_words_what_was_repaired_and_changed_and_resumes_what_is_paused(client, operator):
+    Repair.objects.create(kind="orphan_taken_back", count=1200, last_at=timezone.now())
+    Repair.objects.create(kind="of_another_release", count=3, last_at=timezone.now())
+    QueueFactory(name="nightly", paused=True)
+    PausedJobType.objects.create(source_type="sample.thing", source_method="echo")
+    with audit.acting("ines"):
+        issue(TenantFactory(), "billing")
+    page = words(text(client.get("/ops/health/")))
+    assert re.search(r"Repaired \d+ s ago: jobs of lost workers taken back \(1,200 in all\)\.", page)
+    assert "of_another_release 3" in page and "orphan_taken_back" not in page
+    assert re.search(r"ines added API key billing \(\w+…\)", page)
+    assert re.search(
+        r"Queue nightly is paused\. Resume Job type sample.thing.echo has been paused since \S+ Resume", page
+    )
+    assert "Resume" not in words(text(operator(*SEEN).get("/ops/health/")))
 
 
 def test_the_processes_are_shown_by_worker_tenant_and_type_with_the_same_sums_on_the_overview(

@@ -138,7 +138,7 @@ def test_a_type_that_fails_is_paused_and_resumed_where_it_is_seen_to_fail(past, 
     for path in where:
         page = text(client.get(path))
         assert resume in page and ">paused<" in page, path
-    assert "added reports.datareport.execute" in " ".join(strip_tags(text(client.get(PAGE))).split())
+    assert "added paused job type reports.datareport.execute" in " ".join(strip_tags(text(client.get(PAGE))).split())
     client.post("/ops/types/resume", {"type": "reports.datareport.execute"})
     assert not PausedJobType.objects.exists()
 

@@ -9,6 +9,7 @@ from jobs.console.operations.audited import folded
 from jobs.console.ops.health.reliability import diagram
 from jobs.console.ops.shared import history, live, snapshot
 from jobs.console.ops.shared.access import page_for
+from jobs.engine.door.repairs import in_words
 from jobs.models import PausedJobType
 from jobs.pages.cached import PAST_SECONDS, cached
 from jobs.reading.health import RULES, conditions
@@ -39,7 +40,7 @@ def show(request: HttpRequest) -> HttpResponse:
         "paused_tenants": [tenant for tenant in present.tenants.values() if tenant.paused],
         "paused_queues": [queue for queue in present.queues.values() if queue.paused],
         "paused_types": list(PausedJobType.objects.order_by("paused_at")),
-        "repairs": known.repairs if known else [],
+        "repairs": [(in_words(repair.kind), repair) for repair in known.repairs] if known else [],
         "changes": folded(Change.objects.order_by("-pk")[:MAX_READ], MAX_LISTED) if sees_changes else [],
     }
     return live.page(

@@ -14,7 +14,7 @@ from django.utils.text import slugify
 
 from jobs.allocation.gates import Gate
 from jobs.conf import documented, settings
-from jobs.console.operations.audited import values_in_words
+from jobs.console.operations.audited import subject_in_words, values_in_words
 from jobs.console.ops.shared import meanings
 from jobs.console.ops.shared.bars import bar, share_bar
 from jobs.console.ops.shared.run_times import in_words
@@ -59,7 +59,7 @@ GATES = {
 }
 
 register.filter(named)  # {{ "jobs.view_job"|named }}
-for read in (call, job_type, ran, state, values_in_words, wait_in_words, waited):
+for read in (call, job_type, ran, state, subject_in_words, values_in_words, wait_in_words, waited):
     register.filter(read)
 register.simple_block_tag(post, takes_context=True)
 register.simple_tag(select)
