@@ -9,7 +9,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --python-
 	--custom-compile-command 'make lock'
 OLDEST := .venv/oldest
 # npm: only if there is none, since Debian's brings four hundred packages along.
-PARTS = chromium postgresql-15 pgbouncer rabbitmq-server redis-server nginx caddy haproxy patroni etcd-server etcd-client \
+PARTS = chromium-headless-shell postgresql-15 pgbouncer rabbitmq-server redis-server nginx caddy haproxy patroni etcd-server etcd-client \
 	iproute2 nftables systemd openssl curl git $(shell command -v npm >/dev/null || echo nodejs npm)
 POSTGRESQL_15 := /usr/lib/postgresql/15/bin
 # What may differ there: plans, what a snapshot sees behind a lock, whether each verb's statements are understood, and LLVM.
@@ -140,7 +140,7 @@ postgresql-15:
 	@$(call debian,$@) $(OR_SAY)
 
 chromium:
-	@$(call debian,$@) $(OR_SAY)
+	@command -v chromium >/dev/null || $(call debian,chromium-headless-shell) $(OR_SAY)
 
 helm: .venv/.installed-dev # for the tests of the chart, which say why they are skipped where it cannot be had
 	@[ -x .venv/helm/helm ] || [ "$$(uname -sm)" != "Linux x86_64" ] || { \

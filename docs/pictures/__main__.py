@@ -10,9 +10,9 @@ from pathlib import Path
 import django
 
 from docs.pictures import shown
+from tools.chromium import find_chromium
 
 PLACE = Path(__file__).parent
-CHROMIUM = "/usr/bin/chromium"
 WINDOW = {"width": 1280, "height": 800}
 ROOM = 12  # pixels below the last whole section; what begins further down is left out
 END = f"""{ROOM} + Math.max(...[...document.querySelectorAll("main section")]
@@ -70,7 +70,7 @@ def _take(url: str, session: str, pages: dict[str, str], scheme: str) -> None:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox", "--disable-gpu"])
         context = browser.new_context(viewport=WINDOW, color_scheme=scheme, reduced_motion="reduce")
         context.add_cookies([{"name": "sessionid", "value": session, "url": url}])
         page = context.new_page()

@@ -12,9 +12,10 @@ import re
 import sys
 from pathlib import Path
 
+from tools.chromium import find_chromium
+
 PLACE = Path(__file__).parent
 ROOT = PLACE.parent.parent
-CHROMIUM = "/usr/bin/chromium"
 OPTIONS = "{startOnLoad: false, theme: 'neutral', htmlLabels: false, fontFamily: 'sans-serif'}"
 BLOCK = re.compile(r"^```mermaid\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -35,7 +36,7 @@ def main(library: Path) -> None:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox", "--disable-gpu"])
         window = browser.new_page()
         window.set_content("<body></body>")
         window.add_script_tag(path=library)

@@ -32,8 +32,8 @@ from tests.factories import ThingFactory
 from tests.sample.models import Thing
 from tests.waiting import wait_until
 from tests.warm import WarmProcesses
+from tools.chromium import find_chromium
 
-CHROMIUM = "/usr/bin/chromium"
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -158,10 +158,10 @@ def thing() -> Thing:
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[tuple[Browser, AbstractEventLoop]]:
     """One for all tests, and its driver's event loop, which runs in this thread: nobody else is to see that it does."""
-    if not Path(CHROMIUM).exists():
-        pytest.skip("no Chromium on this machine: apt-get install chromium")
+    if (program := find_chromium()) is None:
+        pytest.skip("no Chromium on this machine: apt-get install chromium-headless-shell")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
         loop = get_running_loop()
         _set_running_loop(None)
         yield browser, loop

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import environ
 import pytest
-from django.core.management import call_command
 from django.db import DEFAULT_DB_ALIAS, Error, connection, connections
 
 from embedded import engines
 from embedded.process import Process
 from embedded.processes import Processes
+from tests import migrated
 from tests.waiting import wait_until
 
 URLS = (engines.DATABASE, engines.BROKER, engines.CACHE)
@@ -33,10 +33,10 @@ class Engines:
 def running(directory: Path) -> Iterator[Engines]:
     """Engines in `directory`, migrated; Django is on their database. Its broker and cache stay where they were."""
     ours = {name: value for name, value in os.environ.items() if name not in {*URLS, engines.NAMES}}
+    migrated.put(directory)
     with Processes() as processes, engines.running(directory, processes, ours, durable=False) as urls:
         named = {process.name: process for process in processes}
         with pytest.MonkeyPatch.context() as patch, on(urls[engines.DATABASE], patch):
-            call_command("migrate", verbosity=0)
             yield Engines(urls, named["postgresql"], named["valkey"])
 
 

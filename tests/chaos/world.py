@@ -14,6 +14,7 @@ import redis
 from embedded import data_dir, engines, fleet
 from embedded.process import Process
 from embedded.processes import Processes
+from tests import migrated
 from tests.chaos.standby import Pair, Server
 from tests.hosts import Net, parts
 from tests.network import Path, paths
@@ -113,6 +114,7 @@ def created(*, synchronous: bool, light: int, cuts: bool = False, hosts: bool = 
     """
     with data_dir.throwaway() as directory, WarmProcesses() as processes, ExitStack() as stack:
         ours = {name: value for name, value in os.environ.items() if name not in {*URLS, engines.NAMES}}
+        migrated.put(directory)
         if hosts:
             net = stack.enter_context(Net())
             pair, broker, urls = _on_hosts(net, directory, synchronous=synchronous)
@@ -151,10 +153,8 @@ def _on_hosts(net: Net, directory: File, *, synchronous: bool) -> tuple[Pair, Pr
 
 def _set_up_django() -> None:
     import django
-    from django.core.management import call_command
 
     import scheduler_project.celery  # noqa: F401  # the app that carries messages
 
     django.setup()
     logging.disable()  # of this process: what goes wrong here is the verdict's to say
-    call_command("migrate", verbosity=0)

@@ -19,6 +19,7 @@ from embedded.process import Process
 from jobs.models import Worker
 from jobs.store import Claimed
 from jobs.worker import message
+from tests import migrated
 from tests.acceptance.asking import ask
 from tests.chaos import own_engines
 from tests.hosts import parts
@@ -95,6 +96,7 @@ def running(directory: Path, **more: str) -> Iterator[Scheduler]:
     more: settings of whoever runs on a host.
     """
     with Net() as net:
+        migrated.put(directory)
         urls = parts.start_postgresql(net.host("database"), directory)
         with on_database(net, *urls, directory, **more) as scheduler:
             yield scheduler
