@@ -12,10 +12,11 @@ from django.templatetags.static import static
 
 from jobs import conf
 from jobs.celery import is_redis
+from scheduler_project.variables import Variables
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 environ.Env.read_env(BASE_DIR / ".env")
-env = environ.Env()
+env = Variables()
 env.ENVIRON = {name: value for name, value in os.environ.items() if value}  # an empty variable counts as unset
 
 # --- Django -----------------------------------------------------------------------------------------
