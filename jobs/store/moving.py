@@ -5,6 +5,7 @@ A move is no arrow: a job keeps its status. So these statements are made here of
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,6 +79,17 @@ class MovedTable:
 
     def _condition(self) -> sql.Composed:
         return sql.SQL(self.where).format(jobs=sql.Identifier(named("jobs")), batches=sql.Identifier(named("batches")))
+
+
+@contextmanager
+def snapshot() -> Iterator[None]:
+    """See all tables as of one moment, and change none of them; in a transaction of the caller: see what that sees."""
+    alone = not connection.in_atomic_block
+    with transaction.atomic():
+        if alone:
+            with connection.cursor() as cursor:
+                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        yield
 
 
 def read_rows(table: MovedTable, tenant_id: int) -> Iterator[str]:

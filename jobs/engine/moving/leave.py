@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Now
 
@@ -164,12 +164,7 @@ def _wait(tenant: Tenant, until: float, tell: Callable[[str], None]) -> None:
 
 def _write(tenant: Tenant, path: Path, move: TenantMove | None) -> tuple[Counter[str], int]:
     """Write the file; return the number of rows of each table, and how many of its jobs have not ended."""
-    # One snapshot for all tables, if a transaction may begin here.
-    alone = not connection.in_atomic_block
-    with transaction.atomic():
-        if alone:
-            with connection.cursor() as cursor:
-                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+    with moving.snapshot():
         waiting = Job.objects.filter(tenant=tenant, end_time=None).count()
         return file.write(path, _head(tenant, move), _rows(tenant) if move else _without_secrets(tenant)), waiting
 
