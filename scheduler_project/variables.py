@@ -5,6 +5,8 @@ from typing import Any
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
+FORMS: dict[Any, str] = {int: "a whole number", float: "a number"}  # others are JSON
+
 
 class Variables(environ.Env):  # type: ignore[misc]  # it is untyped
     """Reads variables of the environment. Raises ImproperlyConfigured if a value has not the form of its setting."""
@@ -13,5 +15,5 @@ class Variables(environ.Env):  # type: ignore[misc]  # it is untyped
         try:
             return super().get_value(var, *args, **options)
         except ValueError:  # of JSON, too
-            form = {int: "a whole number", float: "a number"}.get(options.get("cast"), "JSON")
+            form = FORMS.get(options.get("cast"), "JSON")
             raise ImproperlyConfigured(f"{var}={self.ENVIRON[var]} in the environment: expected {form}.") from None
