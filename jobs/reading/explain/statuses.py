@@ -86,7 +86,7 @@ def queued(job: JobFacts) -> Blocker:
 def running(job: JobFacts) -> Blocker:
     since = "" if job.start_time is None else f" for {_length(job.now - job.start_time)}"
     where = "" if job.worker is None else f" on {job.worker}"
-    done = "" if job.progress is None else f", {job.progress:.0%} done"
+    done = "" if job.progress is None else f", {job.progress * 100:.0f} % done"
     stopping = " It was asked to stop." if job.stopping else ""
     spec = spec_of(job.source_type, job.source_method)
     silence = "" if spec is None or not spec.silence else f" It is ended once silent for {duration(spec.silence)}."

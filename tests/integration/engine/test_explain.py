@@ -400,7 +400,7 @@ class TestNotInLine:
         attempt = start(job, worker)
         store.progress(job, attempt, Seat(worker, os.getpid()), 0.5, "half")
         assert explained(job).gate == Gate.RUNNING
-        assert f"on test@{worker}, attempt 1, 50% done." in explained(job).sentence
+        assert f"on test@{worker}, attempt 1, 50 % done." in explained(job).sentence
         cancel.cancel(job, tenant_id=EVERY_TENANT)
         assert explained(job).sentence.endswith("It was asked to stop.")
 
