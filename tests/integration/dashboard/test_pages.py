@@ -308,6 +308,22 @@ def test_tenants_are_found_by_name_and_state_also_those_without_work(client):
     assert shown(page="x") == shown(page="-1") == [busy.pk]
 
 
+def test_where_no_worker_runs_the_pages_say_how_to_start_one(client, register):
+    QueueFactory(name="default")
+    for path in ("/ops/", "/ops/workers/"):
+        assert "manage.py jobs worker" in text(client.get(path)), path
+    register()
+    assert "manage.py jobs worker" not in text(client.get("/ops/"))
+
+
+def test_a_list_without_rows_says_what_makes_the_first_one(client):
+    found = {path: " ".join(text(client.get(f"/ops/{path}/")).split()) for path in ("jobs", "schedules")}
+    assert "No job yet. Submit one with New job" in found["jobs"]
+    assert "No schedule yet. Declare it in code, or make it here." in found["schedules"]
+    assert "No job matches" in text(client.get("/ops/jobs/", {"q": "status:dead"}))
+    assert "New webhook." in text(client.get("/ops/webhooks/"))
+
+
 def test_a_worker_shows_what_it_ended_lately_and_how_often_it_crashed(client, register):
     mine, other = register(concurrency=2), register(concurrency=2)
     tenant, now = TenantFactory(), timezone.now()

@@ -182,7 +182,7 @@ def told(client) -> dict[str, list[int]]:
     sought = {
         "tile": r"May run, no process\s*(\d+)",
         "under way": r"Under way\s*(\d+) of (\d+) processes",
-        "pool": r"Last hour default (\d+) (\d+) (\d+) \+(\d+)",
+        "pool": r"Last hour default (\d+)/(\d+) (\d+) \+(\d+)",
         "gate": r"a free process of the pool (\d+) could start now",
         "condition": r"lacks processes: (\d+) jobs could start now; (\d+) more",
     }
