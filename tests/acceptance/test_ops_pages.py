@@ -34,6 +34,15 @@ LOOK = """() => ({
     .filter(e => getComputedStyle(e).textAlign === 'start').map(e => e.outerHTML.slice(0, 80)),
   joined: [...document.querySelectorAll('.why')] // the lines of an error
     .filter(e => /\\S\\n\\S/.test(e.textContent) && !e.innerText.includes('\\n')).map(e => e.innerText),
+  broken: [...document.querySelectorAll('main [data-label=Tenant]')].flatMap(e => { // a name's word in two lines
+    const texts = document.createTreeWalker(e, NodeFilter.SHOW_TEXT), found = [], range = document.createRange()
+    while (texts.nextNode()) for (const word of texts.currentNode.data.matchAll(/(?<!\\S)\\p{L}{2,12}(?!\\S)/gu)) {
+      range.setStart(texts.currentNode, word.index)
+      range.setEnd(texts.currentNode, word.index + word[0].length)
+      if (new Set([...range.getClientRects()].map(r => r.top)).size > 1) found.push(word[0])
+    }
+    return found
+  }),
   hides: [...document.querySelectorAll('main *')].filter(e => getComputedStyle(e).position === 'sticky')
     .filter(e => !(e.offsetHeight <= parseFloat(getComputedStyle(document.documentElement).scrollPaddingBottom)))
     .map(e => e.className),
@@ -45,7 +54,7 @@ if THOROUGH:
     AXE = WINDOWS
 # The buttons at the window's end lie over a row: axe takes its links for small, and a picture shows them in its middle.
 UNSTUCK = "document.querySelectorAll('.bulk').forEach(e => { e.style.position = 'static' })"
-FINE = {"wide": False, "cut": [], "small": [], "over": [], "right": [], "joined": [], "hides": []}
+FINE = {"wide": False, "cut": [], "small": [], "over": [], "right": [], "joined": [], "broken": [], "hides": []}
 
 
 @pytest.mark.parametrize(("width", "scheme"), WINDOWS)
