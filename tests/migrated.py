@@ -26,6 +26,7 @@ def put(directory: Path) -> None:
         cluster = KEPT / key()
         if not cluster.exists():
             _make(cluster)
+    directory.mkdir(exist_ok=True)
     _copy(cluster, directory / "postgresql")
 
 

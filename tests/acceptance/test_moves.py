@@ -29,7 +29,7 @@ pytestmark = [
     pytest.mark.timeout(sized(480, thorough=1800)),  # 20 processes that load everything, beside two workers
     pytest.mark.skipif(not settings.CELERY_BROKER_URL.startswith("redis"), reason="on RabbitMQ: a virtual host each"),
 ]
-JOBS = sized(1_000, thorough=10_000)  # of each tenant
+JOBS = sized(300, thorough=10_000)  # of each tenant
 PREPARE = """
 from tenants.models import Tenant
 from tests.factories import TenantFactory

@@ -76,8 +76,8 @@ class World:
             pool = LIGHT if number == self.light else "default"
             command = fleet.worker(pool, CONCURRENCY, f"{name}-{os.getpid()}", self.environ | way | self._ways(number))
             log = self.directory / "log" / f"{name}.log"
-            # Celery reads its environment when it is imported, which the warm parent has done.
-            kind, processes = Process if way else WarmProcess, self.processes
+            # Celery reads this when it is imported, which the warm parent has done.
+            kind, processes = Process if "REMAP_SIGTERM" in way else WarmProcess, self.processes
             if self.net:
                 host = self.net.host(name)
                 kind, processes = host.child(kind), host.processes
