@@ -1,6 +1,6 @@
 """A PostgreSQL cluster with this project's tables, made once: each test with a server of its own starts from a copy.
 
-`initdb` and the migrations take nine seconds of a processor, and some thirty tests need them.
+Otherwise each of them would spend nine seconds of a processor on `initdb` and the migrations.
 """
 
 import fcntl
@@ -21,13 +21,14 @@ SETTINGS = {"DJANGO_SETTINGS_MODULE": "tests.settings"}
 def put(directory: Path) -> None:
     """Put a copy beneath `directory`, where `engines.running` looks for the data of PostgreSQL."""
     KEPT.mkdir(exist_ok=True)
+    directory.mkdir(exist_ok=True)
     with (KEPT / "lock").open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # of several processes of tests one makes it
+        # One process makes it, and none removes it while another one copies it: `make test-15` has a server of its own.
+        fcntl.flock(lock, fcntl.LOCK_EX)
         cluster = KEPT / key()
         if not cluster.exists():
             _make(cluster)
-    directory.mkdir(exist_ok=True)
-    _copy(cluster, directory / "postgresql")
+        _copy(cluster, directory / "postgresql")
 
 
 def key() -> str:
