@@ -90,7 +90,7 @@ class Path:
         self._carry(client, server, self._there)
 
     def _carry(self, source: socket.socket, target: socket.socket, way: threading.Event) -> None:
-        with suppress(OSError):
+        try:
             while data := source.recv(CHUNK):
                 if self._trips and way is self._there:
                     self._trips.asked(source)
@@ -101,6 +101,12 @@ class Path:
                 target.sendall(data)
             way.wait()  # nor does the end of a connection pass
             target.shutdown(socket.SHUT_WR)
+        except OSError:  # one end was reset: the other one hears of it, or it would wait for ever
+            self._there.wait()
+            self._back.wait()
+            for end in (source, target):
+                with suppress(OSError):
+                    end.shutdown(socket.SHUT_RDWR)
 
 
 def _connected(engine: SplitResult) -> socket.socket:
