@@ -1,6 +1,6 @@
 -- name: look_counts
 -- Reads:  how many jobs are scheduled, held, dead, died in the last day, and ended in the last minute; each counted up to
---         `most`.
+--         `most`. And the paused job types, in one order: their names, and since when.
 -- Who:    the operators' pages. Locks: none. Index: jobs_due, jobs_dead, jobs_ended.
 WITH clock AS (SELECT clock_timestamp() AS now),
 ended AS MATERIALIZED (
@@ -39,7 +39,9 @@ SELECT
     ) AS died_now,
     (SELECT count(*)::int FROM ended WHERE status = 'success') AS succeeded_now,
     (SELECT count(*)::int FROM ended WHERE status = 'error') AS failed_now,
-    (SELECT count(*)::int FROM ended WHERE status = 'cancelled') AS cancelled_now
+    (SELECT count(*)::int FROM ended WHERE status = 'cancelled') AS cancelled_now,
+    ARRAY(SELECT source_type || '.' || source_method FROM paused_job_types ORDER BY id) AS paused_types,
+    ARRAY(SELECT paused_at FROM paused_job_types ORDER BY id) AS paused_since
 FROM clock
 
 -- name: look_day

@@ -15,7 +15,7 @@ from typing import Any
 
 from jobs.allocation.gates import Gate
 from jobs.console.ops.shared.present_queries import look_objects
-from jobs.models import HELD_UNTIL, PausedJobType
+from jobs.models import HELD_UNTIL
 from jobs.pages.cached import Cached, cached
 from jobs.reading import looking, waits
 from jobs.reading.looking import Lane, Queue, SlotsInUse, Tenant, Worker
@@ -29,9 +29,10 @@ REST = 160.0  # times the time that a look took
 
 @dataclass(frozen=True)
 class Counts:
-    """Numbers of jobs, each at most MAX_COUNT.
+    """Numbers of jobs, each at most MAX_COUNT; and the paused job types.
 
     now: the clock of the database
+    paused_types, paused_since: their names, and since when each is paused, in the same order
     """
 
     now: datetime
@@ -43,6 +44,8 @@ class Counts:
     succeeded_now: int
     failed_now: int
     cancelled_now: int
+    paused_types: Sequence[str]
+    paused_since: Sequence[datetime]
 
     @property
     def ended_now(self) -> int:
@@ -58,7 +61,6 @@ class Snapshot:
     """A snapshot.
 
     at: when it was taken, by the clock of this host
-    paused: since when each paused job type is paused, by its name
     old: seconds since the last successful look, by the name of each part whose look failed
     """
 
@@ -69,13 +71,17 @@ class Snapshot:
     queues: Mapping[int, Queue] = field(default_factory=dict)
     workers: list[Worker] = field(default_factory=list)
     counts: Counts | None = None
-    paused: Mapping[str, datetime] = field(default_factory=dict)
     old: Mapping[str, float] = field(default_factory=dict)
 
     @cached_property
     def now(self) -> datetime:
         """Return the time by the clock of the database; by that of this host if the counts are missing."""
         return self.counts.now if self.counts else self.at
+
+    @cached_property
+    def paused(self) -> Mapping[str, datetime]:
+        """Return since when each paused job type is paused, by its name."""
+        return dict(zip(self.counts.paused_types, self.counts.paused_since, strict=True)) if self.counts else {}
 
     @cached_property
     def in_use_by_worker(self) -> Mapping[Any, int]:
@@ -150,7 +156,7 @@ def _part(look: Callable[[], Any]) -> Cached[[], Any]:
 
 
 def _counts() -> Counts:
-    """Count the jobs that are not in line."""
+    """Count the jobs that are not in line, and read which types are paused."""
     return look_objects(Counts, "look_counts", most=MAX_COUNT, held_until=HELD_UNTIL)[0]
 
 
@@ -171,16 +177,15 @@ WORK = "work"
 PARTS: Mapping[str, Cached[[], Any]] = {
     WORK: _part(_work),
     "counts": _part(_counts),
-    "paused": _part(lambda: {str(one): one.paused_at for one in PausedJobType.objects.all()}),
 }
 
 
 @cached(REFRESH_SECONDS, before=Snapshot(datetime.min.replace(tzinfo=UTC)))
 def current() -> Snapshot:
     """Return the last snapshot; a new one if that is older than REFRESH_SECONDS."""
-    work, counts, paused = PARTS[WORK]() or {}, PARTS["counts"](), PARTS["paused"]() or {}
+    work, counts = PARTS[WORK]() or {}, PARTS["counts"]()
     old = {name: age for name, part in sorted(PARTS.items()) if (age := part.age()) is not None}
-    return Snapshot(datetime.now(UTC), **work, counts=counts, paused=paused, old=old)
+    return Snapshot(datetime.now(UTC), **work, counts=counts, old=old)
 
 
 def forget() -> None:
