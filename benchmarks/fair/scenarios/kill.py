@@ -15,8 +15,8 @@ WORDS = (
     "Four tenants with three slots each submit 80 jobs of 0.2 to 0.4 s, five times; ten bodies run at once, in two "
     "workers. Each time one of the two is killed (SIGKILL, with all its processes): while it has nothing to do, just "
     "before the submits; as its first body starts; a second later; as its first body has ended; and 0.1 s after it was "
-    "asked to stop (SIGTERM). A second later another one starts. 45 seconds after the last start what has not ended "
-    "counts as unfinished."
+    "asked to stop (SIGTERM). A second later another one starts. 45 seconds after the last start, or as soon "
+    "as the queue has no job left, what has not ended counts as unfinished."
 )
 WORKERS, AT_ONCE, SLOTS = 2, 5, 3
 TENANTS, JOBS = [f"tenant{n}" for n in range(4)], 20  # jobs of a tenant each time
@@ -65,7 +65,7 @@ def play(scene: Scene) -> Figures:
         time.sleep(DOWN)
         scene.more(scene.asked_at_once // WORKERS)
         scene.wait(lambda: _rests(scene), REST)
-    scene.wait(lambda: len(_ended(scene)) == len(scene.jobs), PATIENCE)
+    scene.wait(lambda: len(_ended(scene)) == len(scene.jobs) or _lost(scene), PATIENCE, every=LULL)
     return {**scene.bounds(), **_figures(scene, since)}
 
 
@@ -93,6 +93,11 @@ def _rests(scene: Scene) -> bool:
     """Whether no body runs, and none has for a while: what is left waits for the queue to find it."""
     rings = scene.rings
     return not scene.running() and bool(rings) and time.monotonic() - rings[-1].moment > LULL
+
+
+def _lost(scene: Scene) -> bool:
+    """Whether what has not ended never will: nothing runs, and the queue has no job left."""
+    return _rests(scene) and not scene.peer.count()
 
 
 def _figures(scene: Scene, since: float) -> Figures:
