@@ -53,7 +53,7 @@ def name(peer: str) -> str:
 def _page(runs: Several) -> str:
     values = {
         "MACHINE": _machine(runs),
-        "BETTER": _table(["scenario", "figure", "best", *OWN.values()], _better(runs)),
+        "BETTER": _table(["scenario", "figure", "ahead", *OWN.values()], _better(runs)),
         "SCENARIOS": "\n".join(_scenario(runs, scenario) for scenario in runs.scenarios),
         "QUEUES": _table(["queue", "version", "limit of a tenant, as its docs promise", "set up by"], _queues(runs)),
         "MISSING": "\n".join(
@@ -91,40 +91,38 @@ def _figures(runs: Several, scenario: str) -> dict[str, Figures]:
 
 
 def _better(runs: Several) -> Iterator[list[str]]:
-    """Where another queue is clearly better than both of ours in all runs, and where the runs disagree on that."""
+    """Who is clearly better than both of ours in each run that has it, and who is in some of them only."""
     for scenario in runs.scenarios:
         together = _figures(runs, scenario)
         for figure in SHOWN[scenario]:
-            clearly = runs.agree(scenario, lambda told, figure=figure: bool(_ahead(told, figure)))  # type: ignore[misc]
-            if clearly is False:
-                continue
-            own = [written(figure, together.get(peer, {}).get(figure)) for peer in OWN]
-            best = _best(runs, scenario, figure) if clearly else "not ordered: the runs disagree"
-            yield [TITLES[scenario], known(figure).label, best, *own]
+            answers = {
+                peer: {_is_ahead(told, peer, figure) for told in runs.with_peer(scenario, peer)}
+                for peer in together
+                if peer not in OWN
+            }
+            always = [_ahead(peer, figure, together[peer]) for peer, found in answers.items() if found == {True}]
+            at_times = [name(peer) for peer, found in answers.items() if found == {True, False}]
+            if always or at_times:
+                said = [*always, *([f"in some runs only: {', '.join(at_times)}"] if at_times else [])]
+                own = [written(figure, together.get(peer, {}).get(figure)) for peer in OWN]
+                yield [TITLES[scenario], known(figure).label, "; ".join(said), *own]
 
 
-def _ahead(told: dict[str, Figures], figure: str) -> str:
-    """The best of the others if it is clearly better than both of ours, else nothing."""
-    direction = known(figure).better
-    values = {peer: value for peer, figures in told.items() if (value := figures.get(figure)) is not None}
-    own = [value for peer, value in values.items() if peer in OWN]
-    others = {peer: value for peer, value in values.items() if peer not in OWN}
-    if direction == NEITHER or not own or not others:
-        return ""
-    best, ours = max(others, key=lambda peer: direction * others[peer]), max(own, key=lambda value: direction * value)
-    clearly = direction * (others[best] - ours) > CLEARLY * abs(ours)
-    return best if clearly and written(figure, others[best]) != written(figure, ours) else ""
+def _is_ahead(told: dict[str, Figures], peer: str, figure: str) -> bool:
+    """Whether in one run a queue is clearly better than both of ours."""
+    direction, value = known(figure).better, told.get(peer, {}).get(figure)
+    own = [told.get(one, {}).get(figure) for one in OWN]
+    there = [mine for mine in own if mine is not None]
+    if direction == NEITHER or not there or value is None:
+        return False
+    ours = max(there, key=lambda mine: direction * mine)
+    return direction * (value - ours) > CLEARLY * abs(ours) and written(figure, value) != written(figure, ours)
 
 
-def _best(runs: Several, scenario: str, figure: str) -> str:
-    """The best of all runs, or those that were the best of one."""
-    together = runs.figures(scenario)
-    cells = []
-    for peer in dict.fromkeys(_ahead(told, figure) for told in runs.each(scenario)):
-        beyond = together[peer].get("violations") or 0
-        remark = f"; {beyond:,.0f} starts beyond a limit" if beyond else ""
-        cells.append(f"{name(peer)}: **{written(figure, together[peer][figure])}**{remark}")
-    return " or ".join(cells)
+def _ahead(peer: str, figure: str, figures: Figures) -> str:
+    beyond = figures.get("violations") or 0
+    remark = f" ({beyond:,.0f} over)" if beyond else ""
+    return f"{name(peer)} **{written(figure, figures[figure])}**{remark}"
 
 
 def _scenario(runs: Several, scenario: str) -> str:

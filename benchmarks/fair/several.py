@@ -3,8 +3,9 @@
 Of what must not happen, as a start beyond a limit, the worst run counts.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 from statistics import median
 from typing import Any
 
@@ -71,10 +72,14 @@ class Several:
                     found[run["peer"]] = Failure(run["peer"], run["failed"], run["not_offered"], times)
         return list(found.values())
 
-    def agree(self, scenario: str, holds: Callable[[dict[str, Figures]], bool]) -> bool | None:
-        """Whether this holds in all runs, or in none; None: the runs disagree."""
-        answers = {holds(told) for told in self.each(scenario)}
-        return answers.pop() if len(answers) == 1 else None
+    def with_peer(self, scenario: str, peer: str) -> list[dict[str, Figures]]:
+        """`each` of the runs that tried this queue, also if it failed."""
+        tried = [
+            any(run["peer"] == peer and run["scenario"] == scenario for run in result["runs"])
+            for result in self.results
+            if scenario in result["scenarios"]
+        ]
+        return list(compress(self.each(scenario), tried))
 
 
 def _together(told: list[Figures]) -> Figures:
