@@ -36,7 +36,7 @@ NINJA = distribution("django-ninja").locate_file("ninja")
 
 INSTALLED_APPS = [
     "unfold",
-    "django.contrib.admin",
+    "scheduler_project.admin_app.AdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

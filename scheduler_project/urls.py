@@ -8,7 +8,7 @@ from django.urls import include, path, re_path, reverse_lazy
 
 from jobs.api import api
 from jobs.http.problems import no_such_address
-from scheduler_project import user_admin  # noqa: F401 - it registers itself
+from scheduler_project import user_admin  # noqa: F401 - it imports all pages of the admin
 from scheduler_project.home import Login, login_of_admin
 from scheduler_project.second_factor import second_factor
 

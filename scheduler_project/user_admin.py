@@ -23,6 +23,7 @@ from scheduler_project import second_factor
 
 RIGHTS = ("is_staff", "is_superuser", "groups", "user_permissions")
 
+admin.autodiscover()  # admin_app.py leaves it to us
 admin.site.unregister(TOTPDevice)  # its page shows secrets; operators set up their own devices
 admin.site.unregister(User)
 admin.site.unregister(Group)
