@@ -1,7 +1,7 @@
 """Tell by a digest whether a picture shows its page as it is. Pure: no browser, no database.
 
 The digest is of what makes the page look as it does: its templates with all that they include, the rules of the style
-sheet for the classes in them, and the code that draws its charts. Comments, blanks and other pages do not count.
+sheets for the classes in them, and the code that draws its charts. Comments, blanks and other pages do not count.
 """
 
 import hashlib
@@ -13,7 +13,7 @@ from embedded import REPOSITORY
 PAGES = {"job": "job", "overview": "overview", "tenants": "tenants"}  # picture: page, which has a folder of templates
 DIGESTS = Path(__file__).with_name("shown.txt")  # of the pages when their pictures were taken
 TEMPLATES = REPOSITORY / "jobs/templates"
-STYLE = REPOSITORY / "jobs/static/jobs/ops/ops.css"
+STYLES = [REPOSITORY / "jobs/static/jobs/ops" / name for name in ("ops.css", "detail.css")]
 CODE = [REPOSITORY / "jobs/console/ops/shared", REPOSITORY / "jobs/pages"]  # it has classes of the style sheet, too
 DRAWN_BY = [CODE[0] / f"{name}.py" for name in ("ended_chart", "strips")]
 
@@ -34,14 +34,7 @@ def note() -> None:
     DIGESTS.write_text("".join(f"{picture} {digest}\n" for picture, digest in sorted(digests().items())))
 
 
-def _digest(page: str) -> str:
-    texts = [_plain(path) for path in [*_templates(page), *DRAWN_BY]]
-    code = [path.read_text() for folder in CODE for path in sorted(folder.glob("*.py"))]
-    words = set(re.findall(r"[\w-]+", " ".join([*texts, *code])))
-    return hashlib.sha256("\n".join([*texts, *rules_for(words, STYLE.read_text())]).encode()).hexdigest()[:16]
-
-
-def _templates(page: str) -> list[Path]:
+def templates(page: str) -> list[Path]:
     """Return the templates of a page's folder, and those that they include or extend."""
     found: set[Path] = set()
     more = set((TEMPLATES / "jobs/ops" / page).glob("*.html"))
@@ -50,6 +43,14 @@ def _templates(page: str) -> list[Path]:
         named = {name for path in more for name in re.findall(r"[\"']([\w/]+\.html)[\"']", path.read_text())}
         more = {TEMPLATES / name for name in named if (TEMPLATES / name).exists()} - found
     return sorted(found)
+
+
+def _digest(page: str) -> str:
+    texts = [_plain(path) for path in [*templates(page), *DRAWN_BY]]
+    code = [path.read_text() for folder in CODE for path in sorted(folder.glob("*.py"))]
+    words = set(re.findall(r"[\w-]+", " ".join([*texts, *code])))
+    style = "".join([path.read_text() for path in STYLES])
+    return hashlib.sha256("\n".join([*texts, *rules_for(words, style)]).encode()).hexdigest()[:16]
 
 
 def _plain(path: Path) -> str:

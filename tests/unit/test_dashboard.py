@@ -1,6 +1,5 @@
 """What the operators' pages compute: where jobs wait, who needs attention, charts, masks; and what is vendored."""
 
-import gzip
 import hashlib
 import itertools
 import re
@@ -17,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pytest import approx
 
+from docs.pictures import shown
 from embedded import REPOSITORY
 from jobs.allocation.gates import Gate
 from jobs.console.ops.job.view import like_it, way
@@ -266,8 +266,20 @@ def test_vendored_files_are_as_their_authors_published_them(name):
 
 def test_nothing_else_is_vendored_and_the_files_are_small():
     assert {path.name for path in (STATIC / "vendor").iterdir()} == set(VENDORED)
-    assert len(gzip.compress((STATIC / "ops.css").read_bytes())) <= 7_000, "as browsers load it"
+    sizes = {path.name: path.stat().st_size for path in STATIC.glob("*.css")}
+    assert sizes["ops.css"] <= 20_000, "all that the first page loads of them"
+    assert sum(sizes.values()) <= 28_000
     assert sum(path.stat().st_size for path in STATIC.rglob("*.js")) <= 25_000
+
+
+def test_the_first_page_has_nothing_of_the_sheet_that_it_does_not_load():
+    shared, detail = (
+        {*re.findall(r"\.([a-z][\w-]*)", (STATIC / f"{name}.css").read_text())} for name in ("ops", "detail")
+    )
+    text = " ".join(path.read_text() for path in shown.templates("overview"))
+    classes = {name for found in re.findall(r'class="([^"]*)"', text) for name in found.split()}
+    assert len(classes & shared) > 10
+    assert not classes & (detail - shared)
 
 
 def test_no_script_imports_another_or_is_a_module():
