@@ -1,5 +1,6 @@
 """Addresses of pages that a project may not have: the admin's pages, the logout; and the redirect to its login."""
 
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlencode
 
@@ -8,7 +9,7 @@ from django.contrib import messages
 from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.http import HttpRequest, HttpResponseRedirect
 from django.shortcuts import resolve_url
-from django.urls import NoReverseMatch, reverse
+from django.urls import NoReverseMatch, get_script_prefix, get_urlconf, reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from plumbing.names import OURS, named
@@ -16,6 +17,11 @@ from plumbing.names import OURS, named
 
 def address(view: str, *args: object) -> str:
     """Return the path of a view; "" if this project has none of that name."""
+    return _path(view, args, get_script_prefix(), get_urlconf() or settings.ROOT_URLCONF)
+
+
+@lru_cache(4096)  # a page has dozens of links, for each of which Django would match all patterns
+def _path(view: str, args: tuple[object, ...], prefix: str, urlconf: str) -> str:
     try:
         return reverse(view, args=args)
     except NoReverseMatch:

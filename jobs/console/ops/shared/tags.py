@@ -4,10 +4,10 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 from django import template
-from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import slugify
@@ -26,7 +26,7 @@ from jobs.pages.forms import post, query_with, select
 from jobs.pages.tables import column, fact, table
 from jobs.reading.listing import call, job_type, ran, state, wait_in_words, waited
 from jobs.reading.masked import masked
-from plumbing.addresses import in_admin
+from plumbing.addresses import address, in_admin
 from plumbing.names import named
 from plumbing.text import duration, printable
 from tenants.by_name import as_text
@@ -104,12 +104,14 @@ def term(name: str) -> SafeString:
 
 
 @register.filter
+@cache  # of the titles of all templates; each cell of a column has its title
 def terms(title: str) -> SafeString:
     """Render the title of a column; each {word} in it has its meaning as a tooltip."""
     return mark_safe(re.sub(r"\{(.+?)\}", lambda word: term(word[1]), title))  # noqa: S308 - of a template
 
 
 @register.filter
+@cache  # of the few states
 def badge(state: str) -> SafeString:
     """Render the state of a job or a tenant in its colour."""
     return format_html('<span class="state {}">{}</span>', slugify(state), state)
@@ -237,7 +239,7 @@ def linked(context: Any, text: Any, permission: str, view: str, *args: Any) -> S
     """Render a text as a link to a page, if the user has the permission for it."""
     if not context["request"].user.has_perm(named(permission)):
         return str(text)
-    return format_html('<a href="{}">{}</a>', reverse(view, args=args), text)
+    return format_html('<a href="{}">{}</a>', address(view, *args), text)
 
 
 @register.simple_tag(takes_context=True)
