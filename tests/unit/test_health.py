@@ -190,6 +190,13 @@ def test_a_condition_holds_alone(code):
     assert found.code == code
 
 
+def test_a_worker_that_was_lost_while_it_stopped_is_told_from_one_that_worked():
+    lost = [worker(gone_ago=9.0, lost=True, concurrency=concurrency) for concurrency in (0, 4)]
+    [stopping], [working] = (conditions(replace(GOOD, workers=[one])) for one in lost)
+    assert "went silent while stopping" in stopping.text
+    assert "went silent without stopping" in working.text
+
+
 def test_a_light_pool_lacks_seats_and_has_an_idle_one():
     light = [worker(kind="light")]
     [short] = conditions(replace(pool(4, 4, late_for=60.1), workers=light))

@@ -28,7 +28,9 @@ def worker_cut_off(facts: Facts) -> Iterator[Fault]:
 def worker_lost(facts: Facts) -> Iterator[Fault]:
     for pool, lost in _by_pool(facts.lost):
         replaced = facts.replaced(lost)
-        text = f"{_named(pool, lost)} went silent without stopping: killed, or cut off from the network."
+        told = not any(worker.concurrency for worker in lost)  # to stop: they drained
+        how = "while stopping" if told else "without stopping"
+        text = f"{_named(pool, lost)} went silent {how}: killed, or cut off from the network."
         text += f" {'Another worker has' if len(lost) == 1 else 'As many have'} started since." if replaced else ""
         yield Fault(text, pool, pools=frozenset() if replaced else frozenset({pool}), since=lost[0].gone_at)
 

@@ -19,20 +19,20 @@ UNION ALL
 SELECT 'half_state', id, 'status ' || status || ', but it is due'
 FROM jobs WHERE due_at IS NOT NULL AND status <> 'scheduled'
 UNION ALL
-SELECT 'overdue', id, 'was due at ' || date_trunc('second', due_at)
+SELECT 'overdue', id, 'was due at ' || to_char(due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')
 FROM jobs CROSS JOIN clock WHERE due_at < clock.now - %(bound)s * interval '1 second'  -- guard
 UNION ALL
-SELECT 'worker_gone', h.id, coalesce('its worker has been gone since ' || date_trunc('second', w.gone_at), 'its worker is unknown')
+SELECT 'worker_gone', h.id, coalesce('its worker has been gone since ' || to_char(w.gone_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS'), 'its worker is unknown')
 FROM held h CROSS JOIN clock LEFT JOIN workers w ON w.id = h.worker
 WHERE h.status = 'running'
   AND (w.id IS NULL OR w.gone_at < clock.now - %(bound)s * interval '1 second')  -- guard
 UNION ALL
-SELECT 'runs_too_long', h.id, 'has been running since ' || date_trunc('second', h.start_time) || '; its time limit is ' || h.may_run || ' s'
+SELECT 'runs_too_long', h.id, 'has been running since ' || to_char(h.start_time AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS') || '; its time limit is ' || h.may_run || ' s'
 FROM held h CROSS JOIN clock
 WHERE h.status = 'running'
   AND h.start_time < clock.now - (h.may_run + %(bound)s) * interval '1 second'  -- guard
 UNION ALL
-SELECT 'message_lost', h.id, 'no process took it up since ' || date_trunc('second', h.handed_at)
+SELECT 'message_lost', h.id, 'no process took it up since ' || to_char(h.handed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')
 FROM held h CROSS JOIN clock JOIN idle_pool USING (pool)
 WHERE h.status = 'queued'
   AND h.handed_at < clock.now - (%(patience)s + %(bound)s) * interval '1 second'  -- guard
