@@ -106,7 +106,7 @@ clean: ## Remove .venv, the data of `make up`, and caches
 # --- the virtual environment: made once, and completed when a lock file changes ------------------------
 
 # By uv, which takes a third of the time; by pip, where only pip is told of a package index of one's own.
-UV = $(BIN)/uv pip install --quiet --python $(BIN)/python --compile-bytecode
+UV = $(BIN)/uv pip install --quiet --python $(BIN)/python
 install = $(UV) --require-hashes -r $(1) 2>/dev/null || $(PIP) install --require-hashes -r $(1)
 
 .venv/bin/python:

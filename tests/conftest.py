@@ -51,6 +51,7 @@ LONG = (
 
 WorkerFactory = Callable[..., uuid.UUID]
 frozen_by_imports = -1  # objects
+gc.disable()  # until all is imported
 
 # How long an example takes says how busy the machine is. A fixture of ours begins anew what an example changes.
 EXCUSED = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
@@ -76,6 +77,7 @@ def pytest_collection_finish() -> None:
     """What is imported stays: the collector, which would look through all of it again and again, leaves it out."""
     global frozen_by_imports  # noqa: PLW0603
     frozen_by_imports = gc.get_freeze_count()
+    gc.enable()
     gc.collect()
     gc.freeze()
 

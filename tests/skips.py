@@ -58,6 +58,16 @@ ALLOWED = {
         "make test THOROUGH=1 ARGS=tests/acceptance/test_insight_measured.py",
         not THOROUGH,
     ),
+    "tests/acceptance/test_fair.py": Skip(
+        "it tries a benchmark; the workflow runs it",
+        "make test THOROUGH=1 ARGS=tests/acceptance/test_fair.py",
+        not THOROUGH,
+    ),
+    "tests/acceptance/test_public_adapter.py::test_a_death_of_one_of_two_adapters_loses_no_job": Skip(
+        "it tries a benchmark; the workflow runs it",
+        "make test THOROUGH=1 ARGS=tests/acceptance/test_public_adapter.py",
+        not THOROUGH,
+    ),
     "tests/acceptance/test_chaos.py::test_chaos_on_hosts_whose_network_breaks_loses_nothing_either": Skip(
         "it takes another two minutes; the workflow runs it",
         "make chaos HOSTS=1",

@@ -1,7 +1,6 @@
 """The wheel, as somebody else installs it: into a virtual environment of theirs, beside an empty database."""
 
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from django.db import connection
 from psycopg import conninfo, sql
 
 from embedded import REPOSITORY
+from tests.acceptance.checkout import files
 
 
 def run(argv: list[object], directory: Path, env: dict[str, str] | None = None) -> str:
@@ -28,8 +28,7 @@ def run(argv: list[object], directory: Path, env: dict[str, str] | None = None) 
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Built from what git holds, not from what a build left behind."""
     source, built = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("dist")
-    files = subprocess.run(["git", "ls-files", "-z"], cwd=REPOSITORY, capture_output=True, check=True, text=True).stdout
-    for name in filter(re.compile(r"(jobs|tenants|plumbing|docs/runbooks)/|[^/]+$").match, files.split("\0")):
+    for name in files(r"(jobs|tenants|plumbing|docs/runbooks)/|[^/]+$"):
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         (source / name).write_bytes((REPOSITORY / name).read_bytes())
     run([sys.executable, "-m", "pip", "wheel", "--no-deps", "--wheel-dir", built, source], source)

@@ -11,10 +11,8 @@ from tests.thorough import only_thorough, sized
 
 pytestmark = pytest.mark.long("deaths that happen together; one alone is in tests/integration/engine/test_recover.py")
 
-SECONDS = sized(20, thorough=30)  # of deaths; the start, the calm afterwards and the verdict take about as long again
-
-
-STORM_SECONDS = sized(40, thorough=120)
+SECONDS = sized(15, thorough=30)  # of deaths; the start, the calm afterwards and the verdict take about as long again
+STORM_SECONDS = sized(25, thorough=120)
 
 
 def run(*options: object) -> str:

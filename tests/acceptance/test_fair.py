@@ -7,8 +7,10 @@ import sys
 import pytest
 
 from embedded import REPOSITORY
+from tests.thorough import only_thorough
 
 
+@only_thorough  # forty seconds
 @pytest.mark.long("an adapter of ours that no longer starts, a runner that measures nothing")
 def test_a_flood_is_played_with_two_queues_and_one_keeps_its_limits(without_engines, tmp_path):
     results = tmp_path / "fair.json"

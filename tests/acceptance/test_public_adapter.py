@@ -8,11 +8,13 @@ import pytest
 
 from benchmarks.public.adapter import MANIFEST
 from embedded import REPOSITORY
+from tests.thorough import only_thorough
 
 REQUIRED = {"claim_p50_ms", "claim_p95_ms", "claim_p99_ms", "enqueue_rate", "completion_rate", "queue_depth"}
 
 
-@pytest.mark.long("an adapter that does not start, a field of the contract that is missing, a job lost by a death")
+@only_thorough  # forty seconds
+@pytest.mark.long("an adapter that loses a job when another one dies")
 @pytest.mark.timeout(200)
 def test_a_death_of_one_of_two_adapters_loses_no_job(without_engines):
     argv = [sys.executable, "-m", "benchmarks.public", "crash", "--seconds", "6"]

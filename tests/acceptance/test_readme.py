@@ -1,8 +1,6 @@
 """The README's five minutes, as a reader has them: `make up`, a browser, a terminal and an editor."""
 
 import re
-import shutil
-import subprocess
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from embedded import REPOSITORY
+from tests.acceptance.checkout import checkout
 from tests.acceptance.reader import README, TENANT, Reader, shell
 from tests.pages import blocks
 from tests.waiting import wait_until
@@ -34,12 +32,7 @@ FIFTH = COMMANDS, python("@job"), f"{python('objects.create')}\n{python('async_(
 
 @pytest.fixture
 def reader(tmp_path: Path) -> Iterator[Reader]:
-    """With a copy of what git holds, and of nothing else."""
-    files = subprocess.run(["git", "ls-files", "-z"], cwd=REPOSITORY, capture_output=True, check=True, text=True).stdout
-    for name in filter(None, files.split("\0")):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(REPOSITORY / name, tmp_path / name)
-    (tmp_path / ".venv").symlink_to(REPOSITORY / ".venv")
+    checkout(tmp_path)
     reader = Reader(tmp_path)
     yield reader
     reader.press_control_c()

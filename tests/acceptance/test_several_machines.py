@@ -5,7 +5,6 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import NamedTuple
 import pytest
 
 from embedded import REPOSITORY, postgresql
+from tests.acceptance.checkout import checkout
 from tests.hosts import Net, missing
 from tests.hosts.machine import DEBIAN, Machine
 from tests.pages import blocks
@@ -84,17 +84,13 @@ class Machines(NamedTuple):
 def machines(tmp_path: Path) -> Iterator[Machines]:
     if missing():
         pytest.skip(missing())
-    checkout = tmp_path / "checkout"
-    files = subprocess.run(["git", "ls-files", "-z"], cwd=REPOSITORY, capture_output=True, check=True, text=True).stdout
-    for name in filter(None, files.split("\0")):
-        (checkout / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(REPOSITORY / name, checkout / name)
-    (checkout / ".venv").symlink_to(REPOSITORY / ".venv")
+    copy = tmp_path / "checkout"
+    checkout(copy)
     with TemporaryDirectory() as socket, Net() as net:
         path = f"{DEBIAN}:{os.defpath}:/usr/sbin:/sbin"
         environ = {"PATH": path, "PGHOST": socket, "PGUSER": postgresql.ADMIN}
         names = ("data", "web", "work-1", "work-2", "proxy")
-        made = Machines(*(Machine(net.host(name), tmp_path / "machines", environ, checkout) for name in names))
+        made = Machines(*(Machine(net.host(name), tmp_path / "machines", environ, copy) for name in names))
         Path(socket).chmod(0o777)
         install_debians(made.data.root)
         yield made
