@@ -1,4 +1,4 @@
-"""`python -m benchmarks.fair.page a.json b.json`: keep the results, and write docs/fair.md and its charts from them.
+"""`python -m benchmarks.fair.page a.json b.json`: keep the results, and write the pages and charts from them.
 
 Only this module knows which adapters are this project's own. Where another queue is better, the page says so first. Of
 several results each figure is a median; where they disagree on an order, the page has none.
@@ -18,6 +18,17 @@ from .scene import Figures
 from .several import Several
 
 RESULTS, PAGE, PICTURES = HERE / "results.json", HOME / "docs" / "fair.md", HOME / "docs" / "pictures"
+COMPARED = HOME / "docs" / "compared.md"  # has a table of a few figures, between these two lines
+BEGINS, ENDS = "<!-- by benchmarks.fair.page -->\n", "<!-- to here -->\n"
+SUMMARY = {  # column: scenario, figure
+    "one tenant floods: wait of the others, p95, s": ("flood", "wait_p95_s"),
+    "10,000 tenants: wait, p95, s": ("ten_thousand", "wait_p95_s"),
+    "100 tenants share the workers: Jain's index": ("zipf", "jain"),
+    "workers are killed: jobs that never ended": ("kill", "unfinished"),
+    "and the others again after, s": ("kill", "again_s"),
+    "of 1,000 bodies that wait, at once": ("waiting", "in_flight"),
+    "CPU per job, ms": ("flood", "cpu_ms_per_job"),
+}
 TEMPLATE = HERE / "page.md"
 OWN = {"light": "this, light pool", "ours": "this, ordinary pool"}
 NAMES = {
@@ -40,7 +51,7 @@ HEADS = {"strict": "strict", "per worker": "of each worker", "none": "none"}
 def files(results: list[dict[str, Any]]) -> dict[Path, str]:
     """The page and its charts, by path."""
     runs = Several(results)
-    made = {PAGE: _page(runs)}
+    made = {PAGE: _page(runs), COMPARED: _with_summary(COMPARED.read_text(), runs)}
     for scenario, drawn in _charts(runs):
         made[PICTURES / f"fair-{scenario}.svg"] = drawn
     return made
@@ -68,6 +79,21 @@ def _page(runs: Several) -> str:
     return text
 
 
+def _with_summary(text: str, runs: Several) -> str:
+    """The text, with the table of a few figures of each queue."""
+    before, begins, rest = text.partition(BEGINS)
+    _, ends, after = rest.partition(ENDS)
+    found = {scenario: _figures(runs, scenario) for scenario in runs.scenarios}
+    peers = dict.fromkeys(peer for figures in found.values() for peer in figures)
+    rows = []
+    for peer in sorted(peers, key=_place):
+        beyond = sum(figures.get(peer, {}).get("violations") or 0 for figures in found.values())
+        cells = [written(figure, found.get(of, {}).get(peer, {}).get(figure)) for of, figure in SUMMARY.values()]
+        rows.append([name(peer), f"{beyond:,.0f}", *cells])
+    table = _table(["", "starts beyond a limit, in all scenarios", *SUMMARY], rows)
+    return f"{before}{begins}\n{table}\n\n{ends}{after}"
+
+
 def _machine(runs: Several) -> str:
     first, days = runs.first, sorted({result["at"][:10] for result in runs.results})
     shortened = "" if first["scale"] == 1 else f" The times of the scenarios were multiplied by {first['scale']:g}."
@@ -87,7 +113,11 @@ def _times(count: int) -> str:
 def _figures(runs: Several, scenario: str) -> dict[str, Figures]:
     """By peer, ours first."""
     found = runs.figures(scenario)
-    return {peer: found[peer] for peer in sorted(found, key=lambda peer: (peer not in OWN, name(peer).lower()))}
+    return {peer: found[peer] for peer in sorted(found, key=_place)}
+
+
+def _place(peer: str) -> tuple[bool, str]:
+    return peer not in OWN, name(peer).lower()
 
 
 def _better(runs: Several) -> Iterator[list[str]]:
