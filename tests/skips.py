@@ -58,6 +58,11 @@ ALLOWED = {
         "make test THOROUGH=1 ARGS=tests/acceptance/test_insight_measured.py",
         not THOROUGH,
     ),
+    "tests/acceptance/test_newer_postgresql.py": Skip(
+        "it takes a minute; the workflow runs it",
+        "make test THOROUGH=1 ARGS=tests/acceptance/test_newer_postgresql.py",
+        not THOROUGH,
+    ),
     "tests/acceptance/test_fair.py": Skip(
         "it tries a benchmark; the workflow runs it",
         "make test THOROUGH=1 ARGS=tests/acceptance/test_fair.py",

@@ -27,10 +27,12 @@ from tests.factories import ThingFactory, make_job
 from tests.pages import blocks
 from tests.sample.models import Run
 from tests.sql import sql, value
+from tests.thorough import only_thorough
 from tests.waiting import wait_until
 
 FIFTEEN = Path("/usr/lib/postgresql/15/bin")
 pytestmark = [
+    only_thorough,  # a minute
     pytest.mark.django_db(transaction=True),
     pytest.mark.long("what replication does not carry over; skipped numbers are in tests/integration/engine"),
     pytest.mark.skipif(not (FIFTEEN / "postgres").exists(), reason="no PostgreSQL 15 of Debian: make postgresql-15"),

@@ -133,14 +133,14 @@ def is_no_crash(work):
 @pytest.mark.long("other ways to say so; test_recover has what becomes of the attempts")
 @pytest.mark.parametrize(("stop", "said"), STOPS.values(), ids=STOPS)
 def test_a_job_that_a_stop_in_haste_ends_runs_again_and_has_not_crashed(stop, said, is_no_crash, environ, processes):
-    processes.child = Process  # started cold: Celery reads its environment when it is imported
+    if "REMAP_SIGTERM" in said:
+        processes.child = Process  # started cold: billiard reads it when it is imported
     environ |= said
     is_no_crash(stop)
 
 
 @pytest.mark.long("how long Celery waits, and that a light worker does, too")
-def test_a_soft_stop_lets_jobs_end_for_as_long_as_it_may_wait(work, environ, processes):
-    processes.child = Process
+def test_a_soft_stop_lets_jobs_end_for_as_long_as_it_may_wait(work, environ):
     environ["SAMPLE_SOFT_SHUTDOWN"] = "4"
     worker = work.start_worker()
     work.fill()
@@ -162,8 +162,7 @@ runpy.run_module("celery", run_name="__main__", alter_sys=True)
 
 
 @pytest.mark.long("Celery's own end of a pool, which waits for what ignores SIGTERM")
-def test_a_worker_whose_pool_celery_terminates_causes_no_crash(is_no_crash, processes, monkeypatch):
-    processes.child = Process
+def test_a_worker_whose_pool_celery_terminates_causes_no_crash(is_no_crash, monkeypatch):
     worker = fleet.worker
 
     def terminating(*how: Any) -> fleet.Command:

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db
 STEPS = 40
 HOLDS = 0.04  # of the attempts that end and free their slot
 MET = ("claims", "more", "uncounted", "follows", "lent", "fed", "full", "held", "tenant", "queue")
-FIRST, ALL = 18, sized(36, thorough=500)  # histories
+FIRST, ALL = 18, sized(45, thorough=500)  # histories
 RATES = [(None, None), (None, None), (2, 3.0), (5, 1.0), (1, 0.5)]
 USERS = [0, 0, 3, 50]
 MUTANTS = [  # the constants that memory has of its own, another value of each, and a history that tells it
