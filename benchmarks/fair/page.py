@@ -45,6 +45,7 @@ CLEARLY = 0.1  # of the value: a smaller difference is noise
 BUSY = 0.2  # of the cores: with more in use before it, a run measures the other work
 DIGITS = 5  # of a figure that is kept
 WAITS = ("flood", "long_short", "ten_thousand")
+PROMISED = "limit of a tenant, as its docs promise"
 HEADS = {"strict": "strict", "per worker": "of each worker", "none": "none"}
 
 
@@ -66,7 +67,9 @@ def _page(runs: Several) -> str:
         "MACHINE": _machine(runs),
         "BETTER": _table(["scenario", "figure", "ahead", *OWN.values()], _better(runs)),
         "SCENARIOS": "\n".join(_scenario(runs, scenario) for scenario in runs.scenarios),
-        "QUEUES": _table(["queue", "version", "limit of a tenant, as its docs promise", "set up by"], _queues(runs)),
+        "QUEUES": _table(
+            ["queue", "version", "limit of a tenant, as its docs promise", "set up by", "runs"], _queues(runs)
+        ),
         "MISSING": "\n".join(
             f"- {name(peer)}: not installed: {about['not_installed']}"
             for peer, about in runs.peers.items()
@@ -197,7 +200,8 @@ def _queues(runs: Several) -> Iterator[list[str]]:
         if "not_installed" not in about:
             docs = about["docs"]
             link = f"[{'its docs' if docs.startswith('http') else docs.removesuffix('.md')}]({docs})"
-            yield [name(peer), about["version"], HEADS[about["limits"]], link]
+            count = sum(any(run["peer"] == peer for run in result["runs"]) for result in runs.results)
+            yield [name(peer), about["version"], HEADS[about["limits"]], link, f"{count}"]
 
 
 def _table(heads: list[str], rows: Any) -> str:
