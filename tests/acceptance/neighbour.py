@@ -2,9 +2,10 @@
 
 import json
 import os
-import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -15,6 +16,7 @@ from psycopg import sql
 
 from embedded import fleet
 from tests import migrated
+from tests.warm import WarmProcesses
 
 
 @dataclass(frozen=True)
@@ -34,10 +36,11 @@ class Neighbour:
         return json.loads(self._run(*arguments, "--json"))
 
     def _run(self, *arguments: str) -> str:
-        argv, environ = fleet.manage(*arguments, environ=self.environ)
-        done = subprocess.run(argv, env=environ, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        with TemporaryDirectory() as name, WarmProcesses() as processes:
+            command = processes.start("manage", *fleet.manage(*arguments, environ=self.environ), log=Path(name) / "log")
+            code, printed = command.wait(120), (Path(name) / "log").read_text()
+        assert code == 0, printed
+        return printed
 
     def session(self) -> "psycopg.Connection[tuple[object, ...]]":
         return psycopg.connect(**connection.get_connection_params() | {"dbname": self.database}, autocommit=True)

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from django.conf import settings
@@ -22,6 +23,7 @@ from tests.factories import ThingFactory
 from tests.sample.models import Thing
 from tests.thorough import sized
 from tests.waiting import wait_until
+from tests.warm import WarmProcesses
 
 pytestmark = [
     pytest.mark.long("a tenant in two databases; tests/integration/engine/test_moving.py moves it in one"),
@@ -90,9 +92,10 @@ def killed(where: Neighbour, table: str, mode: str, *command: str) -> None:
     """Kill the command while it waits for the table, which somebody has locked, until PostgreSQL has ended it, too."""
     waiting = "SELECT pid FROM pg_locks WHERE NOT granted AND relation = %s::regclass"
     alive = "SELECT pid FROM pg_stat_activity WHERE pid = ANY(%s)"
-    argv, environ = fleet.manage(*command, environ=where.environ)
-    with where.session() as session, where.session() as looking:
-        with session.transaction(), subprocess.Popen(argv, env=environ, stdout=subprocess.DEVNULL) as process:
+    with where.session() as session, where.session() as looking, TemporaryDirectory() as name:
+        with session.transaction(), WarmProcesses() as processes:
+            argv, environ = fleet.manage(*command, environ=where.environ)
+            process = processes.start("killed", argv, environ, log=Path(name) / "log")
             session.execute(f"LOCK TABLE {table} IN {mode} MODE")
             wait_until(lambda: looking.execute(waiting, [table]).fetchall(), f"{command} comes to {table}")
             pids = [pid for (pid,) in looking.execute(waiting, [table]).fetchall()]
