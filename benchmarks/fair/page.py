@@ -1,7 +1,7 @@
 """`python -m benchmarks.fair.page a.json b.json`: keep the results, and write the pages and charts from them.
 
 Only this module knows which adapters are this project's own. Where another queue is better, the page says so first. Of
-several results each figure is a median; where they disagree on an order, the page has none.
+several results each figure is a median; where they disagree on an order, the page says so.
 """
 
 import json
@@ -45,7 +45,6 @@ CLEARLY = 0.1  # of the value: a smaller difference is noise
 BUSY = 0.2  # of the cores: with more in use before it, a run measures the other work
 DIGITS = 5  # of a figure that is kept
 WAITS = ("flood", "long_short", "ten_thousand")
-PROMISED = "limit of a tenant, as its docs promise"
 HEADS = {"strict": "strict", "per worker": "of each worker", "none": "none"}
 
 
