@@ -237,9 +237,8 @@ def adds(context: Any, name: str, value: str, most: int, label: str = "") -> Saf
 @register.simple_tag(takes_context=True)
 def linked(context: Any, text: Any, permission: str, view: str, *args: Any) -> SafeString | str:
     """Render a text as a link to a page, if the user has the permission for it."""
-    if not context["request"].user.has_perm(named(permission)):
-        return str(text)
-    return format_html('<a href="{}">{}</a>', address(view, *args), text)
+    page = address(view, *args) if context["request"].user.has_perm(named(permission)) else ""
+    return format_html('<a href="{}">{}</a>', page, text) if page else str(text)
 
 
 @register.simple_tag(takes_context=True)
