@@ -3,12 +3,17 @@
 One rule for all: a value is read again when it is too old and a caller asks for it. One thread reads; meanwhile the
 others get the last value, and wait only if there is none. A value that cannot be read stays, and gets old. With
 `waits`, callers wait instead of getting an old value.
+
+Each read has a serial number. What was made of the same reads need not be made again: see `serials`.
 """
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from itertools import count
 from threading import Lock
 from typing import Any, Generic, ParamSpec, TypeVar
 
@@ -20,6 +25,23 @@ MAX_REST = 10.0  # seconds
 NEVER = float("-inf")
 Key = ParamSpec("Key")
 Value = TypeVar("Value")
+_serials = count()
+_noted: ContextVar[list[int] | None] = ContextVar("noted", default=None)
+
+
+@contextmanager
+def noting() -> Iterator[None]:
+    """Note which reads the values are of that this context gets."""
+    token = _noted.set([])
+    try:
+        yield
+    finally:
+        _noted.reset(token)
+
+
+def serials() -> tuple[int, ...]:
+    """Return the serial numbers of the reads that were noted until now."""
+    return tuple(_noted.get() or ())
 
 
 @dataclass(frozen=True)
@@ -30,6 +52,7 @@ class _Kept(Generic[Value]):
     read_at: when the value was read, or when a caller first asked for it.
     rest: the least seconds until the next read.
     failed: whether the last read failed.
+    serial: the number of the last read.
     """
 
     value: Value
@@ -37,6 +60,7 @@ class _Kept(Generic[Value]):
     read_at: float
     rest: float = 0.0
     failed: bool = False
+    serial: int = field(default_factory=_serials.__next__)
 
 
 class Cached(Generic[Key, Value]):
@@ -58,10 +82,16 @@ class Cached(Generic[Key, Value]):
 
     def __call__(self, *key: Key.args, **_: Key.kwargs) -> Value:
         """Return the value, at most `seconds` old, or the last one. Raises errors that are not the database's."""
+        kept = self._current(key)
+        if (noted := _noted.get()) is not None:
+            noted.append(kept.serial)
+        return kept.value
+
+    def _current(self, key: Any) -> _Kept[Value]:
         asked_at, kept = time.monotonic(), self._kept.get(key)
         if self._is_fresh(kept, asked_at) or not self.lock.acquire(blocking=kept is None or self.waits):
             assert kept is not None  # noqa: S101 - for the type checker
-            return kept.value
+            return kept
         try:
             kept = self._kept.get(key)
             if not self._is_fresh(kept, asked_at):
@@ -70,14 +100,14 @@ class Cached(Generic[Key, Value]):
                 if len(self._kept) > MAX_VALUES:
                     self._kept.popitem(last=False)
             assert kept is not None  # noqa: S101 - for the type checker
-            return kept.value
+            return kept
         finally:
             self.lock.release()
 
     def forget(self) -> None:
         """Read again at the next call, since a request has just changed something."""
         for key, kept in [*self._kept.items()]:
-            self._kept[key] = _Kept(kept.value, NEVER, kept.read_at, failed=kept.failed)
+            self._kept[key] = replace(kept, tried_at=NEVER, rest=0.0)
 
     def last(self, *key: Key.args, **_: Key.kwargs) -> Value:
         """Return the last value, however old."""
@@ -96,12 +126,14 @@ class Cached(Generic[Key, Value]):
         return time.monotonic() - kept.tried_at < max(self.seconds, kept.rest)
 
     def _read(self, key: Any, kept: _Kept[Value] | None) -> _Kept[Value]:
-        begin = time.monotonic()
+        begin, token = time.monotonic(), _noted.set(None)  # what the function reads itself is a part of the value
         try:
             value = self.read(*key)
         except Error:
             value, read_at = (self.before, begin) if kept is None or self.waits else (kept.value, kept.read_at)
             return _Kept(value, time.monotonic(), read_at, failed=True)
+        finally:
+            _noted.reset(token)
         end = time.monotonic()
         return _Kept(value, end, end, rest=min(self.rest * (end - begin), MAX_REST))
 

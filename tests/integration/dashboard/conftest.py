@@ -17,32 +17,27 @@ from jobs.console.ops.workers import reads as workers
 from jobs.pages.cached import Cached
 from tests.callers import browser_of, staff
 
+MODULES = (live, history, marks, snapshot, health, job_type, page_of_type, overview, queues, tenant, tenants, workers)
+KEPT = [value for module in MODULES for value in vars(module).values() if isinstance(value, Cached)]
+
 
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Each request looks for itself."""
-    modules = (
-        live,
-        history,
-        marks,
-        snapshot,
-        health,
-        job_type,
-        page_of_type,
-        overview,
-        queues,
-        tenant,
-        tenants,
-        workers,
-    )
-    values = [value for module in modules for value in vars(module).values()]
-    for kept in (*values, *snapshot.PARTS.values()):
-        if isinstance(kept, Cached):
-            monkeypatch.setattr(kept, "seconds", 0.0)
-            monkeypatch.setattr(kept, "rest", 0.0)
+    for kept in (*KEPT, *snapshot.PARTS.values()):
+        monkeypatch.setattr(kept, "seconds", 0.0)
+        monkeypatch.setattr(kept, "rest", 0.0)
     snapshot.forget()
     yield
     snapshot.forget()
+
+
+@pytest.fixture
+def lasting(fresh: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a request has read stays fresh for the others."""
+    for kept in KEPT:
+        monkeypatch.setattr(kept, "seconds", 3600.0)
+        kept.forget()
 
 
 @pytest.fixture

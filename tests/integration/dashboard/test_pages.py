@@ -15,11 +15,12 @@ from django.urls import clear_script_prefix, set_script_prefix
 from django.utils import timezone
 
 from jobs import store
-from jobs.console.ops.shared import search_language
+from jobs.console.ops.shared import search_language, snapshot
 from jobs.engine.verbs import limits
 from jobs.engine.verbs.pause import pause_job_type
 from jobs.lifecycle import Status
 from jobs.models import FailedAttempt, Job, JobLog, PausedJobType, Worker
+from jobs.pages import regions
 from jobs.reading.health import RULES
 from jobs.sql import statement
 from jobs.store import results
@@ -68,6 +69,46 @@ class TestLive:
         page = text(client.get("/ops/jobs/"))
         answer = live(client, "/ops/jobs/", versions(page))
         assert answer.status_code == 204
+
+
+@pytest.mark.usefixtures("lasting")
+class TestShared:
+    """The overview, which operators leave open: its regions are rendered once for all who may see the same."""
+
+    @pytest.fixture
+    def rendered(self, monkeypatch):
+        """The regions that were rendered."""
+        rendered, render = [], regions._region
+        monkeypatch.setattr(regions, "_shared", {})
+        monkeypatch.setattr(regions, "_region", lambda *args: rendered.append(args[1]) or render(*args))
+        return rendered
+
+    def test_a_second_operator_gets_what_was_rendered_for_the_first_with_a_token_that_is_its_own(
+        self, operator, rendered
+    ):
+        make_job(TenantFactory(), queue=QueueFactory(name="nightly", paused=True))
+        one, other = (operator("view_job", "view_queue", "change_queue") for _ in range(2))
+        first, count = text(live(one, "/ops/", {})), len(rendered)
+        second = text(live(other, "/ops/", {}))
+        assert (versions(first), len(rendered)) == (versions(second), count)
+        secrets = [re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page)[1] for page in (first, second)]
+        assert secrets[0] != secrets[1]
+        text(live(other, "/ops/?range=6h", {}))
+        assert len(rendered) > count
+
+    def test_a_stranger_gets_only_what_it_may_see_though_a_colleague_has_asked_before(self, operator, rendered):
+        make_job(TenantFactory(), queue=QueueFactory(name="nightly", paused=True))
+        assert "/ops/queues/" in text(live(operator("view_job", "view_queue", "change_queue"), "/ops/", {}))
+        stranger = text(live(operator("view_job"), "/ops/", {}))
+        assert "/ops/queues/" not in stranger
+        assert "csrfmiddlewaretoken" not in stranger
+
+    def test_a_value_that_is_read_again_is_rendered_again(self, client, rendered):
+        make_job(TenantFactory())
+        before = versions(text(live(client, "/ops/", {})))
+        make_job(TenantFactory())
+        snapshot.current.forget()
+        assert "numbers" in versions(text(live(client, "/ops/", before)))
 
 
 class TestSearch:

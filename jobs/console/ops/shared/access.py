@@ -6,9 +6,11 @@ as a tenant's member, gets a 404.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import wraps
+from functools import cache, wraps
 from typing import Any
 
+from django.apps import apps
+from django.contrib.auth import get_permission_codename
 from django.contrib.auth.context_processors import PermLookupDict, PermWrapper
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -17,6 +19,7 @@ from django.views.decorators.http import require_POST, require_safe
 from jobs.calls.refusals import InvalidRequest
 from jobs.console.ops.shared.answers import refused, sentence
 from jobs.console.ops.shared.kept_searches import kept
+from jobs.pages import cached
 from plumbing import rendering
 from plumbing.addresses import address, to_login
 from plumbing.names import OURS, named
@@ -59,7 +62,8 @@ def _guarded(view: View, permission: str) -> View:
         if not request.user.has_perm(permission):
             return plain_page(request, "shared/refused", "Not allowed", {"permission": permission}, status=403)
         try:
-            return view(request, *args, **kwargs)
+            with cached.noting():
+                return view(request, *args, **kwargs)
         except Http404 as missing:
             return plain_page(request, "shared/refused", "Not found", {"missing": str(missing)}, status=404)
 
@@ -75,6 +79,17 @@ def no_such_page(request: HttpRequest) -> HttpResponseBase:
         raise Http404
     missing = "No page has this address. It may have been removed, or the address is wrong."
     return plain_page(request, "shared/refused", "Not found", {"missing": missing}, status=404)
+
+
+def rights(user: Any) -> tuple[bool, ...]:
+    """Return which of the permissions of our models the user has: two users with the same may see the same."""
+    return tuple(map(user.has_perm, _permissions()))
+
+
+@cache
+def _permissions() -> list[str]:
+    models = [model._meta for app in OURS for model in apps.get_app_config(named(app)).get_models()]
+    return [f"{of.app_label}.{get_permission_codename(to, of)}" for of in models for to in of.default_permissions]
 
 
 class Permissions(PermWrapper):

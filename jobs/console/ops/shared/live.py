@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 
 from jobs.conf import settings
 from jobs.console.ops.shared import snapshot
-from jobs.console.ops.shared.access import frame, menu
+from jobs.console.ops.shared.access import frame, menu, rights
 from jobs.console.ops.shared.incident import told
 from jobs.console.ops.shared.snapshot import Snapshot
 from jobs.pages import regions as live_regions
@@ -20,6 +20,8 @@ from plumbing.names import named
 EVERYWHERE = ("pages", "alarm")  # regions of all pages
 # The pages that list causes with their consequences, and how many of each; the others have the bar, with the first one.
 LISTED = {"overview": (6, 8), "health": (200, 200)}
+# Pages whose regions show kept values alone, so that viewers share them. Operators leave the overview open.
+FOR_ALL = {"overview"}
 SHARED = {*EVERYWHERE, "old", "ended", "waited", "heat", "changes"}  # regions whose template several pages use
 CONDITIONS_SECONDS = 10.0
 REFRESH_SECONDS = 2  # between two questions of a page, unless it says otherwise
@@ -55,7 +57,8 @@ def page(
     whole |= {"more_chains": max(len(found) - shown, 0), "on_site": bool(settings.JOBS_DOCS_URL)}
     everywhere = EVERYWHERE[:1] if name in LISTED else EVERYWHERE
     paths = [f"jobs/ops/{'shared' if region in SHARED else name}/{region}" for region in (*regions, *everywhere)]
-    return live_regions.page(request, f"jobs/ops/{name}/page", paths, whole, {"every": every, "ask": ask})
+    alike = rights(request.user) if name in FOR_ALL else None
+    return live_regions.page(request, f"jobs/ops/{name}/page", paths, whole, {"every": every, "ask": ask}, rights=alike)
 
 
 def _counts(present: Snapshot, holding: Sequence[Condition] | None, known: Facts | None) -> dict[str, str]:
