@@ -54,28 +54,16 @@ class Neighbour:
 def neighbour(environ) -> Iterator[Neighbour]:
     environ["JOBS_HAND_OVER_TIMEOUT"] = "3600"  # a message that somebody else has taken is not sent again
 
-    def called(name: str) -> Neighbour:
-        url = urlunsplit(urlsplit(environ["DATABASE_URL"])._replace(path=f"/{name}"))
-        return Neighbour(environ | {"DATABASE_URL": url, "DEPLOYMENT": "neighbour"}, name)
-
-    one = called(f"{connection.settings_dict['NAME']}_neighbour")
+    name = f"{connection.settings_dict['NAME']}_neighbour"
+    url = urlunsplit(urlsplit(environ["DATABASE_URL"])._replace(path=f"/{name}"))
+    one = Neighbour(environ | {"DATABASE_URL": url, "DEPLOYMENT": "neighbour"}, name)
+    ours = sql.Identifier(name)
     with psycopg.connect(**connection.get_connection_params() | {"dbname": "postgres"}, autocommit=True) as session:
-        _create(session, one, called(f"migrated_{migrated.key()}"))
+        session.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(ours, sql.Identifier(migrated.database())))
         try:
             yield one
         finally:
-            session.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(one.database)))
-
-
-def _create(session: "psycopg.Connection[tuple[object, ...]]", one: Neighbour, first: Neighbour) -> None:
-    """As a copy of the first one on this server, which alone is migrated: that takes seconds of a processor."""
-    session.execute("SELECT pg_advisory_lock(1)")  # of the database `postgres`: other processes of pytest do the same
-    if not session.execute("SELECT 1 FROM pg_database WHERE datname = %s", [first.database]).fetchone():
-        session.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(first.database)))
-        first.manage("migrate", "--verbosity", "0")
-    names = map(sql.Identifier, (one.database, first.database))
-    session.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(*names))
-    session.execute("SELECT pg_advisory_unlock(1)")
+            session.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(ours))
 
 
 @pytest.fixture
