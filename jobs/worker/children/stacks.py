@@ -25,7 +25,8 @@ END = "\n--\n"
 NO_ANSWER = f"Its process gave no answer within {PATIENCE:g} s."
 
 # Made before the pool forks: all processes of a worker share the file, and the place where they write.
-_file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - for the life of the process
+with tempfile.TemporaryFile() as _made:
+    _file = os.dup(_made.fileno())  # a number, which stays open while the process lives
 
 
 def listen() -> None:
@@ -47,8 +48,8 @@ def ask(pid: int) -> str:
 
     For one thread of the parent: the file has one answer at a time.
     """
-    _file.truncate(0)
-    _file.seek(0)
+    os.ftruncate(_file, 0)
+    os.lseek(_file, 0, os.SEEK_SET)
     if not _listens(pid):  # the signal would end it
         return ""
     with suppress(ProcessLookupError):
@@ -60,7 +61,7 @@ def ask(pid: int) -> str:
 
 
 def _written() -> str:
-    return os.pread(_file.fileno(), MOST, 0).decode(errors="replace")
+    return os.pread(_file, MOST, 0).decode(errors="replace")
 
 
 def _in_order(text: str) -> str:
@@ -75,7 +76,7 @@ def _tell_tasks(_signal: int, _frame: FrameType | None) -> None:
     loop = asyncio._get_running_loop()
     tasks = "" if loop is None else of_tasks(asyncio.all_tasks(loop) - {asyncio.current_task(loop)})
     with suppress(OSError):
-        os.write(_file.fileno(), f"\n\n{tasks[: MOST // 2]}{END}".encode())
+        os.write(_file, f"\n\n{tasks[: MOST // 2]}{END}".encode())
 
 
 def _listens(pid: int) -> bool:
