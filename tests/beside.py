@@ -13,9 +13,9 @@ MOST = 7  # processes: of Valkey's 16 databases each takes two
 def how_many(cores: int, *urls: str) -> int:
     """Processes for the tests of this broker and cache; 0: none but pytest's own.
 
-    Two and a half for a core: most tests wait for other processes most of the time. RabbitMQ has no numbered databases.
+    Two for a core: most tests wait for other processes most of the time. RabbitMQ has no numbered databases.
     """
-    return min(5 * cores // 2, MOST) if all(map(_is_valkey, urls)) else 0
+    return min(2 * cores, MOST) if all(map(_is_valkey, urls)) else 0
 
 
 def own_databases(process: str, broker: str, cache: str) -> tuple[str, str]:

@@ -63,11 +63,15 @@ class TestSummerTime:
 
 def changes_of(zone: str) -> list[datetime]:
     """The moments, to the minute, at which the clocks of a zone are set, forwards and backwards, in five years."""
-    offsets = [
-        (at, at.astimezone(ZoneInfo(zone)).utcoffset())
-        for at in (datetime(2026, 1, 1, tzinfo=UTC) + timedelta(minutes=30 * n) for n in range(5 * 365 * 48))
-    ]
-    return [after for (_, before), (after, now) in pairwise(offsets) if before != now]
+
+    def changes(since: datetime, step: timedelta, count: int) -> list[datetime]:
+        steps = [since + n * step for n in range(count + 1)]
+        offsets = [at.astimezone(ZoneInfo(zone)).utcoffset() for at in steps]
+        return [steps[n + 1] for n in range(count) if offsets[n] != offsets[n + 1]]
+
+    day, half_hour = timedelta(days=1), timedelta(minutes=30)
+    days = changes(datetime(2026, 1, 1, tzinfo=UTC), day, 5 * 365)  # first, or it takes half a second
+    return [change for end in days for change in changes(end - day, half_hour, 48)]
 
 
 CHANGED = [(zone, change) for zone in ZONES if zone != "UTC" for change in changes_of(zone)]
