@@ -6,6 +6,7 @@ Two tenants are guests: they are erased and deleted, with all they have. Of the 
 import random
 import threading
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
 
@@ -67,13 +68,16 @@ class Operators:
             *(self._pause, self._resume, self._erase, self._delete_guest, self._replace_queue, self._skip_numbers),
             *(self._schedule, self._cancel_batch, self._webhook),
         ]
+        due: list[Callable[[], None]] = []  # in this round: a short run has each act, too
         while not self._stop.wait(self._chance.uniform(0.5, 1.5) * PAUSE):
-            act = self._chance.choice(acts)
+            due = due or self._chance.sample(acts, len(acts))
+            act = due.pop()
             try:
                 act()
                 self.done[act.__name__.strip("_").replace("_", " ")] += 1
             except REFUSALS:
                 connection.close()
+                due.insert(0, act)
                 self.done["refused"] += 1
             except Exception as error:  # then the run would prove nothing
                 self.faults.append(f"{act.__name__}: {error!r}")
