@@ -10,6 +10,7 @@ from jobs.models import Job, PausedJobType, Queue
 from tenants.models import TenantQueue
 from tests.acceptance.ops_incident import Night, build
 from tests.acceptance.shots import shoot
+from tests.acceptance.test_ops_pages import FINE, LOOK, RULES
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 MOST_CLICKS = 3  # from the first page to the cure
@@ -124,6 +125,16 @@ CASES: list[Callable[[Operator, Night], None]] = [
     *(no_slots, paused_queue, wave_after_a_deploy, wave_after_the_mend, dead_jobs_of_the_wave),
     *(failed_jobs_without_retries, dead_worker, queue_backs_up, flood_by_one_tenant),
 ]
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1440, "light")])
+def test_the_first_page_of_a_night_is_whole_and_keeps_nobody_out(context, width, scheme):
+    axe, page = pytest.importorskip("axe_playwright_python.sync_playwright").Axe(), context(width, scheme).new_page()
+    build()
+    page.goto("")
+    assert page.evaluate(LOOK) == FINE
+    assert axe.run(page, options=RULES).response["violations"] == []
+    shoot(page, f"night-{width}-{scheme}")
 
 
 def test_each_case_of_a_night_leads_from_the_first_page_to_its_cure_in_three_clicks(context, subtests):
