@@ -71,10 +71,10 @@ class LimitsAdmin(Labelled, OnlyChanged, Kept):
         return f"{row.rate_limit} per {row.rate_window:.15g} s".replace(" ", "\N{NO-BREAK SPACE}")
 
 
-def fieldsets(subject: str, table: Iterable[Limit]) -> list[tuple[str | None, dict[str, Any]]]:
-    """Return the parts of a form: the subject with the limits of the first group, then each other group."""
+def fieldsets(table: Iterable[Limit], *before: str) -> list[tuple[str | None, dict[str, Any]]]:
+    """Return the parts of a form: these fields with the limits of the first group, then each other group."""
     groups = grouped(table)
-    first = [subject, *groups.pop("")]
+    first = [*before, *groups.pop("")]
     return [(None, {"fields": first}), *((group, {"fields": names}) for group, names in groups.items())]
 
 

@@ -22,7 +22,7 @@ class QueueAdmin(LimitsAdmin):
     list_editable = ["weight", "concurrency", "default_timeout", "paused"]
     list_filter = ["pool", "paused"]
     search_fields = ["name"]
-    fieldsets = fieldsets("name", OF_QUEUE)
+    fieldsets = fieldsets(OF_QUEUE, "name")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Queue | None = None) -> list[str]:
         return ["name"] if obj else []  # code and clients refer to it

@@ -7,7 +7,7 @@ from django.contrib import admin
 from django.http import HttpRequest
 
 from jobs.console.admin.limits import LimitsAdmin, LimitsForm, fieldsets, lead
-from jobs.console.operations.limits import OF_TENANT, grouped
+from jobs.console.operations.limits import OF_TENANT
 from jobs.console.operations.questions import TENANTS
 from jobs.engine.verbs import limits
 from jobs.reading import present
@@ -29,7 +29,7 @@ class SlotsInline(Untitled, StackedInline):
 
     model = TenantQueue
     form = SlotsForm
-    fields = [tuple(names) for names in grouped(OF_TENANT).values()]
+    fieldsets = fieldsets(OF_TENANT)
     min_num = max_num = 1
     can_delete = False
     verbose_name = verbose_name_plural = "slots"
@@ -79,7 +79,7 @@ class SlotsAdmin(Searched, LimitsAdmin):
     list_select_related = ["tenant"]
     search_fields = [f"tenant__{TENANT_NAME}", f"tenant__{TENANT_SLUG}"]
     ordering = [f"tenant__{TENANT_NAME}"]
-    fieldsets = fieldsets("tenant", OF_TENANT)
+    fieldsets = fieldsets(OF_TENANT, "tenant")
 
     def get_readonly_fields(self, request: HttpRequest, obj: TenantQueue | None = None) -> list[str]:
         return ["tenant"] if obj else []
