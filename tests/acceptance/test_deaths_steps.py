@@ -26,6 +26,9 @@ Survive = Callable[[], None]
 
 # The clock, which waits at the door too, has a session by that name.
 DISPATCH = "query ~ '^-- enter\n' AND application_name ~ ':[0-9]+$'"
+# The parent of a worker dispatches when it is registered, in a session without a name. At a door that is held it would
+# take the only waiting place.
+DISPATCHED = "application_name = '' AND state = 'idle' AND query = 'COMMIT'"
 
 
 @pytest.fixture
@@ -147,6 +150,7 @@ def test_killed_after_the_settling_and_before_the_next_dispatch(
         running(job_id)
         arrived("its body", "wait_event = 'advisory'")
         waiting = ThingFactory().async_.again()
+        wait_until(lambda: backends(DISPATCHED), "its parent has dispatched")
         with Held(DOOR):
             body.release()
             backend = arrived("its dispatch", DISPATCH)
