@@ -90,7 +90,7 @@ TransactionTestCase._should_reload_connections = lambda self: False
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(request: pytest.FixtureRequest, django_db_modify_db_settings: None) -> None:
     """Tests that run beside each other copy one database: the migrations take three seconds of a processor."""
-    if hasattr(request.config, "workerinput"):  # not in a run that such a test starts, of a project of its own
+    if hasattr(request.config, "workerinput"):  # not in pytest that a test starts, for another project
         connection.settings_dict["TEST"]["TEMPLATE"] = migrated.database()
 
 

@@ -33,7 +33,7 @@ from tests.waiting import wait_until
 PAUSE = 0.3  # mean seconds between two acts
 GUESTS = ("guest-0", "guest-1")
 PAUSED = ("sample.thing", "stumble")  # a job type
-REFUSALS = (DatabaseError, InterfaceError, ProtectedError, CacheAway)  # of what is right, because of deaths and load
+REFUSALS = (DatabaseError, InterfaceError, ProtectedError, CacheAway)  # of a right act too, by deaths and load
 
 
 def home(queue: Queue) -> str:
