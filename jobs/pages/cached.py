@@ -19,6 +19,7 @@ from typing import Any, Generic, ParamSpec, TypeVar
 
 from django.db import Error
 
+CONDITIONS_SECONDS = 10.0  # for which what is wrong is kept
 PAST_SECONDS = 30.0  # for which the recorder's numbers are kept
 MAX_VALUES = 200  # of one function
 MAX_REST = 10.0  # seconds

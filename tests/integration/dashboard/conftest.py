@@ -10,14 +10,28 @@ from jobs.console.ops.job_type import reads as job_type
 from jobs.console.ops.job_type import view as page_of_type
 from jobs.console.ops.overview import reads as overview
 from jobs.console.ops.queues import reads as queues
-from jobs.console.ops.shared import history, live, marks, snapshot
+from jobs.console.ops.shared import history, live, marks, snapshot, taken_back
 from jobs.console.ops.tenant import reads as tenant
 from jobs.console.ops.tenants import reads as tenants
 from jobs.console.ops.workers import reads as workers
 from jobs.pages.cached import Cached
 from tests.callers import browser_of, staff
 
-MODULES = (live, history, marks, snapshot, health, job_type, page_of_type, overview, queues, tenant, tenants, workers)
+MODULES = (
+    live,
+    history,
+    marks,
+    snapshot,
+    taken_back,
+    health,
+    job_type,
+    page_of_type,
+    overview,
+    queues,
+    tenant,
+    tenants,
+    workers,
+)
 KEPT = [value for module in MODULES for value in vars(module).values() if isinstance(value, Cached)]
 
 

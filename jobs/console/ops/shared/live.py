@@ -13,7 +13,7 @@ from jobs.console.ops.shared.access import frame, menu, rights
 from jobs.console.ops.shared.incident import told
 from jobs.console.ops.shared.snapshot import Snapshot
 from jobs.pages import regions as live_regions
-from jobs.pages.cached import cached
+from jobs.pages.cached import CONDITIONS_SECONDS, cached
 from jobs.reading.health import Condition, Facts, chains, conditions, look
 from plumbing.names import named
 
@@ -23,7 +23,6 @@ LISTED = {"overview": (6, 8), "health": (200, 200)}
 # Pages whose regions show kept values alone, so that viewers share them. Operators leave the overview open.
 FOR_ALL = {"overview"}
 SHARED = {*EVERYWHERE, "old", "ended", "waited", "heat", "changes"}  # regions whose template several pages use
-CONDITIONS_SECONDS = 10.0
 REFRESH_SECONDS = 2  # between two questions of a page, unless it says otherwise
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from jobs.console.ops.shared.present_queries import look
+from jobs.pages.cached import CONDITIONS_SECONDS, cached
 from jobs.reading.looking import Worker
 
 MAX_READ = 20_000  # attempts of the last day that died with their process, of all workers
@@ -32,6 +33,11 @@ def taken_back(workers: Iterable[Worker]) -> Mapping[UUID, TakenBack]:
 
     An attempt is known for a day; the job of one that had not started runs again without a trace of it.
     """
-    lost = [worker.id for worker in workers if worker.lost]
-    rows = look("look_taken_back", workers=lost, most=MAX_READ, listed=MAX_LISTED) if lost else []
+    lost = tuple(worker.id for worker in workers if worker.lost)
+    return _taken_back(lost) if lost else {}
+
+
+@cached(CONDITIONS_SECONDS, before={})
+def _taken_back(lost: tuple[UUID, ...]) -> Mapping[UUID, TakenBack]:
+    rows = look("look_taken_back", workers=[*lost], most=MAX_READ, listed=MAX_LISTED)
     return {worker: TakenBack(jobs, ids) for worker, jobs, ids in rows}
