@@ -37,7 +37,7 @@ demo: .venv/.installed ## Run real reports of several tenants, and watch (under 
 up: .venv/.installed ## Start web, workers and engines until Ctrl-C (WEB_PORT, DATA_DIR, WORKER_CONCURRENCY)
 	@$(EMBEDDED) up
 
-test: .venv/.installed-dev chromium helm ## Run the tests of six minutes, all (ALL=1), or some (ARGS="tests/unit -k slots")
+test: .venv/.installed-dev chromium helm ## Run the tests of nine minutes, all (ALL=1), or some (ARGS="tests/unit -k slots")
 	@$(EMBEDDED) run --throwaway -- $(BIN)/python -m pytest $(or $(ARGS),$(BESIDE) $(SHORT))
 
 test-15: .venv/.installed-dev postgresql-15 ## Run the tests of the claim on Debian's PostgreSQL 15 (ARGS)
